@@ -1,0 +1,74 @@
+# A thin façade: every recipe is one line, the work is in scripts/. Variables: make bench-all SUITE=smoke VARIANTS=jpa,rabbitmq-jpa
+# Works from anywhere: make -C <checkout> <target>.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+WRITEPATH := "$(ROOT)/scripts/wp"
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' "$(ROOT)/Makefile"
+
+.PHONY: doctor
+doctor: ## what this machine has, and what is missing
+	@$(WRITEPATH) doctor
+
+.PHONY: setup
+setup: ## fetch and build everything a run needs [RUNTIME=auto|native|docker]
+	@$(WRITEPATH) setup
+
+.PHONY: test
+test: ## every check: lint, Java, Python [RUNTIME=auto|native|docker]
+	@"$(ROOT)/scripts/test.sh"
+
+.PHONY: contract-test
+contract-test: ## the HTTP contract on every variant [RUNTIME=auto|native|docker VARIANTS=a,b]
+	@"$(ROOT)/scripts/contract-test.sh"
+
+.PHONY: java-test
+java-test: ## the services' own tests on real stores [RUNTIME=auto|native|docker]
+	@"$(ROOT)/scripts/java-test.sh"
+
+.PHONY: with-services
+with-services: ## run a command beside real stores: CMD='mvn -f services/pom.xml verify'
+	@$(WRITEPATH) with-services -- $(CMD)
+
+.PHONY: lint
+lint: ## format, types, house rules
+	@"$(ROOT)/scripts/lint.sh"
+
+.PHONY: fmt
+fmt: ## rewrite Java and Python in the house format
+	@"$(ROOT)/scripts/fmt.sh"
+
+.PHONY: bench-all
+bench-all: ## run a suite [SUITE=default VARIANTS=a,b REPS=n SEED=n RUNTIME=auto DATASET=path RESUME=1 INSTANCES=n ...]
+	@$(WRITEPATH) bench-all
+
+.PHONY: bench
+bench: ## run one variant: VARIANT=jpa [SUITE=default REPS=n ...]
+	@$(WRITEPATH) bench
+
+.PHONY: up
+up: ## start one variant and stay until Ctrl-C: VARIANT=jpa [RUNTIME=auto INSTANCES=n ...]
+	@$(WRITEPATH) up
+
+.PHONY: down
+down: ## end a running `up` and whatever a killed command left behind
+	@$(WRITEPATH) down
+
+.PHONY: report
+report: ## tables and plots of a suite run [RUN=results/latest]
+	@$(WRITEPATH) report
+
+.PHONY: publish
+publish: ## publish a finished suite run [RUN=results/latest, CHECK=1 only compares]
+	@$(WRITEPATH) publish
+
+.PHONY: compare
+compare: ## two suite runs side by side: A=results/... B=results/...
+	@$(WRITEPATH) compare
+
+.PHONY: clean
+clean: ## stop what was started, remove the cache folder; results/ is kept
+	@if [ -d "$(ROOT)/.writepath" ]; then $(WRITEPATH) clean; fi

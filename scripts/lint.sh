@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Is everything in the house format, typed, and as STYLE.md says? Java is linted by its compiler, in `make java-test`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+./bootstrap.sh
+bin="$PWD/../.writepath/venv/bin"
+
+"$bin/ruff" format --check .
+"$bin/ruff" check .
+"$bin/mypy"
+PYTHONPATH=src "$bin/lint-imports"
+"$bin/python" -m pytest -q tests/test_tidy.py
+
+cd ..
+mapfile -t texts < <(git ls-files -- '*.md' '*.py' '*.sh' '*.yaml' '*.yml' Makefile '*.js' ':!:results/published' ':!:docs/results')
+"$bin/codespell" --toml scripts/pyproject.toml "${texts[@]}"
+"$bin/shellcheck" scripts/*.sh scripts/wp .ci/run
+"$bin/yamllint" --strict -c .yamllint.yaml ./*.yaml ./*.yml
+"$bin/check-jsonschema" --check-metaschema schemas/*.json
+"$bin/check-jsonschema" --schemafile schemas/variants.schema.json variants.yaml
+"$bin/check-jsonschema" --schemafile schemas/suites.schema.json suites.yaml
+
+command -v npm >/dev/null || { echo "lint: npm not found; the load scripts' linters need Node.js 20.19 or newer" >&2; exit 10; }
+cd k6
+# npm writes its own copy of the lock file last: newer than ours means that the install is current and whole.
+[ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --silent
+npm run --silent lint

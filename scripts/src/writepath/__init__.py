@@ -1,0 +1,1 @@
+"""Writepath: compares write-path architectures under identical load."""

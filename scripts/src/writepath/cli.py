@@ -1,0 +1,106 @@
+"""Which command is meant, and which exit code does it have? Maps errors to codes; the work is in commands.py.
+
+0 valid, 3 unknown, 1 invalid or failed, 2 usage, 10 and above infrastructure, 130 stopped with Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from writepath import commands, options
+from writepath.errors import UsageError, WritepathError
+from writepath.registry import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).resolve().parents[3]
+UNEXPECTED = 10
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code. Never a stack trace: an unexpected error leaves one in a file and says where."""
+    errors = Console(stderr=True)
+    signals = Signals()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # progress in a log file is there when it happens
+    try:
+        signals.install()
+        return run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except WritepathError as error:
+        errors.print(Text(f"writepath: {error}", style="red"), soft_wrap=True)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNEXPECTED
+    except Exception as error:  # noqa: BLE001 - the last resort
+        path = _keep_trace()
+        words = f"writepath: unexpected {type(error).__name__}: {error}; please report it with {path}"
+        errors.print(Text(words, style="red"), soft_wrap=True)
+        return UNEXPECTED
+    finally:
+        signals.restore()
+
+
+def run(arguments: Sequence[str], root: Path = ROOT) -> int:
+    """As main, but raises."""
+    if not arguments or arguments[0] in ("help", "-h", "--help"):
+        print(commands.usage())
+        return 0
+    name, *words = arguments
+    command = commands.COMMANDS.get(name)
+    if command is None:
+        raise UsageError(f"'{name}': no such command; {nearest(name, list(commands.COMMANDS))}")
+    ours, passed_on = ([], words) if command.passes_words else (words, [])
+    return command.run(root, options.parse(name, ours, command.variables, root), passed_on)
+
+
+class Signals:
+    """SIGTERM and SIGHUP end a command as Ctrl-C does; a second Ctrl-C leaves at once."""
+
+    def __init__(self) -> None:
+        """Changes nothing yet."""
+        self._before: dict[int, Any] = {}
+        self._asked = 0
+
+    def install(self) -> None:
+        """For the main thread."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self._before[number] = signal.signal(number, self._handle)
+
+    def restore(self) -> None:
+        """As it was, for callers that go on living (tests)."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, _frame: object) -> None:
+        self._asked += 1
+        if self._asked == 1:
+            raise KeyboardInterrupt
+        if number == signal.SIGINT:
+            os.write(2, b"\nwritepath: leaving at once; `make down` ends what may be left\n")
+            os._exit(INTERRUPTED)
+
+
+def _keep_trace() -> str:
+    folder = ROOT / ".writepath" / "errors"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S}.log"
+        path.write_text(traceback.format_exc(), encoding="utf-8")
+        return str(path.relative_to(ROOT))
+    except OSError:
+        return "no trace: it could not be written"

@@ -1,0 +1,111 @@
+"""What does this machine have, what is missing, and how does one get it?"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath.errors import SetupError
+from writepath.provision import archives, jdk, k6, maven, packages, state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FINE, MISSING_EXIT = 0, 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One line: what it is, its version or place, or what to do about it."""
+
+    name: str
+    fine: bool
+    text: str
+    needed_by: str = "native"
+
+
+def run(root: Path, say: Callable[[str], None]) -> int:
+    """Says everything; 0 when at least one runtime can be used, else 10."""
+    findings = examine(root)
+    for finding in findings:
+        say(f"{'ok     ' if finding.fine else 'missing'}  {finding.name:14} {finding.text}")
+    usable = [
+        name
+        for name in ("docker", "native")
+        if all(f.fine for f in findings if f.needed_by in (name, "both"))
+    ]
+    say(f"usable runtimes: {', '.join(usable) or 'none; get what is missing above'}")
+    return FINE if usable else MISSING_EXIT
+
+
+def examine(root: Path) -> list[Finding]:
+    """Every finding; nothing is changed."""
+    return [
+        Finding(name="python", fine=True, text=platform.python_version(), needed_by="both"),
+        _disk(root),
+        _docker(root),
+        _checked("jdk", _jdk),
+        _checked("maven", lambda: str(maven.find())),
+        _package(packages.RABBITMQ, packages.rabbitmq_version),
+        _package(packages.NGINX, packages.nginx_version),
+        _fetched("postgresql", archives.POSTGRES_VERSION, there=archives.postgres(root).is_dir()),
+        _fetched(
+            "elasticsearch", archives.ELASTICSEARCH_VERSION, there=archives.elasticsearch(root).is_dir()
+        ),
+        _k6(root),
+    ]
+
+
+def _disk(root: Path) -> Finding:
+    free = shutil.disk_usage(root).free
+    wanted = state.FREE_BYTES_NEEDED
+    text = f"{free / 1024**3:.0f} GB free, {wanted / 1024**3:.0f} GB wanted"
+    return Finding(name="disk", fine=free >= wanted, text=text, needed_by="both")
+
+
+def _docker(root: Path) -> Finding:
+    from writepath.runtime import choose  # noqa: PLC0415 it knows both runtimes, which the other lines do not need
+
+    reason = choose.why_not_docker(root)
+    text = f"{reason}; install Docker with Compose, or use RUNTIME=native" if reason else "engine and images"
+    return Finding(name="docker", fine=not reason, text=text, needed_by="docker")
+
+
+def _checked(name: str, look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name=name, fine=True, text=look())
+    except SetupError as error:
+        return Finding(name=name, fine=False, text=str(error))
+
+
+def _jdk() -> str:
+    found = jdk.find()
+    return f"{found.version} ({found.home})"
+
+
+def _package(package: packages.Package, version: Callable[[], str]) -> Finding:
+    found = package.find()
+    if found is not None:
+        return Finding(name=package.name, fine=True, text=f"{version()} ({found})")
+    if packages.may_install():
+        return Finding(name=package.name, fine=True, text="not installed; `make setup` installs it")
+    return Finding(name=package.name, fine=False, text=f"type: {packages.command([package])}")
+
+
+def _fetched(name: str, version: str, *, there: bool) -> Finding:
+    return Finding(
+        name=name, fine=True, text=version if there else f"{version}, which `make setup` fetches with Maven"
+    )
+
+
+def _k6(root: Path) -> Finding:
+    found = k6.find(root)
+    if found is not None:
+        return Finding(name="k6", fine=True, text=f"{k6.version(found)} ({found})")
+    go = k6.go()
+    if go is not None:
+        return Finding(name="k6", fine=True, text=f"{k6.VERSION}, which `make setup` builds with {go}")
+    return Finding(name="k6", fine=False, text=f"install k6 {k6.VERSION}, or Go to build it")

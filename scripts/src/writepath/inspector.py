@@ -1,0 +1,157 @@
+"""What do an application and its store say of themselves? A client of /inspector on every instance."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from writepath.errors import AuditError
+from writepath.result import Durability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from writepath.stored import Rows
+
+ASK_TIMEOUT_S = 10.0
+GAUGE_TIMEOUT_S = 0.8  # below the sampling interval
+READ_TIMEOUT_S = 60.0  # between two chunks of a read-back
+CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pending:
+    """Messages not yet in the final store; zeros where there is no queue."""
+
+    in_flight: int
+    ready: int
+    unacknowledged: int
+    dead: int
+
+    @property
+    def waiting(self) -> int:
+        """On their way to the store; dead letters are not."""
+        return self.in_flight + self.ready + self.unacknowledged
+
+
+def plain_client(timeout_s: float, base_url: str = "") -> httpx.Client:
+    """For HTTP on loopback: no proxy of the environment, and no certificates to load, which takes 50 ms."""
+    return httpx.Client(base_url=base_url, timeout=timeout_s, trust_env=False, verify=False)  # noqa: S501
+
+
+class Inspector:
+    """All instances of one service. `url` of an instance: http://127.0.0.1:PORT/inspector."""
+
+    def __init__(self, service: str, urls: Sequence[str]) -> None:
+        """Opens no connection yet."""
+        self.service = service
+        self.urls = tuple(urls)
+        self._client = plain_client(ASK_TIMEOUT_S)
+        self._pool = ThreadPoolExecutor(
+            max_workers=max(1, len(self.urls)), thread_name_prefix=f"inspect-{service}"
+        )
+
+    def close(self) -> None:
+        """Ends its connections and threads."""
+        self._pool.shutdown(cancel_futures=True)
+        self._client.close()
+
+    def count(self) -> int:
+        """Rows in the final store, refreshed."""
+        answer = self._ask("GET", self.urls[0], "count")
+        if not isinstance(answer.get("count"), int):
+            raise AuditError(
+                f"{self.service}: /inspector/count answered {str(answer)[:200]}, which is no count"
+            )
+        return int(answer["count"])
+
+    def reset(self) -> None:
+        """Empties store and queues; every instance also forgets what it counted itself."""
+        for url in self.urls:
+            self._ask("POST", url, "reset")
+
+    def pending(self) -> Pending:
+        """The queue's counts as one instance sees them, the in-flight of all."""
+        answers = [self._ask("GET", url, "pending") for url in self.urls]
+        shared = {name: max(int(a[name]) for a in answers) for name in ("ready", "unacknowledged", "dead")}
+        return Pending(in_flight=sum(int(a["in_flight"]) for a in answers), **shared)
+
+    def durability(self) -> Durability:
+        """What a 201 of this service promises, read back from the running system."""
+        answer = self._ask("GET", self.urls[0], "durability")
+        if answer.get("level") not in ("A", "B", "C"):
+            raise AuditError(
+                f"{self.service}: the inspector answered no durability level: {str(answer)[:200]}"
+            )
+        settings = {str(k): _setting(v) for k, v in sorted(answer["settings"].items())}
+        return Durability(level=answer["level"], settings=settings)
+
+    def versions(self) -> Mapping[str, str]:
+        """Versions the application knows: its own parts and its store's."""
+        return {str(k): str(v) for k, v in self._ask("GET", self.urls[0], "versions").items()}
+
+    def gauges(self) -> Mapping[str, float]:
+        """Sums over all instances, asked in parallel; an instance that does not answer in time is left out."""
+        sums: dict[str, float] = {}
+        for answer in self._pool.map(self._gauges, self.urls):
+            for name, value in answer.items():
+                # A queue is the same one, whoever looks at it.
+                sums[name] = (
+                    max(sums.get(name, 0.0), value)
+                    if name.startswith("queue_")
+                    else sums.get(name, 0.0) + value
+                )
+        return sums
+
+    def read_posts(self, rows: Rows) -> None:
+        """The whole final store, once."""
+        rows.read(self._stream(self.urls[0], "posts"))
+
+    def read_commits(self, rows: Rows) -> None:
+        """What each instance knows of durability moments."""
+        for url in self.urls:
+            rows.read(self._stream(url, "commits"))
+
+    def _gauges(self, url: str) -> dict[str, float]:
+        try:
+            answer = self._client.get(f"{url}/gauges", timeout=GAUGE_TIMEOUT_S)
+            answer.raise_for_status()
+            return {str(k): float(v) for k, v in answer.json().items()}
+        except (httpx.HTTPError, ValueError):
+            return {}
+
+    def _ask(self, method: str, url: str, what: str) -> dict[str, Any]:
+        try:
+            answer = self._client.request(method, f"{url}/{what}")
+            answer.raise_for_status()
+            return dict(answer.json())
+        except httpx.HTTPStatusError as error:
+            detail = " ".join(error.response.text.split())[:200]
+            raise AuditError(
+                f"{self.service}: /inspector/{what} answered {error.response.status_code}: {detail}"
+            ) from error
+        except (httpx.HTTPError, ValueError) as error:
+            raise AuditError(
+                f"{self.service}: /inspector/{what} did not answer ({_words(error)}); see its log"
+            ) from error
+
+    def _stream(self, url: str, what: str) -> Iterator[bytes]:
+        try:
+            with self._client.stream("GET", f"{url}/{what}", timeout=READ_TIMEOUT_S) as answer:
+                answer.raise_for_status()
+                yield from answer.iter_bytes(CHUNK_BYTES)
+        except httpx.HTTPError as error:
+            raise AuditError(
+                f"{self.service}: /inspector/{what} could not be read ({_words(error)})"
+            ) from error
+
+
+def _setting(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__

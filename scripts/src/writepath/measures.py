@@ -1,0 +1,206 @@
+"""What is measured in a run? The records that run.json is made of; writepath.result gives them out.
+
+A unit is the last part of a name; what could not be measured is null, never absent and never zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+VerdictStatus = Literal["valid", "unknown", "invalid"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """May the figures be believed, and if not, why not?"""
+
+    status: VerdictStatus
+    reasons: tuple[str, ...] = ()  # in words; empty when valid
+    notes: tuple[str, ...] = ()  # what a reader should know, without effect on the status
+
+
+@dataclass(frozen=True, kw_only=True)
+class Durability:
+    """What a 201 promised, read back from the running store or broker."""
+
+    level: Literal["A", "B", "C"]  # saved as "class"; A on disk, B in memory or one copy, C handed over
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requests:
+    """Counts of the load. planned = started + dropped; started = acknowledged + rejected + indeterminate."""
+
+    planned: int
+    started: int
+    dropped: int  # k6 had no free virtual user at the planned moment
+    acknowledged: int  # 201
+    rejected: int  # 400, 409, 413, 415, 429: refused, must not be stored
+    indeterminate: int  # time-out, reset, 5xx: may or may not be stored
+    by_status: dict[str, int]  # "201": n; "0" = no answer
+    by_error: dict[str, int]  # kind of error in words: n; only of requests not acknowledged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latency:
+    """Milliseconds. min, mean, max over acknowledged requests; ranks over *planned* ones, the unserved at +infinity.
+
+    A rank is null where it falls on an unserved request, or where fewer than 10 requests lie beyond it.
+    """
+
+    min: float | None
+    mean: float | None
+    median: float | None
+    p95: float | None
+    p99: float | None
+    max: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Throughput:
+    """Acknowledged requests (201s)."""
+
+    mean_per_s: (
+        float  # acknowledged / window; window = load start to the later of planned end and last answer
+    )
+    peak_per_s: float  # best whole second, by the moment of the answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseResult:
+    """A phase of the scenario; a request belongs to the phase of its planned moment."""
+
+    name: str
+    seconds: float  # planned length
+    planned: int
+    started: int
+    acknowledged: int
+    accept_latency_ms: Latency
+    throughput: Throughput
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offenders:
+    """Which writes belong to a class that should be empty."""
+
+    count: int
+    intervals: str  # sequence numbers, "17..42 90"; cut after 100 intervals with " ..."
+    first_ids: tuple[str, ...]  # the first 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """The ledger against the store, by id.
+
+    acknowledged = ok + lost + stranded + duplicated + corrupted (of acknowledged ones). Duplicated and corrupted
+    counts are of ids, whatever their answer was; an id that is both counts as duplicated.
+    """
+
+    status: Literal["read", "not-read"]
+    stored_rows: int  # rows in the store at the end, of whatever id
+    stored_ids: int  # distinct ids
+    ok: int  # acknowledged, stored once, content as sent
+    lost: int  # acknowledged, absent, and in no queue
+    stranded: int  # acknowledged, absent, accounted for by messages left in queue or dead-letter queue
+    duplicated: int  # one id more than once
+    corrupted: int  # content differs from what was sent
+    unexpected: int  # rows of an id never attempted, or of another run
+    recovered: int  # indeterminate, yet stored
+    clean_fail: int  # indeterminate and absent
+    clean_reject: int  # rejected and absent
+    rejected_present: int  # rejected, yet stored
+    wrong_echo: int  # 201 that named another id than the one sent
+    suppressed_duplicates: int | None  # repeated deliveries the store refused; null where nothing counts them
+    offenders: dict[
+        str, Offenders
+    ]  # by class: absent, duplicated, corrupted, unexpected, rejected_present, ...
+    identities_broken: tuple[str, ...]  # in words; empty when all hold
+    seconds: float  # what the read-back and the comparison took
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drain:
+    """From the end of the load until the store was complete."""
+
+    seconds: float  # until the last row became durable; 0 where all were when the load ended
+    settle_seconds: float  # the wait that proves it: 5 s without a new row, and what polling added
+    capped: bool  # given up after 120 s
+    queue_ready_left: int
+    queue_unacknowledged_left: int
+    dead_letters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """One component (all its instances) over the load, without the drain."""
+
+    cpu_seconds: float
+    rss_peak_bytes: int
+    write_bytes: int | None  # null where the runtime cannot tell
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generator:
+    """Could k6 keep its own plan?"""
+
+    cpu_share_mean: float  # of one core, over the load; 1.0 = one core full
+    cpu_share_peak: float  # highest mean of 10 s
+    lateness_ms_p99: float | None  # start of the iteration after its planned moment
+    lateness_ms_max: float | None
+    exit_code: int
+    samples: int
+    samples_late: int  # readings that came more than half a second after their moment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canary:
+    """How fast the host itself is, beside the run: tells a noisy host from a slow variant."""
+
+    fsync_ms_p50: float  # 4 KiB write + fsync
+    fsync_ms_p99: float
+    cpu_ms: float  # a fixed piece of work on one core
+    steal_share: float | None  # since the canary before; of all CPU time
+    load_average_1m: float
+    disk_free_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """Facts of the machine; no names, paths or addresses."""
+
+    cpu_model: str
+    cores: int
+    memory_bytes: int
+    kernel: str
+    filesystem: str  # of the folder the stores write to
+    foreign_cpu_share: float | None = (
+        None  # of all processor time of the load: neither the run's nor the runner's
+    )
+    before: Canary | None = None
+    after: Canary | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """The version of Writepath itself."""
+
+    commit: str  # "unknown" outside a git checkout
+    dirty: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetFacts:
+    """What the content of the writes was drawn from."""
+
+    name: str  # file name or "embedded", never a path
+    sha256: str
+    lines: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A step of the run's lifecycle and its wall time."""
+
+    step: str
+    seconds: float

@@ -1,0 +1,167 @@
+"""Is the process of that number still the one we started? Pid files, and ending exactly what they name."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+KILL_SECONDS = 5.0  # a killed process is gone in milliseconds, unless it hangs in the kernel
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stat:
+    """The fields of /proc/<pid>/stat that are used here; times in clock ticks."""
+
+    pid: int
+    state: str
+    parent: int
+    session: int
+    cpu_ticks: int
+    children_cpu_ticks: int  # of ended, waited-for children
+    threads: int
+    started_ticks: int  # since boot: together with the pid unique on this boot
+
+
+def stat(pid: int) -> Stat | None:
+    """None if there is no such process."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    fields = text.rpartition(")")[2].split()  # the name before may hold blanks and brackets
+    return Stat(
+        pid=pid,
+        state=fields[0],
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        cpu_ticks=int(fields[11]) + int(fields[12]),
+        children_cpu_ticks=int(fields[13]) + int(fields[14]),
+        threads=int(fields[17]),
+        started_ticks=int(fields[19]),
+    )
+
+
+def everything() -> dict[int, Stat]:
+    """Every process of the machine, in one pass."""
+    found = (stat(int(entry.name)) for entry in _PROC.iterdir() if entry.name.isdigit())
+    return {each.pid: each for each in found if each is not None}
+
+
+def descendants(root: int, processes: dict[int, Stat]) -> list[Stat]:
+    """The process and everything below it."""
+    children: dict[int, list[Stat]] = {}
+    for each in processes.values():
+        children.setdefault(each.parent, []).append(each)
+    tree = [processes[root]] if root in processes else []
+    for each in tree:  # grows while it is walked
+        tree.extend(children.get(each.pid, ()))
+    return tree
+
+
+def family(leader: Stat) -> list[Stat]:
+    """The process, its descendants and its whole session, as they are now; [] if its pid has a new bearer."""
+    processes = everything()
+    now = processes.get(leader.pid)
+    if now is not None and now.started_ticks != leader.started_ticks:
+        return []
+    session = [each for each in processes.values() if each.session == leader.pid]
+    return list({each.pid: each for each in [*descendants(leader.pid, processes), *session]}.values())
+
+
+def runs(identity: Stat) -> bool:
+    """Whether this very process still runs: same pid, same start, not a zombie."""
+    now = stat(identity.pid)
+    return now is not None and now.started_ticks == identity.started_ticks and now.state != "Z"
+
+
+def kill_family(leader: Stat, known: Sequence[Stat]) -> None:
+    """SIGKILL for the known members and all that joined meanwhile; waits, bounded, until none is left."""
+    deadline = time.monotonic() + KILL_SECONDS
+    members = {each.pid: each for each in [*known, *family(leader)]}
+    while alive := [each for each in members.values() if runs(each)]:
+        if time.monotonic() > deadline:
+            return
+        for each in alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each.pid, signal.SIGKILL)
+        time.sleep(0.005)
+
+
+@cache
+def _boot() -> str:
+    return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def write(path: Path, pid: int, command: Sequence[str]) -> Stat | None:
+    """Records pid, start time and command line; None if the process has ended already."""
+    now = stat(pid)
+    if now is not None:
+        entry = {"pid": pid, "boot": _boot(), "started_ticks": now.started_ticks, "command": list(command)}
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(entry), encoding="utf-8")
+        part.replace(path)
+    return now
+
+
+def claim(folder: Path) -> None:
+    """Marks the folder as this process's own: reap leaves it alone as long as this process runs."""
+    write(folder / "owner.pid", os.getpid(), _words(os.getpid()))
+
+
+def read(path: Path) -> Stat | None:
+    """The running process that the file provably names, else None: pid, boot, start, command line match."""
+    try:
+        entry = json.loads(path.read_text(encoding="utf-8"))
+        now = stat(entry["pid"])
+        ours = now is not None and (entry["boot"], entry["started_ticks"]) == (_boot(), now.started_ticks)
+        return now if ours and _has_command(entry["pid"], entry["command"], path.parent) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _has_command(pid: int, command: Sequence[str], folder: Path) -> bool:
+    """The recorded words are in its command line (before it: setpriv), or it names the stack's folder.
+
+    A launcher script becomes another program with other words, but each of ours is told its folder.
+    """
+    words = _words(pid)
+    return words[len(words) - len(command) + 1 :] == list(command[1:]) or str(folder) in " ".join(words)
+
+
+def _words(pid: int) -> list[str]:
+    raw = (_PROC / str(pid) / "cmdline").read_bytes().rstrip(b"\0")
+    return raw.decode(errors="replace").split("\0")
+
+
+def owned_by_living(folder: Path) -> bool:
+    """Whether the process that made this folder (its owner.pid) still runs."""
+    owner = read(folder / "owner.pid")
+    return owner is not None and owner.state != "Z"
+
+
+def reap(folder: Path) -> list[str]:
+    """Ends every process that a pid file of the folder provably names, and its children. Their names."""
+    ended = []
+    for path in sorted(folder.glob("*.pid")):
+        leader = read(path) if path.name != "owner.pid" else None
+        if leader is not None:
+            kill_family(leader, family(leader))
+            ended.append(path.stem)
+        path.unlink(missing_ok=True)
+    return ended
+
+
+def stale(folders: Iterable[Path]) -> list[Path]:
+    """Folders whose owner is gone."""
+    return [folder for folder in folders if folder.is_dir() and not owned_by_living(folder)]

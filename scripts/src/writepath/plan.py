@@ -1,0 +1,186 @@
+"""When is each request to be sent, and which id does it carry? k6's own schedule, computed beforehand."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from writepath.errors import UsageError
+from writepath.registry import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+TIME_UNIT_S = 1000  # k6 takes whole rates only; per 1,000 s, a thousandth of a request per second is whole
+MEASURED_ANSWER_S = 5.0  # see ArrivalPlan.virtual_users
+WARM_UP_ANSWER_S = 1.0  # nothing is measured there: a drop costs nothing, a virtual user costs its start
+SPARE_VIRTUAL_USERS = 50
+MOST_VIRTUAL_USERS = 2000
+CLOCK_RESOLUTION_MS = 1.0  # of the ledger's start_ms
+_NS_PER_S = 10**9
+_NS_PER_MS = 10**6
+_ID = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-8([0-9a-f]{3})-8([0-9a-f]{3})-([0-9a-f]{12})")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ArrivalPlan:
+    """The planned moments of one load."""
+
+    phases: tuple[Phase, ...]
+    starts_ms: NDArray[np.float64]  # by planned request, since the load's start; ascending
+    answer_s: float = MEASURED_ANSWER_S  # the longest answer time that is carried without a drop
+
+    @property
+    def planned(self) -> int:
+        """How many requests are to be sent."""
+        return len(self.starts_ms)
+
+    @property
+    def seconds(self) -> float:
+        """Length of all phases."""
+        return sum(phase.seconds for phase in self.phases)
+
+    @property
+    def peak_per_s(self) -> float:
+        """The highest planned rate."""
+        return max(max(phase.from_per_s, phase.to_per_s) for phase in self.phases)
+
+    @property
+    def virtual_users(self) -> int:
+        """How many requests may be in flight at once; k6 drops what is due beyond, and drops count as unserved.
+
+        Little's law: the peak rate times the answer time that is carried without a drop. For a measured load
+        that is the application's deadline, after which it answers 503, so that a stalled store shows as 503s
+        and not as drops. k6's own time-out of 15 s would take three times as many. A virtual user takes
+        0.3 MB and 1 ms of CPU, hence the bound; the in-flight cap of the applications lies far below it.
+        """
+        return min(ceil(self.peak_per_s * self.answer_s) + SPARE_VIRTUAL_USERS, MOST_VIRTUAL_USERS)
+
+    def phase_indices(self) -> NDArray[np.intp]:
+        """By planned request, the index of its phase."""
+        ends_ms = np.cumsum([phase.seconds for phase in self.phases]) * 1000
+        return np.minimum(np.searchsorted(ends_ms, self.starts_ms, side="left"), len(self.phases) - 1)
+
+    def rate_at(self, seconds: float) -> float:
+        """The planned rate so many seconds after the load's start; 0 outside of it."""
+        begin = 0.0
+        for phase in self.phases:
+            if begin <= seconds < begin + phase.seconds:
+                return (
+                    phase.from_per_s + (phase.to_per_s - phase.from_per_s) * (seconds - begin) / phase.seconds
+                )
+            begin += phase.seconds
+        return 0.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Alignment:
+    """Which planned request each started iteration was. Arrays are parallel to the input of `align`."""
+
+    origin_ms: float  # epoch ms of the load's start
+    slots: NDArray[np.intp]  # index into ArrivalPlan.starts_ms
+    lateness_ms: NDArray[np.float64]  # start after the planned moment; never negative; resolution 1 ms
+
+
+def arrival_plan(phases: Sequence[Phase]) -> ArrivalPlan:
+    """The plan of k6's ramping-arrival-rate executor for these phases.
+
+    The same arithmetic in the same order as k6 1.8.1 (lib/executor/ramping_arrival_rate.go), so that the
+    last bit of a sum decides alike whether one more request fits. UsageError where the plan is empty.
+    """
+    stages = [_stage_ns(phase) for phase in phases]
+    starts_ns: list[NDArray[np.int64]] = []
+    stage_start_ns = 0
+    planned_so_far = 0.0
+    request = 1.0  # the next one; a request is due when the area below the rate reaches its number
+    for from_per_ns, to_per_ns, stage_ns in stages:
+        if from_per_ns != to_per_ns:
+            end = planned_so_far + stage_ns * ((to_per_ns - from_per_ns) / 2 + from_per_ns)
+        else:
+            end = planned_so_far + stage_ns * to_per_ns
+        due = np.arange(request, np.floor(end) + 1) - planned_so_far
+        starts_ns.append(_offsets_ns(due, from_per_ns, to_per_ns, stage_ns) + stage_start_ns)
+        request += len(due)
+        planned_so_far = end
+        stage_start_ns += int(stage_ns)
+    if request == 1.0:
+        raise UsageError(f"phases {', '.join(phase.name for phase in phases)}: too short for one request")
+    return ArrivalPlan(phases=tuple(phases), starts_ms=np.concatenate(starts_ns) / _NS_PER_MS)
+
+
+def _stage_ns(phase: Phase) -> tuple[float, float, float]:
+    """k6's from, to (requests per nanosecond) and length of the phase's stage."""
+    unit_ns = float(TIME_UNIT_S * _NS_PER_S)
+    rates = (round(phase.from_per_s * TIME_UNIT_S) / unit_ns, round(phase.to_per_s * TIME_UNIT_S) / unit_ns)
+    return (*rates, float(round(phase.seconds * 1000) * _NS_PER_MS))
+
+
+def _offsets_ns(
+    due: NDArray[np.float64], from_per_ns: float, to_per_ns: float, stage_ns: float
+) -> NDArray[np.int64]:
+    """When the area below the stage's line reaches each number in `due`, since the stage's start."""
+    if from_per_ns == to_per_ns:
+        return (due / to_per_ns).astype(np.int64)
+    root = stage_ns * (from_per_ns * from_per_ns * stage_ns + 2 * due * (to_per_ns - from_per_ns))
+    falling = from_per_ns * stage_ns - np.sqrt(np.maximum(root, 0.0))
+    return (falling / (from_per_ns - to_per_ns)).astype(np.int64)
+
+
+def constant_plan(name: str, requests: int, rate_per_s: float) -> ArrivalPlan:
+    """Exactly so many requests at one rate: the warm-up, or the single write before it."""
+    if requests < 1 or rate_per_s <= 0:
+        raise UsageError(f"{name}: {requests} requests at {rate_per_s}/s; both must be above 0")
+    seconds = (
+        requests + 0.5
+    ) / rate_per_s  # half an interval more: no rounding decides whether the last one fits
+    plan = arrival_plan([Phase(name=name, seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)])
+    return replace(plan, answer_s=WARM_UP_ANSWER_S)
+
+
+def align(plan: ArrivalPlan, sequences: NDArray[np.int64], started_ms: NDArray[np.float64]) -> Alignment:
+    """Finds the slot of each started iteration; both arrays ascending by sequence, which may have gaps.
+
+    A dropped request takes no sequence number, so slot = sequence + drops before it. k6 never starts early:
+    the slots due at an iteration's start bound that number from above, and so do those of every later
+    iteration. The least of these bounds is taken. It gives the true slot wherever k6 was on time then or
+    later; else the lateness it gives is too small, never too large.
+    """
+    if not len(sequences):
+        return Alignment(origin_ms=float("nan"), slots=np.empty(0, np.intp), lateness_ms=np.empty(0))
+    last = plan.planned - 1
+    if sequences[-1] > last:
+        raise ValueError(f"sequence {sequences[-1]} of a plan of {plan.planned} requests")
+    origin_ms = float(np.min(started_ms - plan.starts_ms[sequences]))
+    due = np.searchsorted(plan.starts_ms, started_ms - origin_ms + CLOCK_RESOLUTION_MS, side="right") - 1
+    bounds = np.clip(due - sequences, 0, last - sequences)
+    dropped_before = np.minimum.accumulate(bounds[::-1])[::-1]
+    slots = sequences + dropped_before
+    lateness_ms = np.maximum(started_ms - origin_ms - plan.starts_ms[slots], 0.0)
+    return Alignment(origin_ms=origin_ms, slots=slots.astype(np.intp), lateness_ms=lateness_ms)
+
+
+def new_run_id() -> str:
+    """15 hex digits, random."""
+    return f"{secrets.randbits(60):015x}"
+
+
+def encode_id(run_id: str, sequence: int) -> str:
+    """UUIDv8 `rrrrrrrr-rrrr-8rrr-8sss-ssssssssssss`: r = run_id (15 hex digits), s = the sequence in 15."""
+    s = f"{sequence:015x}"
+    return f"{run_id[:8]}-{run_id[8:12]}-8{run_id[12:]}-8{s[:3]}-{s[3:]}"
+
+
+def decode_id(text: str) -> tuple[str, int] | None:
+    """(run id, sequence) of a canonical id, or None where it is no id of any run."""
+    match = _ID.fullmatch(text)
+    if match is None:
+        return None
+    a, b, c, d, e = match.groups()
+    return a + b + c, int(d + e, 16)

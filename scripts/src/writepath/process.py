@@ -1,0 +1,273 @@
+"""How does a program get started and ended? The only module that knows `subprocess`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from writepath import pidfile
+from writepath.errors import SetupError, WritepathError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin")
+DEBUG = bool(os.environ.get("WRITEPATH_DEBUG"))  # the only switch: echo each command
+
+
+class ProgramMissingError(SetupError):
+    """A program is not on the PATH."""
+
+
+class CallError(WritepathError):
+    """A program ended with an exit code that is not 0, or took too long; has its output."""
+
+    def __init__(self, message: str, code: int | None, stdout: str = "", stderr: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.stdout = stdout
+        self.stderr = stderr
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What a finished program said."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+def find(program: str | Path, *folders: str | Path) -> Path | None:
+    """The program's path: on the PATH, in a given folder or a system folder (a PATH may lack sbin)."""
+    path = os.pathsep.join([os.environ.get("PATH", ""), *map(str, folders), *SYSTEM_FOLDERS])
+    found = shutil.which(str(program), path=path)
+    return Path(found) if found else None
+
+
+def attempt(
+    *args: str | Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+    text_in: str | None = None,
+) -> Output:
+    """Runs a program to its end; returns what it said, whatever its exit code. env replaces the environment.
+
+    ProgramMissingError if it does not exist, CallError if it takes longer than timeout_s.
+    """
+    command = _resolved(args)
+    try:
+        done = subprocess.run(
+            command,
+            cwd=cwd,
+            env=None if env is None else dict(env),
+            input=text_in,
+            stdin=subprocess.DEVNULL if text_in is None else None,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except subprocess.TimeoutExpired as error:
+        raise CallError(f"{shlex.join(command)}: no end after {timeout_s:.0f} s", None) from error
+    return Output(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
+def call(
+    *args: str | Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+    text_in: str | None = None,
+) -> str:
+    """As attempt, but returns standard output; CallError (with the output's end) unless it ended with 0."""
+    output = attempt(*args, cwd=cwd, env=env, timeout_s=timeout_s, text_in=text_in)
+    if output.code != 0:
+        said = "\n".join((output.stderr.strip() or output.stdout.strip()).splitlines()[-15:])
+        command = shlex.join(map(str, args))
+        raise CallError(
+            f"{command}: ended with {output.code}\n{said}", output.code, output.stdout, output.stderr
+        )
+    return output.stdout
+
+
+def run_through(*args: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> int:
+    """Runs a program on the caller's terminal; returns its exit code. Ctrl-C reaches it and is waited for."""
+    child = subprocess.Popen(_resolved(args), cwd=cwd, env=None if env is None else dict(env))
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:  # the terminal sent it to the child too: let it end in its own way
+            continue
+
+
+def replace_self(*args: str | Path) -> None:
+    """Becomes another program."""
+    command = _resolved(args)
+    os.execv(command[0], command)
+
+
+def _resolved(args: Sequence[str | Path]) -> list[str]:
+    command = [str(arg) for arg in args]
+    program = find(command[0])
+    if program is None:
+        raise ProgramMissingError(
+            f"{command[0]}: not found on the PATH; `make doctor` says how to get what is missing"
+        )
+    command[0] = str(program)
+    if DEBUG:
+        print("+", shlex.join(command), file=sys.stderr, flush=True)
+    return command
+
+
+_Child: TypeAlias = "subprocess.Popen[bytes]"
+
+
+class _Starter:
+    """One thread that starts every long-lived child and lives as long as this process.
+
+    The kernel sends the parent-death signal when the *thread* that started the child ends, so starting
+    from a pool's thread would end the child with the pool.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[tuple[Callable[[], _Child], Future[_Child]]] = queue.SimpleQueue()
+        threading.Thread(target=self._run, name="process-starter", daemon=True).start()
+
+    def start(self, job: Callable[[], _Child]) -> _Child:
+        future: Future[_Child] = Future()
+        self._jobs.put((job, future))
+        return future.result()
+
+    def _run(self) -> None:
+        while True:
+            job, future = self._jobs.get()
+            try:
+                future.set_result(job())
+            except BaseException as error:  # noqa: BLE001 the caller's thread raises it
+                future.set_exception(error)
+
+
+@cache
+def _starter() -> _Starter:
+    return _Starter()
+
+
+@cache
+def _can_die_with_parent() -> bool:
+    return find("setpriv") is not None and "--pdeathsig" in attempt("setpriv", "--help").stdout
+
+
+class Daemon:
+    """A long-lived child in its own session, with a log and a pid file; ended together with its own children.
+
+    The kernel ends it (death_signal) when this process dies without a word; pidfile.reap ends what is left.
+    """
+
+    def __init__(  # noqa: PLR0913 all but two are keyword-only choices of a recipe
+        self,
+        name: str,
+        args: Sequence[str | Path],
+        *,
+        pid_folder: Path,
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        privileges: Sequence[str] = (),
+        stop_signal: signal.Signals = signal.SIGTERM,
+        stop_seconds: float = 3.0,
+        death_signal: signal.Signals | None = signal.SIGKILL,
+    ) -> None:
+        """privileges: setpriv flags that drop the user; death_signal None: outlives this process."""
+        self.name = name
+        self.log = log
+        self._stop_signal = stop_signal
+        self._stop_seconds = stop_seconds
+        flags = list(privileges)
+        if death_signal is not None and _can_die_with_parent():
+            flags += ["--pdeathsig", death_signal.name.removeprefix("SIG")]
+        command = _resolved([*(["setpriv", *flags, "--"] if flags else []), *args])
+        if flags:
+            _resolved(args)  # a missing program is this call's error, not a line in the child's log
+        with log.open("ab") as output:
+            self._child = _starter().start(
+                lambda: subprocess.Popen(
+                    command,
+                    cwd=cwd,
+                    env=None if env is None else dict(env),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            )
+        self.pid = self._child.pid
+        self._pid_file = pid_folder / f"{name}.pid"
+        self._identity = pidfile.write(self._pid_file, self.pid, [str(arg) for arg in args])
+
+    def exit_code(self) -> int | None:
+        """None while it runs; negative: ended by that signal."""
+        return self._child.poll()
+
+    def wait(self, timeout_s: float | None = None) -> int:
+        """Its exit code, once it has ended; TimeoutError after timeout_s."""
+        try:
+            return self._child.wait(timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError(f"{self.name}: still running after {timeout_s} s") from error
+
+    def signal(self, number: signal.Signals) -> None:
+        """Sends a signal to the program itself, unless it has ended."""
+        self._child.send_signal(number)
+
+    def kill(self) -> None:
+        """SIGKILL to it and all its children, as a crash would; stop cleans up afterwards."""
+        if self._identity:
+            pidfile.kill_family(self._identity, pidfile.family(self._identity))
+
+    def log_tail(self, lines: int = 15) -> str:
+        """The last lines of its log."""
+        text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
+        return "\n".join(text.splitlines()[-lines:])
+
+    def ask_to_stop(self) -> None:
+        """Sends the stop signal and returns at once; stop_now waits."""
+        if self._child.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._child.send_signal(self._stop_signal)
+
+    def stop(self) -> None:
+        """Stop signal, bounded wait, then SIGKILL to its whole session; afterwards nothing of it is left."""
+        family = pidfile.family(self._identity) if self._identity else []
+        self.ask_to_stop()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.wait(self._stop_seconds)
+        if self._identity:
+            pidfile.kill_family(self._identity, family)
+        self._child.wait()
+        self._pid_file.unlink(missing_ok=True)
+
+
+def stop_all(daemons: Sequence[Daemon]) -> None:
+    """Stops them side by side: every one gets its signal first, and its own bounded wait from then on."""
+    for daemon in daemons:
+        daemon.ask_to_stop()
+    deadline = time.monotonic() + max((daemon._stop_seconds for daemon in daemons), default=0)  # noqa: SLF001
+    for daemon in daemons:
+        daemon._stop_seconds = max(0.0, min(daemon._stop_seconds, deadline - time.monotonic()))  # noqa: SLF001
+        daemon.stop()

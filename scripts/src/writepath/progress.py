@@ -1,0 +1,152 @@
+"""What runs now, how fast, and how long will it take? A live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.live import Live as RichLive
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from writepath.result import Run
+
+PLAIN_INTERVAL_S = 5.0
+TAIL_S = 8.0  # of a run after its load: drain, audit, stop
+FIRST_GUESS_OVERHEAD_S = 30.0  # of a run, outside load; replaced by what the runs so far took
+COLOURS = {"valid": "green", "unknown": "yellow", "invalid": "red"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """The load right now."""
+
+    elapsed_s: float
+    planned_s: float
+    rate_per_s: float
+    planned_per_s: float
+    acknowledged: int
+    errors: int
+    queue_depth: int | None  # None where there is no queue
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """Prints; never decides. A context manager: the terminal is left in order."""
+
+    console: Console = field(default_factory=Console)
+    clock: Callable[[], float] = time.monotonic
+    total: int = 1
+    load_seconds: float = 0.0  # of one run, warm-up included
+    done: int = 0
+
+    def __post_init__(self) -> None:
+        """Nothing is shown yet."""
+        self._live: RichLive | None = None
+        self._run = self._phase = ""
+        self._run_began = self._plain_at = self.clock()
+        self._took: list[float] = []
+        self._at_least_s = 0.0  # left of the run, as far as the plan of the load tells
+
+    def __enter__(self) -> Self:
+        """Opens the live line where there is a terminal."""
+        if self.console.is_terminal:
+            self._live = RichLive("", console=self.console, refresh_per_second=8, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Takes the live line away."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        self.console.print(Text(text), soft_wrap=True)
+
+    def run_began(self, number: int, variant: str, scenario: str, repetition: int) -> None:
+        """number: from 1, over the whole suite."""
+        self._run = f"run {number}/{self.total}  {variant}  {scenario}  rep {repetition}"
+        self._run_began = self.clock()
+        self.say(f"{self._run}  ({self._left()})")
+
+    def phase(self, name: str) -> None:
+        """The step that starts now."""
+        self._phase, self._at_least_s = name, 0.0
+        if self._live is None:
+            self.say(f"  {self.clock() - self._run_began:6.1f} s  {name}")
+            self._plain_at = self.clock()
+        self._show("")
+
+    def load(self, live: Live) -> None:
+        """Called several times a second."""
+        self._at_least_s = max(0.0, live.planned_s - live.elapsed_s) + TAIL_S
+        queue = "" if live.queue_depth is None else f"  queue {live.queue_depth}"
+        errors = f"  errors {live.errors}" if live.errors else ""
+        detail = (
+            f"{min(live.elapsed_s, live.planned_s):.0f}/{live.planned_s:.0f} s"
+            f"  {live.rate_per_s:.0f}/s (plan {live.planned_per_s:.0f})"
+            f"  201: {live.acknowledged}{errors}{queue}"
+        )
+        self._detail(detail)
+
+    def drain(self, rows: int, waiting: int) -> None:
+        """While the store is watched after the load."""
+        self._detail(f"{rows} rows, {waiting} on their way")
+
+    def run_ended(self, run: Run) -> None:
+        """One line of result and one of where the time went."""
+        self.done += 1
+        took = self.clock() - self._run_began
+        self._took.append(took)
+        self._show("")
+        line = Text("  ")
+        word = run.outcome if run.outcome != "finished" else run.verdict.status
+        line.append(word.upper(), style=COLOURS.get(word, "red"))
+        if run.requests is not None and run.accept_latency_ms is not None:
+            line.append(
+                f"  {run.requests.acknowledged}/{run.requests.planned} acknowledged"
+                f"  median {_ms(run.accept_latency_ms.median)}  p95 {_ms(run.accept_latency_ms.p95)}"
+            )
+        self.console.print(line, soft_wrap=True)
+        for reason in (run.error,) if run.error else run.verdict.reasons:
+            self.say(f"    {reason}")
+        for note in run.verdict.notes:
+            self.say(f"    note: {note}")
+        steps = "  ".join(f"{step.step} {step.seconds:.1f}" for step in run.timings)
+        outside = took - sum(step.seconds for step in run.timings if step.step in ("load", "drain"))
+        self.say(f"    seconds: {steps}; outside load and drain {outside:.1f} of {took:.1f}")
+
+    def _detail(self, detail: str) -> None:
+        if self._live is not None:
+            self._show(detail)
+        elif self.clock() - self._plain_at >= PLAIN_INTERVAL_S:
+            self._plain_at = self.clock()
+            self.say(f"  {self.clock() - self._run_began:6.1f} s  {self._phase}  {detail}  ({self._left()})")
+
+    def _show(self, detail: str) -> None:
+        if self._live is not None:
+            parts = [self._run, self._phase, detail, self._left()]
+            self._live.update(Text("  ·  ".join(part for part in parts if part)), refresh=False)
+
+    def _left(self) -> str:
+        """Of the run and of the suite, from the plan and from what the runs so far took."""
+        expected = (
+            sum(self._took) / len(self._took) if self._took else self.load_seconds + FIRST_GUESS_OVERHEAD_S
+        )
+        run = max(self._at_least_s, expected - (self.clock() - self._run_began), 0.0)
+        suite = run + expected * max(0, self.total - self.done - 1)
+        return f"{_minutes(run)} left" + (f", all {_minutes(suite)}" if self.total > 1 else "")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} ms"

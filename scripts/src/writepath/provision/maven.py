@@ -1,0 +1,128 @@
+"""How do Maven artifacts and our own jars get here? By coordinates; the user's settings say from where."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from writepath import process
+from writepath.errors import SetupError
+from writepath.provision import jdk, state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0"
+FETCH_SECONDS = 900.0
+BUILD_SECONDS = 1800.0
+UNPACK_SECONDS = 120.0
+KEPT_BUILDS = 2  # an older build may still be running in another terminal
+
+
+def find() -> Path:
+    """The Maven launcher; SetupError says how to get it."""
+    found = process.find("mvn")
+    if found is None:
+        raise SetupError("mvn: not found on the PATH. Install it: sudo apt-get install -y maven")
+    return found
+
+
+def fetch(root: Path, coordinates: str) -> Path:
+    """The file of group:name:version[:packaging], alone in a temporary folder that the caller removes."""
+    target = Path(tempfile.mkdtemp(prefix="fetch-", dir=state.folder(root)))
+    with state.lock(root, "maven"):  # two Mavens at once may spoil an empty local repository
+        try:
+            process.call(
+                find(),
+                *("-q", "-B", "-ntp", f"{DEPENDENCY_PLUGIN}:copy", f"-Dartifact={coordinates}"),
+                f"-DoutputDirectory={target}",
+                cwd=target,
+                env=jdk.find().environment(),
+                timeout_s=FETCH_SECONDS,
+            )
+            return next(target.iterdir())
+        except process.CallError as error:
+            shutil.rmtree(target, ignore_errors=True)
+            raise SetupError(
+                f"Maven could not fetch {coordinates}. It needs a repository that has it: the network, or a "
+                f"mirror in ~/.m2/settings.xml.\n{error}"
+            ) from error
+
+
+def jars(root: Path) -> dict[str, Path] | None:
+    """By module, the jars built from the sources as they are now; None if they must be built."""
+    found = _build_folder(root)
+    return _unpacked(found) if found.is_dir() else None
+
+
+def build(root: Path, say: Callable[[str], None]) -> dict[str, Path]:
+    """Builds all services unless the sources are unchanged; by module, copies that later builds leave alone."""
+    known = jars(root)
+    if known is not None:
+        return known
+    with state.lock(root, "maven"):
+        known = jars(root)
+        if known is not None:
+            return known
+        say("services: building with Maven (the first time fetches their libraries)")
+        target = _build_folder(root)
+        _package(root)
+        with state.made_whole(target) as part:
+            for jar in _applications(root):
+                unpack = ("-Djarmode=tools", "-jar", jar, "extract", "--destination", part / jar.stem)
+                process.call(jdk.find().java, *unpack, timeout_s=UNPACK_SECONDS)
+        _prune(target.parent)
+    return _unpacked(target)
+
+
+def _unpacked(build: Path) -> dict[str, Path]:
+    """By module, the jar without its libraries, which lie beside it: jars within a jar start slowly."""
+    return {path.stem: path for path in sorted(build.glob("*/*.jar")) if path.stem == path.parent.name}
+
+
+def _package(root: Path) -> None:
+    log = state.folder(root) / "build.log"
+    try:
+        process.call(
+            find(),
+            *("-q", "-B", "-ntp", "-f", str(root / "services" / "pom.xml"), "package"),
+            *("-Dmaven.test.skip=true", "-Dspotless.check.skip=true", "-Dstyle.color=never"),
+            env=jdk.find().environment(),
+            timeout_s=BUILD_SECONDS,
+        )
+    except process.CallError as error:
+        log.write_text(error.stdout + error.stderr, encoding="utf-8")
+        lines = [line for line in error.stdout.splitlines() if "[ERROR]" in line][:8]
+        raise SetupError(
+            f"the services could not be built; full log: {log}\n" + ("\n".join(lines) or str(error))
+        ) from error
+
+
+def _applications(root: Path) -> list[Path]:
+    """Runnable jars: those that the Spring Boot plugin repackaged, leaving the plain jar as .original."""
+    originals = (root / "services").glob("*/target/*.jar.original")
+    return sorted(path.with_suffix("") for path in originals)
+
+
+def _build_folder(root: Path) -> Path:
+    return state.folder(root) / "jars" / source_hash(root)
+
+
+def source_hash(root: Path) -> str:
+    """Of everything that goes into the jars: poms and main sources, and the JDK's version."""
+    services = root / "services"
+    files = [services / "pom.xml", *services.glob("*/pom.xml"), *services.glob("*/src/main/**/*")]
+    digest = hashlib.sha256(jdk.find().version.encode())
+    for path in sorted(file for file in files if file.is_file()):
+        digest.update(f"{path.relative_to(services)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _prune(builds: Path) -> None:
+    newest_first = sorted(builds.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in newest_first[KEPT_BUILDS:]:
+        shutil.rmtree(old, ignore_errors=True)

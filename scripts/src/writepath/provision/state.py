@@ -1,0 +1,60 @@
+"""Where does a checkout keep what it made or fetched? Everything is below <root>/.writepath."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import shutil
+from typing import TYPE_CHECKING
+
+from writepath.errors import SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FREE_BYTES_NEEDED = 3 * 1024**3
+
+
+def folder(root: Path) -> Path:
+    """<root>/.writepath, made if it is not there."""
+    found = root / ".writepath"
+    found.mkdir(exist_ok=True)
+    return found
+
+
+def binaries(root: Path) -> Path:
+    """Programs built here."""
+    return folder(root) / "bin"
+
+
+def check_disk(root: Path) -> None:
+    """SetupError unless there is room for what set-up fetches and a run writes."""
+    free = shutil.disk_usage(folder(root)).free
+    if free < FREE_BYTES_NEEDED:
+        raise SetupError(
+            f"{free / 1024**3:.1f} GB are free where the checkout lies; set-up and a run need "
+            f"{FREE_BYTES_NEEDED / 1024**3:.0f} GB. Free some, for example with `make clean`."
+        )
+
+
+@contextlib.contextmanager
+def lock(root: Path, name: str) -> Iterator[None]:
+    """One holder at a time, over threads and over commands of this checkout."""
+    with (folder(root) / f"{name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def made_whole(target: Path) -> Iterator[Path]:
+    """A folder to fill that becomes target only when the block succeeds: never half a tree under the real name."""
+    part = target.with_name(f"{target.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        yield part
+        shutil.rmtree(target, ignore_errors=True)
+        part.rename(target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

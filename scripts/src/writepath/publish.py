@@ -1,0 +1,251 @@
+"""Which figures may the world see? Valid, finished suites, with the raw data every one of them is derived from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from writepath.errors import InvalidRunError, UsageError
+from writepath.report import compact, escape
+from writepath.report.figures import SuiteFigures, suite_figures
+from writepath.report.page import page, readme_table
+from writepath.report.raw import RunData, SuiteData, inside, read_suite
+from writepath.report.tables import tables
+from writepath.result import RUN_FILE, SUITE_FILE, load_run, load_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from writepath.result import SuiteResult
+
+PUBLISHED = "results/published"
+PAGES = "docs/results"
+README = "README.md"
+README_SUITE = "default"  # must have its table there; another suite may
+MANIFEST = "manifest.sha256"
+SETTINGS_FILE = "settings.json"
+LIMIT_BYTES = 5_000_000
+INDEX = "README.md"
+PERSONAL = {"HOME", "HOSTNAME", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL", "USER", "USERNAME"}
+SECRET = re.compile(r"(?i)password|passwd|secret|token|credential|cookie")
+MACHINE_PATH = re.compile(r"(?<![\w./])/(?:[\w.+@-]+/)*[\w.+@-]+")
+
+
+def publish(root: Path, folder: Path) -> list[Path]:
+    """Copies the compact raw data of a suite run and writes every page again; the files that changed.
+
+    InvalidRunError when a run of it does not count, UsageError when it is not finished or too large.
+    """
+    data = read_suite(folder)
+    refuse_unfinished(data.suite)
+    figures = suite_figures(data)
+    refuse_invalid(figures)
+    target = root / PUBLISHED / data.suite.suite
+    staged = target.with_name(f"{data.suite.suite}.part")
+    shutil.rmtree(staged, ignore_errors=True)
+    _copy(folder, data, staged)
+    size = sum(path.stat().st_size for path in staged.rglob("*") if path.is_file())
+    if size > LIMIT_BYTES:
+        shutil.rmtree(staged)
+        raise UsageError(
+            f"{folder}: {size:,} bytes when compressed, more than the {LIMIT_BYTES:,} a suite may take in git;"
+            " publish a run with fewer repetitions or variants"
+        )
+    _readme_with(root, {data.suite.suite: ""})  # missing markers are an error before anything is replaced
+    shutil.rmtree(target, ignore_errors=True)
+    staged.rename(target)
+    return write_pages(root)
+
+
+def refuse_unfinished(suite: SuiteResult) -> None:
+    """UsageError unless every run of the suite was made."""
+    made = {(run.variant, run.repetition) for run in suite.runs}
+    wanted = {(v.name, repetition) for v in suite.variants for repetition in range(1, suite.repetitions + 1)}
+    missing = sorted(wanted - made)
+    if suite.status != "finished" or missing:
+        first = f"; missing: {missing[0][0]}, repetition {missing[0][1]}" if missing else ""
+        raise UsageError(
+            f"suite {suite.suite} {suite.stamp} is {suite.status}, {len(made)} of {len(wanted)} runs made{first};"
+            " finish it with RESUME=1, then publish"
+        )
+
+
+def refuse_invalid(figures: SuiteFigures) -> None:
+    """InvalidRunError naming each run that does not count, and why."""
+    bad = [
+        f"{one.run.variant}, repetition {one.run.repetition}: "
+        + ("; ".join(one.reasons) or f"verdict {one.run.verdict.status}")
+        for one in figures.runs
+        if not one.counts
+    ]
+    if bad:
+        raise InvalidRunError(
+            "not published: "
+            + " | ".join(bad)
+            + ". Only suites whose runs are all valid are published; run it again"
+        )
+
+
+def _copy(folder: Path, data: SuiteData, target: Path) -> None:
+    target.mkdir(parents=True)
+    _copy_json(folder / SUITE_FILE, target / SUITE_FILE)
+    for entry, read in zip(data.suite.runs, data.read, strict=True):
+        source, copy = inside(folder, entry.folder), target / entry.folder
+        run_data = read()
+        if found := compact.problems(run_data):
+            raise InvalidRunError(
+                f"not published: {entry.variant}, repetition {entry.repetition}: {found[0]}"
+            )
+        compact.write(run_data, copy)
+        for name in (RUN_FILE, SETTINGS_FILE):
+            if (source / name).is_file():
+                _copy_json(source / name, copy / name)
+    lines = [f"{_sha256(path)}  {path.relative_to(target).as_posix()}\n" for path in _files(target)]
+    (target / MANIFEST).write_text("".join(lines), encoding="utf-8")
+
+
+def _copy_json(source: Path, target: Path) -> None:
+    data = scrubbed(json.loads(source.read_text(encoding="utf-8")))
+    target.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def scrubbed(value: Any) -> Any:
+    """As the world may see it: no paths of this machine, nothing about its user, no secrets."""
+    if isinstance(value, dict):
+        kept = {key: entry for key, entry in value.items() if key.upper() not in PERSONAL}
+        return {key: "***" if SECRET.search(key) else scrubbed(entry) for key, entry in kept.items()}
+    if isinstance(value, list):
+        return [scrubbed(entry) for entry in value]
+    return MACHINE_PATH.sub("(path)", value) if isinstance(value, str) else value
+
+
+def published_suites(root: Path) -> tuple[Path, ...]:
+    """Folders of what is published, by name."""
+    folder = root / PUBLISHED
+    return tuple(
+        sorted(path.parent for path in folder.glob(f"*/{SUITE_FILE}") if path.parent.suffix != ".part")
+    )
+
+
+def read_published(folder: Path) -> SuiteData:
+    """A published suite, in the form of a raw one."""
+    suite = load_suite(folder)
+    return SuiteData(suite=suite, read=tuple(_reader(inside(folder, run.folder)) for run in suite.runs))
+
+
+def _reader(folder: Path) -> Callable[[], RunData]:
+    def read() -> RunData:
+        ledger, stored, series = compact.read(folder)
+        return RunData(run=load_run(folder), ledger=ledger, stored=stored, series=series)
+
+    return read
+
+
+def derived(root: Path) -> dict[str, bytes]:
+    """By path below root, everything that is made from the published data: pages, plots, index, README."""
+    from writepath.report.plots import plots  # noqa: PLC0415 - matplotlib takes half a second to load
+
+    files: dict[str, bytes] = {}
+    readme: dict[str, str] = {}
+    titles: dict[str, str] = {}
+    for folder in published_suites(root):
+        figures = suite_figures(read_published(folder))
+        refuse_invalid(figures)
+        name = figures.suite.suite
+        drawn = plots(figures)
+        links = {"assets": name, "reading": "../reading-results.md", "raw": f"../../{PUBLISHED}/{name}"}
+        files[f"{PAGES}/{name}.md"] = page(figures, tables(figures), drawn, links).encode()
+        files |= {f"{PAGES}/{name}/{file}": content for file, content in drawn.items()}
+        readme[name] = readme_table(figures, f"{PAGES}/{name}.md")
+        titles[name] = figures.suite.title
+    files[f"{PAGES}/{INDEX}"] = _index(titles).encode()
+    files[README] = _readme_with(root, readme).encode()
+    return files
+
+
+def write_pages(root: Path) -> list[Path]:
+    """Writes what derived() says and removes pages of what is no longer published; the files that changed."""
+    wanted = derived(root)
+    changed = []
+    for name, content in wanted.items():
+        path = root / name
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            changed.append(path)
+    for path in _files(root / PAGES):
+        if path.relative_to(root).as_posix() not in wanted:
+            path.unlink()
+            changed.append(path)
+    return changed
+
+
+def differences(root: Path) -> list[str]:
+    """What in the checkout is not as the published raw data say; empty when all is well."""
+    found = [problem for folder in published_suites(root) for problem in _manifest_problems(folder)]
+    if found:
+        return found
+    wanted = derived(root)
+    for name, content in wanted.items():
+        path = root / name
+        if not path.is_file():
+            found.append(f"{name}: missing")
+        elif path.read_bytes() != content:
+            found.append(f"{name}: differs from what the published raw data give")
+    stale = [path.relative_to(root).as_posix() for path in _files(root / PAGES)]
+    return found + [f"{name}: nothing published gives this file" for name in stale if name not in wanted]
+
+
+def _manifest_problems(folder: Path) -> list[str]:
+    manifest = folder / MANIFEST
+    if not manifest.is_file():
+        return [f"{manifest}: missing"]
+    lines = [line.partition("  ") for line in manifest.read_text(encoding="utf-8").splitlines()]
+    listed = {name: digest for digest, _, name in lines}
+    present = {path.relative_to(folder).as_posix(): path for path in _files(folder) if path != manifest}
+    problems = [f"{folder.name}/{name}: missing" for name in listed if name not in present]
+    for name, path in present.items():
+        if name not in listed:
+            problems.append(f"{folder.name}/{name}: not in {MANIFEST}")
+        elif _sha256(path) != listed[name]:
+            problems.append(f"{folder.name}/{name}: changed since it was published")
+    return problems
+
+
+def _readme_with(root: Path, sections: dict[str, str]) -> str:
+    """README.md with the text between the markers of each suite replaced."""
+    text = (root / README).read_text(encoding="utf-8")
+    for suite, table in sections.items():
+        begin, end = f"<!-- results:{suite}:begin -->", f"<!-- results:{suite}:end -->"
+        if begin not in text or end not in text.split(begin, 1)[1]:
+            if suite == README_SUITE:
+                raise UsageError(
+                    f"{README}: the markers {begin} and {end} are missing; put them where the table goes"
+                )
+            continue
+        before, rest = text.split(begin, 1)
+        text = f"{before}{begin}\n{table}\n{end}{rest.split(end, 1)[1]}"
+    return text
+
+
+def _index(titles: dict[str, str]) -> str:
+    entries = [f"- [{escape.markdown(titles[name])}]({name}.md): suite {name}" for name in titles]
+    return (
+        "# Published results\n\n"
+        "Tables and plots made by `make publish` from the raw data in `results/published/`;"
+        " a test derives them again.\n\n"
+        + ("\n".join(entries) if entries else "Nothing is published yet.")
+        + "\n"
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

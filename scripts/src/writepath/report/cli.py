@@ -1,0 +1,119 @@
+"""What do `report`, `publish` and `compare` do? Finds the folders, builds the tables, writes and prints them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath import publish as publishing
+from writepath.errors import UsageError
+from writepath.report import exports
+from writepath.report.compare import compared
+from writepath.report.figures import suite_figures
+from writepath.report.page import page
+from writepath.report.raw import SuiteData, read_suite
+from writepath.report.tables import tables
+from writepath.report.terminal import console, print_tables
+from writepath.result import SUITE_FILE, load_suite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from writepath.report.figures import SuiteFigures
+
+LATEST = "results/latest"
+FOLDER = "report"  # beside suite.json
+READING = "docs/reading-results.md"
+OK, INVALID, UNKNOWN = 0, 1, 3
+
+
+def cli_report(root: Path, path: Path | None) -> int:
+    """Prints the tables of a suite run and writes them beside its suite.json. Exit code: its worst verdict."""
+    from writepath.report.plots import plots  # noqa: PLC0415 - matplotlib takes half a second to load
+
+    folder = suite_folder(root, path)
+    figures = suite_figures(read_suite(folder))
+    built, drawn = tables(figures), plots(figures)
+    target = folder / FOLDER
+    target.mkdir(exist_ok=True)
+    for name, content in drawn.items():
+        (target / name).write_bytes(content)
+    for table in built:
+        (target / f"{table.key}.csv").write_text(exports.csv(table), encoding="utf-8", newline="")
+    (target / "tables.json").write_text(exports.json(built), encoding="utf-8")
+    links = {"assets": ".", "reading": (root / READING).resolve().as_uri()}
+    (target / "report.md").write_text(page(figures, built, drawn, links), encoding="utf-8")
+    to = console()
+    suite = figures.suite
+    wanted = len(suite.variants) * suite.repetitions
+    to.print(
+        f"{suite.title}: {suite.suite} {suite.stamp}, {suite.status}, {len(figures.runs)} of {wanted} runs",
+        markup=False,
+    )
+    print_tables(built, to)
+    to.print(f"\nAlso as Markdown, CSV, JSON and SVG in {_short(root, target)}")
+    return exit_code(figures)
+
+
+def cli_publish(root: Path, path: Path | None = None, *, check: bool = False) -> int:
+    """Publishes a suite run; with `check` only says whether docs and published data agree."""
+    to = console()
+    if check:
+        problems = publishing.differences(root)
+        for problem in problems:
+            to.print(problem, markup=False)
+        suites = len(publishing.published_suites(root))
+        to.print(
+            "`make publish` writes them again"
+            if problems
+            else f"{suites} published suites: docs and raw data agree"
+        )
+        return INVALID if problems else OK
+    for changed in publishing.publish(root, suite_folder(root, path)):
+        to.print(f"wrote {_short(root, changed)}", markup=False)
+    return OK
+
+
+def cli_compare(root: Path, a: Path, b: Path) -> int:
+    """Prints in what two suite runs differ."""
+    figures = [suite_figures(_any_suite(root, path)) for path in (a, b)]
+    print_tables(compared(figures[0], figures[1]), console())
+    return OK
+
+
+def _any_suite(root: Path, path: Path) -> SuiteData:
+    folder = suite_folder(root, path)
+    published = folder.resolve().is_relative_to((root / publishing.PUBLISHED).resolve())
+    return publishing.read_published(folder) if published else read_suite(folder)
+
+
+def suite_folder(root: Path, path: Path | None) -> Path:
+    """The folder of a suite run: given, or above what is given, or the newest below it, or results/latest."""
+    given = root / (LATEST if path is None else path)
+    if not given.exists() and path is not None and (root / "results" / path).exists():
+        given = root / "results" / path
+    if not given.exists():
+        what = "no results yet" if path is None else f"RUN={path}: no such folder"
+        raise UsageError(f"{what}; `make bench-all` makes results, below results/<suite>/<stamp>")
+    for folder in (given, *given.parents):
+        if (folder / SUITE_FILE).is_file():
+            return folder
+        if folder == root:
+            break
+    below = sorted((p.parent for p in given.glob(f"*/{SUITE_FILE}")), key=lambda p: load_suite(p).started_at)
+    if not below:
+        raise UsageError(
+            f"RUN={path}: no {SUITE_FILE} in it, above it or one below it; name a folder results/<suite>/<stamp>"
+        )
+    return below[-1]
+
+
+def exit_code(figures: SuiteFigures) -> int:
+    """0 when every run counts, 1 when one is invalid or failed, else 3."""
+    bad = [one for one in figures.runs if not one.counts]
+    if not bad:
+        return OK
+    return UNKNOWN if all(one.run.verdict.status == "unknown" for one in bad) else INVALID
+
+
+def _short(root: Path, path: Path) -> str:
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

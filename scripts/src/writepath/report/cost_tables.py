@@ -1,0 +1,173 @@
+"""Which tables say what a variant cost, and whether it kept its word? Resources, audit, runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath.report import rows
+from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, text
+from writepath.report.rows import Field, count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from writepath.report.figures import Figures, SuiteFigures
+    from writepath.result import Audit, Resource
+
+MIB = 1 << 20
+ALL = "all but k6"
+GENERATOR = "k6"
+
+RESOURCE_COLUMNS = (
+    rows.VARIANT,
+    Column(key="component", title="component"),
+    Column(key="cpu_s", title="CPU", unit="s"),
+    Column(key="rss_peak_mib", title="peak memory", unit="MiB"),
+    Column(key="written_mib", title="written", unit="MiB"),
+    Column(key="cpu_s_per_1000", title="CPU per 1,000 writes", unit="s"),
+    Column(key="written_mib_per_1000", title="written per 1,000 writes", unit="MiB"),
+)
+
+
+def resources(figures: SuiteFigures) -> Table:
+    """What each component used while the load ran."""
+    body: list[Row] = []
+    for variant in figures.suite.variants:
+        runs = [run for run in figures.shown(variant.name) if run.resources]
+        names = dict.fromkeys(name for run in runs for name in run.resources)
+        components = [name for name in names if name != GENERATOR]
+        groups: list[tuple[str, list[str]]] = [(ALL, components)] if components else []
+        groups += [(name, [name]) for name in [*components, *(n for n in names if n == GENERATOR)]]
+        for name, members in groups:
+            cells = tuple(cell(get(run, members) for run in runs) for get in RESOURCE_GETTERS)
+            body.append(
+                Row(cells=(text(rows.label(figures, variant)), text(name), *cells), mark=rows.mark(runs))
+            )
+    return Table(
+        key="resources",
+        title="Resources",
+        caption="Sampled each second of the load, without the drain. A component is all its instances and children."
+        " A thousand writes are a thousand rows really stored. " + rows.spread_note(figures),
+        columns=RESOURCE_COLUMNS,
+        rows=tuple(body),
+        notes=(f"{ALL}: the sum of the variant's components; peak memory there is the sum of their peaks.",),
+    )
+
+
+def _sum(run: Figures, members: Sequence[str], get: Callable[[Resource], float | None]) -> float | None:
+    values = [get(run.resources[name]) for name in members if name in run.resources]
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _cpu(run: Figures, members: Sequence[str]) -> float | None:
+    return _sum(run, members, lambda used: used.cpu_seconds)
+
+
+def _memory(run: Figures, members: Sequence[str]) -> float | None:
+    return _scaled(_sum(run, members, lambda used: used.rss_peak_bytes), 1 / MIB)
+
+
+def _written(run: Figures, members: Sequence[str]) -> float | None:
+    return _scaled(_sum(run, members, lambda used: used.write_bytes), 1 / MIB)
+
+
+def _cpu_per_1000(run: Figures, members: Sequence[str]) -> float | None:
+    return _scaled(_cpu(run, members), 1000 / run.stored_rows if run.stored_rows else None)
+
+
+def _written_per_1000(run: Figures, members: Sequence[str]) -> float | None:
+    return _scaled(_written(run, members), 1000 / run.stored_rows if run.stored_rows else None)
+
+
+def _scaled(value: float | None, factor: float | None) -> float | None:
+    return None if value is None or factor is None else value * factor
+
+
+RESOURCE_GETTERS = (_cpu, _memory, _written, _cpu_per_1000, _written_per_1000)
+
+
+def _audited(key: str, title: str, get: Callable[[Audit], int | None]) -> Field:
+    def value(figures: Figures) -> int | None:
+        audit = figures.run.audit
+        return get(audit) if audit is not None and audit.status == "read" else None
+
+    return count(key, title, value)
+
+
+def status(figures: Figures) -> str:
+    """The run's verdict; invalid too where the sums of its raw files do not agree."""
+    verdict = figures.run.verdict.status
+    return "invalid" if figures.reasons and verdict == "valid" else verdict
+
+
+AUDIT = (
+    count(
+        "acknowledged",
+        "acknowledged",
+        lambda figures: figures.run.requests.acknowledged if figures.run.requests else None,
+    ),
+    _audited("stored", "stored", lambda audit: audit.stored_rows),
+    _audited("lost", "lost", lambda audit: audit.lost + audit.stranded),
+    _audited("duplicated", "duplicated", lambda audit: audit.duplicated),
+    _audited("corrupted", "corrupted", lambda audit: audit.corrupted),
+    _audited("unexpected", "unexpected", lambda audit: audit.unexpected + audit.rejected_present),
+    _audited("wrong_echo", "wrong echo", lambda audit: audit.wrong_echo),
+    _audited("recovered", "recovered", lambda audit: audit.recovered),
+    _audited("suppressed", "suppressed", lambda audit: audit.suppressed_duplicates),
+    Field(column=Column(key="verdict", title="verdict"), get=status),
+)
+
+
+def audit(figures: SuiteFigures) -> Table:
+    """Is what was acknowledged in the store, and nothing else?"""
+    return Table(
+        key="audit",
+        title="Audit",
+        caption="Every id acknowledged is compared with every id read back from the store. "
+        + rows.spread_note(figures),
+        columns=rows.columns(AUDIT),
+        rows=rows.by_variant(figures, AUDIT),
+    )
+
+
+RUN_COLUMNS = (
+    rows.VARIANT,
+    Column(key="repetition", title="repetition", exact=True),
+    Column(key="position", title="position", exact=True),
+    Column(key="started_at", title="started"),
+    Column(key="run_verdict", title="verdict"),
+    Column(key="lateness_p99_ms", title="generator late, p99", unit="ms"),
+    Column(key="generator_cpu_share", title="generator CPU, peak", unit="of one core"),
+    Column(key="fsync_p50_ms", title="host fsync, median", unit="ms"),
+    Column(key="reasons", title="reasons and notes"),
+)
+
+
+def runs(figures: SuiteFigures) -> Table:
+    """Each run by itself, in the order they ran, with its verdict in words."""
+    return Table(
+        key="runs",
+        title="Runs",
+        caption="In the order they ran; variants of a repetition run in an order drawn from the seed.",
+        columns=RUN_COLUMNS,
+        rows=tuple(_run_row(one) for one in figures.runs),
+    )
+
+
+def _run_row(one: Figures) -> Row:
+    run, generator = one.run, one.run.generator
+    canary = run.host.before if run.host else None
+    words = [*one.reasons, *run.verdict.notes]
+    cells: tuple[Cell, ...] = (
+        text(run.title),
+        cell([run.repetition]),
+        cell([run.position]),
+        text(run.started_at),
+        text(status(one)),
+        cell([generator.lateness_ms_p99 if generator else None]),
+        cell([generator.cpu_share_peak if generator else None]),
+        cell([canary.fsync_ms_p50 if canary else None]),
+        text("; ".join(words) if words else ABSENT),
+    )
+    return Row(cells=cells, mark="" if one.counts else status(one))

@@ -1,0 +1,111 @@
+"""How does a table become Markdown, CSV or JSON? One function each; a new format is one more, named in FORMATS."""
+
+from __future__ import annotations
+
+import csv as csv_module
+import io
+import json as json_module
+import math
+from typing import TYPE_CHECKING, Any
+
+from writepath.report import escape
+from writepath.report.model import Cell, Column, Table, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+CSV_DIGITS = 6  # significant; a CSV is for further work, so it keeps more than a table shows
+
+
+def markdown(table: Table) -> str:
+    """Heading, caption, a pipe table and its notes."""
+    parts = [f"## {escape.markdown(table.title)}", escape.markdown(table.caption)]
+    parts.append(
+        pipe_table(table.columns, [_marked(row.cells, table.columns, row.mark) for row in table.rows])
+    )
+    parts += [escape.markdown(note) for note in table.notes]
+    return "\n\n".join(parts) + "\n"
+
+
+def pipe_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
+    """Cells as plain text, escaped here."""
+    numeric = [is_numeric(column) for column in columns]
+    lines = [
+        [escape.markdown(column.header) for column in columns],
+        ["---:" if right else "---" for right in numeric],
+        *([escape.markdown(value) for value in row] for row in rows),
+    ]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def is_numeric(column: Column) -> bool:
+    """Whether a column holds figures: it has a unit or is a count."""
+    return bool(column.unit) or column.exact
+
+
+def _marked(cells: Sequence[Cell], columns: Sequence[Column], mark: str) -> list[str]:
+    values = [shown(cell, column) for cell, column in zip(cells, columns, strict=True)]
+    return [f"{values[0]} ({mark})" if mark else values[0], *values[1:]]
+
+
+def csv(table: Table) -> str:
+    """RFC 4180: CRLF, quotes where needed. A figure of several repetitions has columns `_low` and `_high` too."""
+    spans = [any(row.cells[index].spans for row in table.rows) for index in range(len(table.columns))]
+    header = ["mark"]
+    for column, spanning in zip(table.columns, spans, strict=True):
+        header += [column.key, f"{column.key}_low", f"{column.key}_high"] if spanning else [column.key]
+    file = io.StringIO(newline="")
+    writer = csv_module.writer(file, lineterminator="\r\n")
+    writer.writerow(header)
+    for row in table.rows:
+        line = [row.mark]
+        for cell, spanning in zip(row.cells, spans, strict=True):
+            line += _csv_values(cell, spanning=spanning)
+        writer.writerow(line)
+    return file.getvalue()
+
+
+def _csv_values(cell: Cell, *, spanning: bool) -> list[str]:
+    if cell.text is not None:
+        return [escape.csv(cell.text)] + ([""] * 2 if spanning else [])
+    if cell.figure is None:
+        return [""] * (3 if spanning else 1)
+    figure = cell.figure
+    values = (figure.median, figure.low, figure.high) if spanning else (figure.median,)
+    return [_csv_number(value) for value in values]
+
+
+def _csv_number(value: float) -> str:
+    if math.isinf(value):
+        return "inf"
+    return str(int(value)) if value == int(value) else f"{value:.{CSV_DIGITS}g}"
+
+
+def json(tables: Sequence[Table]) -> str:
+    """All tables: columns with units, rows as objects. A figure is {median, low, high, repetitions}, in full."""
+    return json_module.dumps([_json_table(table) for table in tables], ensure_ascii=False, indent=1) + "\n"
+
+
+def _json_table(table: Table) -> dict[str, Any]:
+    return {
+        "key": table.key,
+        "title": table.title,
+        "caption": table.caption,
+        "columns": [{"key": c.key, "title": c.title, "unit": c.unit} for c in table.columns],
+        "rows": [
+            {"mark": row.mark}
+            | {c.key: _json_cell(cell) for c, cell in zip(table.columns, row.cells, strict=True)}
+            for row in table.rows
+        ],
+        "notes": list(table.notes),
+    }
+
+
+def _json_cell(cell: Cell) -> Any:
+    if cell.text is not None or cell.figure is None:
+        return cell.text
+    figure = cell.figure
+    values = {"median": figure.median, "low": figure.low, "high": figure.high}
+    return {name: "inf" if math.isinf(value) else value for name, value in values.items()} | {
+        "repetitions": figure.repetitions
+    }

@@ -1,0 +1,105 @@
+"""On what was it measured? Versions, effective settings, host, seed, dataset and commit of a suite run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath.report.model import Column, Row, Table, number, plain, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from writepath.report.figures import Figures, SuiteFigures
+    from writepath.result import Run, SuiteResult
+
+EVERY = "all"
+COLUMNS = (
+    Column(key="fact_group", title="of"),
+    Column(key="fact", title="what"),
+    Column(key="fact_value", title="value"),
+    Column(key="fact_variants", title="variants"),
+)
+GIB = 1 << 30
+SHORT_HASH = 12
+
+
+def fingerprint(figures: SuiteFigures) -> Table:
+    """One line a fact; facts that all variants share are one line."""
+    rows = [_row(group, fact, value, EVERY) for group, fact, value in _suite_facts(figures.suite)]
+    names = [variant.name for variant in figures.suite.variants if figures.of(variant.name)]
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for name in names:
+        for group, fact, value in dict.fromkeys(
+            entry for run in figures.shown(name) for entry in _run_facts(run)
+        ):
+            found.setdefault((group, fact, value), []).append(name)
+    order = {group: index for index, group in enumerate(("host", "version", "setting", "variant"))}
+    for (group, fact, value), of in sorted(found.items(), key=lambda item: (order[item[0][0]], item[0][1])):
+        rows.append(_row(group, fact, value, EVERY if of == names else ", ".join(of)))
+    return Table(
+        key="fingerprint",
+        title="Fingerprint",
+        caption="Settings are what the running store or broker answered, not what was asked for.",
+        columns=COLUMNS,
+        rows=tuple(rows),
+    )
+
+
+def _suite_facts(suite: SuiteResult) -> Iterator[tuple[str, str, str]]:
+    yield "suite", "name", f"{suite.suite}, started {suite.started_at}"
+    yield "suite", "runtime", suite.runtime
+    yield "suite", "load", load_in_words(suite)
+    yield "suite", "warm-up before the load", _warm_up(suite)
+    yield "suite", "repetitions", str(suite.repetitions)
+    yield "suite", "seed", str(suite.seed)
+    dataset = suite.dataset
+    yield (
+        "suite",
+        "dataset",
+        f"{dataset.name}, {dataset.lines:,} lines, sha256 {dataset.sha256[:SHORT_HASH]}…",
+    )
+    commit = suite.code.commit[:SHORT_HASH] + (" with local changes" if suite.code.dirty else "")
+    yield "suite", "commit", commit
+    for name, value in sorted(suite.overrides.items()):
+        yield "suite", f"{name}, by the user", value
+
+
+def load_in_words(suite: SuiteResult) -> str:
+    """The phases: `ramp-up 20 s, 3 to 100/s; sustained 60 s, 100/s`."""
+    words = []
+    for phase in suite.phases:
+        begin, end = plain(phase.from_per_s), plain(phase.to_per_s)
+        rate = f"{begin}/s" if begin == end else f"{begin} to {end}/s"
+        words.append(f"{phase.name} {plain(phase.seconds)} s, {rate}")
+    return "; ".join(words)
+
+
+def _warm_up(suite: SuiteResult) -> str:
+    if not suite.warm_up_requests:
+        return "none"
+    return (
+        f"{suite.warm_up_requests:,} requests at {plain(suite.warm_up_per_s)}/s, excluded from every figure"
+    )
+
+
+def _run_facts(figures: Figures) -> Iterator[tuple[str, str, str]]:
+    run = figures.run
+    yield from _host_facts(run)
+    for name, value in run.versions.items():
+        yield "version", name, value
+    if run.durability is not None:
+        for name, value in run.durability.settings.items():
+            yield "setting", name, value
+
+
+def _host_facts(run: Run) -> Iterator[tuple[str, str, str]]:
+    if run.host is not None:
+        host = run.host
+        yield "host", "processor", f"{host.cpu_model}, {host.cores} cores"
+        yield "host", "memory", f"{number(host.memory_bytes / GIB)} GiB"
+        yield "host", "kernel", host.kernel
+        yield "host", "filesystem of the stores", host.filesystem
+
+
+def _row(group: str, fact: str, value: str, variants: str) -> Row:
+    return Row(cells=(text(group), text(fact), text(value), text(variants)))

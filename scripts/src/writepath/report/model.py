@@ -1,0 +1,126 @@
+"""What is a table? Typed columns and cells that every exporter reads; no exporter computes anything."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath import stats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from writepath.stats import Spread
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One figure. `key` is its name in CSV and JSON and in docs/reading-results.md."""
+
+    key: str
+    title: str
+    unit: str = ""  # shown in the header; the values are in it
+    exact: bool = False  # a count: printed in full; measured values are rounded to what they carry
+
+    @property
+    def header(self) -> str:
+        """Title and unit."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A text, or a figure with its spread over the repetitions, or nothing."""
+
+    text: str | None = None
+    figure: Spread | None = None
+    exact: bool = False  # printed in full, whatever the column says: a figure quoted from elsewhere
+
+    @property
+    def spans(self) -> bool:
+        """Whether a range stands beside the value."""
+        return self.figure is not None and self.figure.repetitions > 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """Cells in the columns' order."""
+
+    cells: tuple[Cell, ...]
+    mark: str = ""  # "invalid", "unknown", "failed": shown before the row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """One table of a report."""
+
+    key: str
+    title: str
+    caption: str  # what a reader must know to read it; one or two sentences
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()  # footnotes, in order
+
+    def __post_init__(self) -> None:
+        """A row with other cells than columns would shift every figure after the gap."""
+        for row in self.rows:
+            if len(row.cells) != len(self.columns):
+                raise ValueError(f"{self.key}: {len(row.cells)} cells for {len(self.columns)} columns")
+
+
+def cell(values: Iterable[Value]) -> Cell:
+    """Of the values of a row's repetitions; a single text stands as it is."""
+    given = list(values)
+    texts = [value for value in given if isinstance(value, str)]
+    if texts:
+        return Cell(text=", ".join(dict.fromkeys(texts)))
+    return Cell(figure=stats.spread(value for value in given if not isinstance(value, str)))
+
+
+def text(value: str) -> Cell:
+    """A cell of text."""
+    return Cell(text=value)
+
+
+ABSENT = "–"
+INFINITE = "∞"
+FEWEST_DIGITS, MOST_DIGITS = 3, 4
+
+
+def shown(cell: Cell, column: Column) -> str:
+    """As people read it: `86.5`, `86.5 (80.1–92.0)`; – where there is no figure, ∞ where never served."""
+    if cell.text is not None:
+        return cell.text
+    if cell.figure is None:
+        return ABSENT
+    exact = column.exact or cell.exact
+    middle = number(cell.figure.median, exact=exact)
+    if not cell.spans:
+        return middle
+    low, high = (number(value, exact=exact) for value in (cell.figure.low, cell.figure.high))
+    if low == middle == high:
+        return middle
+    return f"{middle} ({low}–{high})"
+
+
+def plain(value: float) -> str:
+    """As it was given: no rounding, no trailing zeros."""
+    return f"{value:,.10g}"
+
+
+def number(value: float, *, exact: bool = False) -> str:
+    """Three significant digits below 1,000, four from there on; counts in full."""
+    if math.isinf(value):
+        return INFINITE if value > 0 else f"-{INFINITE}"
+    if value == 0:
+        return "0"
+    if exact:
+        return plain(value)
+    magnitude = math.floor(math.log10(abs(value)))
+    digits = MOST_DIGITS if magnitude >= FEWEST_DIGITS else FEWEST_DIGITS
+    rounded = round(value, digits - 1 - magnitude)
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else 0
+    return f"{rounded:,.{decimals}f}"

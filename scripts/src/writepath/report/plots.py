@@ -1,0 +1,231 @@
+"""How did latency move over the load, and how far do its percentiles lie apart? SVG; same data, same bytes."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from writepath.report.model import number
+from writepath.stats import spread
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from writepath.report.figures import Figures, SuiteFigures
+    from writepath.stats import Bands, Spread
+
+    Drawable = tuple[str, list[Figures]]  # a variant's title and its runs with figures
+
+# Okabe and Ito's palette: told apart with every kind of colour vision, and by lightness in grey.
+BLUE, ORANGE, SKY, RED, GREY = "#0072B2", "#E69F00", "#56B4E9", "#D55E00", "#555555"
+RANKS = (("median", SKY), ("p95", BLUE), ("p99", "#1B2A41"))
+SETTINGS: dict[Any, Any] = {
+    "svg.hashsalt": "writepath",  # ids of clip paths: else random
+    "svg.fonttype": "path",  # the reader's fonts do not matter
+    "font.family": "DejaVu Sans",  # comes with matplotlib
+    "font.size": 9,
+    "text.parse_math": False,  # a title is text, dollar signs too
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "path.simplify_threshold": 0.5,
+}
+PANEL_INCHES, WIDTH_INCHES = 1.5, 9.0
+TOP_INCHES, BOTTOM_INCHES = 0.6, 0.5
+SMALL = 7.5  # points
+BAR_INCHES = 0.24
+PATH_DATA = re.compile(rb' d="[^"]*"')
+LONG_NUMBER = re.compile(rb"-?\d+\.\d{3,}")
+NO_DATES = {"Date": None, "Creator": None}
+ROOM_RIGHT = 1.6  # of a logarithmic axis, for the figures at the bars' ends
+
+
+def plots(figures: SuiteFigures) -> dict[str, bytes]:
+    """By file name, the SVGs of a suite run; none where no run has figures."""
+    shown = [(v.title, list(figures.shown(v.name))) for v in figures.suite.variants]
+    drawable = [(title, [run for run in runs if run.accept is not None]) for title, runs in shown]
+    drawable = [
+        (title, runs) for title, runs in drawable if any(run.accept.served for run in runs if run.accept)
+    ]
+    if not drawable:
+        return {}
+    with mpl.rc_context(SETTINGS):
+        return {
+            "latency-over-time.svg": _svg(_over_time(figures, drawable)),
+            "latency-percentiles.svg": _svg(_percentiles(drawable)),
+        }
+
+
+def _svg(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    FigureCanvasSVG(figure).print_svg(buffer, metadata=NO_DATES)  # type: ignore[no-untyped-call]
+    rounded = PATH_DATA.sub(lambda found: LONG_NUMBER.sub(_two_decimals, found[0]), buffer.getvalue())
+    return b"\n".join(line.rstrip() for line in rounded.split(b"\n"))
+
+
+def _two_decimals(found: re.Match[bytes]) -> bytes:
+    """A hundredth of a point is below a pixel; more digits are size, and noise between processors."""
+    return b"%.2f" % float(found[0])
+
+
+def _over_time(figures: SuiteFigures, drawable: list[Drawable]) -> Figure:
+    """One panel a variant, all with the same axes; of several repetitions the first that counts is drawn."""
+    height = TOP_INCHES + PANEL_INCHES * len(drawable) + BOTTOM_INCHES
+    figure = Figure(figsize=(WIDTH_INCHES, height), facecolor="white")
+    panels = figure.subplots(len(drawable), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    figure.subplots_adjust(
+        left=0.085, right=0.985, top=1 - TOP_INCHES / height, bottom=BOTTOM_INCHES / height, hspace=0.42
+    )
+    for axes, (title, runs) in zip(panels, drawable, strict=True):
+        _panel(axes, title, runs[0])
+        _phase_lines(axes, figures, labelled=axes is panels[0])
+    panels[0].set_yscale("log")
+    _milliseconds(panels[0].yaxis)
+    panels[0].set_xlim(0, sum(phase.seconds for phase in figures.suite.phases))
+    panels[-1].set_xlabel("time since the load's start (s)")
+    figure.text(0.005, 0.5, "accept latency of each second (ms, log scale)", rotation=90, va="center")
+    panels[0].set_ylim(*_decades([run.bands for _, (run, *_) in drawable if run.bands is not None]))
+    named = {
+        label: line for axes in panels for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(
+        named.values(), named.keys(), loc="upper right", ncols=len(named), frameon=False, borderaxespad=0.2
+    )
+    return figure
+
+
+def _decades(bands: list[Bands]) -> tuple[float, float]:
+    """Whole powers of ten around all values: room above the lines, and at least two labelled ticks."""
+    values = np.concatenate([np.concatenate((one.median, one.max)) for one in bands])
+    served = values[~np.isnan(values) & (values > 0)]
+    if not served.size:
+        return 1.0, 10.0
+    return 10.0 ** math.floor(math.log10(served.min())), 10.0 ** math.ceil(math.log10(served.max() * 1.2))
+
+
+def _panel(axes: Axes, title: str, run: Figures) -> None:
+    bands = run.bands
+    assert bands is not None  # noqa: S101 - drawable runs have figures
+    middle = bands.second + 0.5
+    axes.fill_between(middle, bands.median, bands.p95, color=SKY, alpha=0.35, linewidth=0)
+    axes.plot(middle, bands.max, color=GREY, linewidth=0.6, alpha=0.8, label="max")
+    axes.plot(middle, bands.p95, color=ORANGE, linewidth=1.1, label="p95")
+    axes.plot(middle, bands.median, color=BLUE, linewidth=1.5, label="median")
+    missed = bands.unserved > 0
+    if missed.any():
+        axes.plot(
+            middle[missed],
+            [1.0] * int(missed.sum()),
+            "|",
+            color=RED,
+            markersize=7,
+            clip_on=False,
+            transform=axes.get_xaxis_transform(),
+            label="second with unserved requests",
+        )
+    unserved = f"  ({int(bands.unserved.sum()):,} unserved)" if missed.any() else ""
+    axes.set_title(title + unserved, loc="left", fontsize=9, fontweight="bold")
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _phase_lines(axes: Axes, figures: SuiteFigures, *, labelled: bool) -> None:
+    begin = 0.0
+    for phase in figures.suite.phases:
+        if begin:
+            axes.axvline(begin, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+        if labelled:
+            axes.annotate(
+                phase.name, (begin, 1), xycoords=("data", "axes fraction"), xytext=(4, -2),
+                textcoords="offset points", fontsize=8, color=GREY, va="top",
+            )  # fmt: skip
+        begin += phase.seconds
+
+
+def _percentiles(drawable: list[Drawable]) -> Figure:
+    """Three bars a variant, four where rows are durable later; a rank at infinity fills the axis, and says so."""
+    groups = [(title, runs, _bars_of(runs)) for title, runs in drawable]
+    rows = sum(len(bars) + 1 for _, _, bars in groups)
+    figure = Figure(figsize=(WIDTH_INCHES, BAR_INCHES * rows + 1.0), facecolor="white", layout="constrained")
+    axes = figure.subplots()
+    values = [bar.value for _, _, bars in groups for bar in bars if bar.value is not None]
+    finite = [edge for value in values for edge in (value.low, value.median) if math.isfinite(edge)]
+    low, high = (min(finite), max(finite)) if finite else (1.0, 10.0)
+    limits = (10 ** math.floor(math.log10(low * 0.9)), high * ROOM_RIGHT)
+    axes.set_xscale("log")
+    axes.set_xlim(limits)
+    at, ticks, named = 0, [], set[str]()
+    for _, _, bars in groups:
+        ticks.append(at + (len(bars) - 1) / 2)
+        for bar in bars:
+            _bar(axes, at, bar, limits, labelled=bar.name not in named)
+            named.add(bar.name)
+            at += 1
+        at += 1
+    axes.set_yticks(ticks, [title for title, _, _ in groups])
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
+    _milliseconds(axes.xaxis)
+    axes.set_xlabel("time since sending (ms, log scale); percentiles over planned requests")
+    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    figure.legend(loc="outside upper right", ncols=len(RANKS) + 1, frameon=False)
+    return figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Bar:
+    name: str
+    colour: str
+    value: Spread | None
+
+
+def _bars_of(runs: list[Figures]) -> list[_Bar]:
+    accept = [run.accept for run in runs if run.accept is not None]
+    bars = [
+        _Bar(name=f"{name} until the 201", colour=colour, value=spread(getattr(one, name) for one in accept))
+        for name, colour in RANKS
+    ]
+    durable = [run.durable for run in runs if run.durable_later and run.durable is not None]
+    if durable:
+        value = spread(one.p99 for one in durable)
+        bars.append(_Bar(name="p99 until durable", colour=ORANGE, value=value))
+    return bars
+
+
+def _bar(axes: Axes, at: int, bar: _Bar, limits: tuple[float, float], *, labelled: bool) -> None:
+    floor, ceiling = limits
+    if bar.value is None:
+        axes.text(floor * 1.03, at, "too few requests", va="center", fontsize=SMALL, color=GREY)
+        return
+    value, finite = bar.value.median, math.isfinite(bar.value.median)
+    end = value if finite else ceiling
+    hatch: dict[str, Any] = {} if finite else {"hatch": "////", "alpha": 0.6}
+    label = bar.name if labelled else None
+    axes.barh(at, end - floor, left=floor, height=0.86, color=bar.colour, label=label, **hatch)
+    right = end
+    if bar.value.repetitions > 1 and finite:
+        right = min(bar.value.high, ceiling)
+        axes.plot([bar.value.low, right], [at, at], color=GREY, linewidth=1.2, solid_capstyle="butt")
+    axes.annotate(
+        number(value) if finite else "∞ not served",
+        (right, at),
+        xytext=(3 if finite else -4, 0),
+        textcoords="offset points",
+        va="center",
+        ha="left" if finite else "right",
+        fontsize=SMALL,
+    )
+
+
+def _milliseconds(axis: Any) -> None:
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,244 @@
+"""What is known of a run and of a suite run? The records of run.json and suite.json: load and save only.
+
+Rules: a unit is the last part of a name; moments are ISO-8601 UTC with milliseconds; what could not be measured
+is null, never absent and never zero; a percentile is null where its rank falls on a request that was not
+served, or where the sample cannot carry it (stats.py).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from writepath.errors import UsageError
+from writepath.measures import (
+    Audit,
+    Canary,
+    Code,
+    DatasetFacts,
+    Drain,
+    Durability,
+    Generator,
+    Host,
+    Latency,
+    Offenders,
+    PhaseResult,
+    Requests,
+    Resource,
+    Step,
+    Throughput,
+    Verdict,
+    VerdictStatus,
+)
+from writepath.records import from_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "RUN_FILE",
+    "SCHEMA_VERSION",
+    "SUITE_FILE",
+    "Audit",
+    "Canary",
+    "Code",
+    "DatasetFacts",
+    "Drain",
+    "Durability",
+    "Generator",
+    "Host",
+    "Latency",
+    "Offenders",
+    "Outcome",
+    "PhaseResult",
+    "Requests",
+    "Resource",
+    "Run",
+    "Step",
+    "SuitePhase",
+    "SuiteResult",
+    "SuiteRun",
+    "SuiteStatus",
+    "SuiteVariant",
+    "Throughput",
+    "Verdict",
+    "VerdictStatus",
+    "load_run",
+    "load_suite",
+    "save_run",
+    "save_suite",
+]
+
+SCHEMA_VERSION = 1
+RUN_FILE = "run.json"
+SUITE_FILE = "suite.json"
+
+Outcome = Literal["finished", "failed", "aborted"]  # failed: infrastructure; aborted: stopped by the user
+SuiteStatus = Literal["running", "aborted", "finished"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """run.json: one run. Fields from requests to generator are null where the run did not get that far."""
+
+    schema_version: int
+    run_id: str  # 15 hex digits, in every id of the run
+    suite: str
+    variant: str
+    title: str
+    family: str
+    acknowledges: str  # what a 201 means, in words
+    scenario: str
+    repetition: int  # from 1; also the block
+    position: int  # from 1: when in its block the run came
+    runtime: str
+    seed: int
+    overrides: dict[str, str]  # compose variables given by the user
+    dataset: DatasetFacts
+    code: Code
+    started_at: str
+    finished_at: str
+    outcome: Outcome
+    error: str | None  # of a failed run: one sentence
+    verdict: Verdict
+    durability: Durability | None = None
+    requests: Requests | None = None
+    accept_latency_ms: Latency | None = None  # until the 201, from when the request was sent
+    planned_latency_ms: Latency | None = (
+        None  # until the 201, from the *planned* moment: counts the generator's delay
+    )
+    time_to_durable_ms: Latency | None = (
+        None  # until the row was in the final store, from when the request was sent
+    )
+    throughput: Throughput | None = None
+    durable_per_s: float | None = None  # rows in the final store / (load start to last row durable)
+    phases: tuple[PhaseResult, ...] = ()
+    audit: Audit | None = None
+    drain: Drain | None = None
+    resources: dict[str, Resource] = field(default_factory=dict)  # by component, "k6" among them
+    generator: Generator | None = None
+    load_started_at: str | None = None
+    load_finished_at: str | None = None
+    host: Host | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    timings: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteVariant:
+    """A variant as it was defined when the suite ran."""
+
+    name: str
+    title: str
+    family: str
+    acknowledges: str
+    profiles: tuple[str, ...]
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuitePhase:
+    """A straight line of the arrival rate."""
+
+    name: str
+    seconds: float
+    from_per_s: float
+    to_per_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteRun:
+    """One line of the suite's index."""
+
+    variant: str
+    scenario: str
+    repetition: int
+    position: int
+    folder: str  # relative to suite.json
+    outcome: Outcome
+    verdict: VerdictStatus
+    reasons: tuple[str, ...]
+    seconds: float
+    exit_code: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteResult:
+    """suite.json: written at the start and after each run."""
+
+    schema_version: int
+    suite: str
+    title: str
+    stamp: str  # UTC, 20261121T031500Z; also the folder's name
+    status: SuiteStatus
+    started_at: str
+    finished_at: str | None
+    seed: int
+    repetitions: int
+    runtime: str
+    scenario: str
+    phases: tuple[SuitePhase, ...]
+    warm_up_requests: int
+    warm_up_per_s: float
+    variants: tuple[SuiteVariant, ...]
+    overrides: dict[str, str]
+    dataset: DatasetFacts
+    code: Code
+    blocks: tuple[tuple[str, ...], ...]  # order of the variants in each repetition
+    runs: tuple[SuiteRun, ...] = ()  # in the order they ran
+
+
+def load_run(folder: Path) -> Run:
+    """Reads folder/run.json. UsageError where it is missing, broken or of another schema version."""
+    return from_json(Run, _read(folder / RUN_FILE))
+
+
+def save_run(run: Run, folder: Path) -> None:
+    """Writes folder/run.json at once and completely (a reader never sees half of it)."""
+    _write(run, folder / RUN_FILE)
+
+
+def load_suite(folder: Path) -> SuiteResult:
+    """Reads folder/suite.json. UsageError where it is missing, broken or of another schema version."""
+    return from_json(SuiteResult, _read(folder / SUITE_FILE))
+
+
+def save_suite(suite: SuiteResult, folder: Path) -> None:
+    """Writes folder/suite.json at once and completely."""
+    _write(suite, folder / SUITE_FILE)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror}); is it a folder of results?") from error
+    except ValueError as error:
+        raise UsageError(f"{path}: not JSON ({error}); the file was cut or edited") from error
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if version != SCHEMA_VERSION:
+        raise UsageError(f"{path}: schema_version={version}, this Writepath reads {SCHEMA_VERSION}")
+    _rename(data.get("durability"), "class", "level")
+    return cast("dict[str, Any]", data)
+
+
+def _write(record: Run | SuiteResult, path: Path) -> None:
+    data = dataclasses.asdict(record)
+    _rename(data.get("durability"), "level", "class")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".json.part")
+    with temporary.open("w", encoding="utf-8") as file:
+        json.dump(data, file, ensure_ascii=False, indent=2, allow_nan=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _rename(record: dict[str, Any] | None, old: str, new: str) -> None:
+    """`class` is a keyword in Python and the word of the page in JSON."""
+    if isinstance(record, dict) and old in record:
+        record[new] = record.pop(old)

@@ -1,0 +1,1 @@
+"""What starts the processes of a variant: local processes (native) or Compose (docker)."""

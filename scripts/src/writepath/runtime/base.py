@@ -1,0 +1,86 @@
+"""The contract between the runner and whatever starts a variant. The runner knows nothing else of a runtime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from writepath.registry import Variant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """Cumulative use of one component (all its instances and their child processes) since it started."""
+
+    cpu_seconds: float
+    rss_bytes: int
+    write_bytes: int | None  # None where this runtime cannot tell
+
+
+class Stack(Protocol):
+    """One started variant, ready for load: a real request through the proxy succeeded."""
+
+    base_url: str  # of the proxy: http://127.0.0.1:PORT
+    components: Sequence[str]  # compose service names
+
+    def inspector_urls(self, service: str) -> Sequence[str]:
+        """Base URLs of a service's inspectors, one an instance: http://127.0.0.1:PORT/inspector."""
+
+    def usage(self) -> Mapping[str, Usage]:
+        """By component; cheap enough to be called each second."""
+
+    def lost_components(self) -> Sequence[str]:
+        """Components that ended, restarted or were killed for memory since the start, each with a reason in words."""
+
+    def save_logs(self, folder: Path) -> None:
+        """Writes each component's log to folder/<component>[-<instance>].log."""
+
+    def effective_settings(self) -> Mapping[str, Mapping[str, str]]:
+        """By component, the environment and flags it was started with; secrets masked."""
+
+    def halt(self, component: str) -> None:
+        """Ends a component at once, as a power cut would: for tests of what the others answer then."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """One line of the printed breakdown of where the time outside load goes."""
+
+    step: str
+    seconds: float
+
+
+class Runtime(Protocol):
+    """`native` or `docker`."""
+
+    name: str
+
+    def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
+        """Everything that must be there before a start: packages, images, jars, caches. Idempotent, fast when warm."""
+
+    def start(
+        self,
+        variant: Variant,
+        *,
+        overrides: Mapping[str, str],
+        say: Callable[[str], None],
+        only: Sequence[str] | None = None,
+    ) -> AbstractContextManager[Stack]:
+        """Starts every part side by side, yields when ready, always stops and removes state on exit.
+
+        overrides are compose variables (INSTANCES, POOL_SIZE, ...); only limits it to some services (for tests).
+        """
+
+    def versions(self, variant: Variant) -> Mapping[str, str]:
+        """Versions of each component in use."""
+
+    def load_generator(self) -> Sequence[str]:
+        """Command prefix that runs k6: native binary, or the one docker would run."""
+
+    def reap(self, say: Callable[[str], None]) -> None:
+        """Ends what an earlier, killed runner of this checkout left behind; only what it provably started."""

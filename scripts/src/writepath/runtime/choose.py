@@ -1,0 +1,102 @@
+"""Docker or native? Containers where an engine answers and has or can get the images, else local processes."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from writepath import process
+from writepath.errors import SetupError, UsageError
+from writepath.runtime import topology
+from writepath.runtime.docker import DockerRuntime
+from writepath.runtime.native import NativeRuntime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from writepath.registry import Variant
+    from writepath.runtime.base import Runtime
+
+NAMES = ("auto", "native", "docker")
+_ENGINE_SECONDS = 10.0
+_PULL_SECONDS = 60.0
+_SMALL = ("nginx", "k6")
+_DOCKERFILE = "services/Dockerfile"
+_BASE = re.compile(r"^FROM\s+(?!scratch)([^\s]+)", re.MULTILINE | re.IGNORECASE)
+
+
+def choose(
+    root: Path, name: str, say: Callable[[str], None], variants: Sequence[Variant] | None = None
+) -> Runtime:
+    """The runtime of that name; `auto` says which one it takes and why. variants: those to be run (else all)."""
+    if name not in NAMES:
+        raise UsageError(f"RUNTIME={name}: not one of {', '.join(NAMES)}")
+    if name == "native":
+        return NativeRuntime(root)
+    reason = why_not_docker(root, variants)
+    if name == "docker":
+        if reason:
+            raise SetupError(f"RUNTIME=docker: {reason}. Without containers: RUNTIME=native")
+        return DockerRuntime(root)
+    if reason:
+        say(f"runtime: native ({reason})")
+        return NativeRuntime(root)
+    say("runtime: docker (an engine answers and the images are there; RUNTIME=native does without)")
+    return DockerRuntime(root)
+
+
+def why_not_docker(root: Path, variants: Sequence[Variant] | None = None) -> str:
+    """In words, what keeps containers from being used here; empty when nothing does."""
+    if process.find("docker") is None:
+        return "no docker command"
+    try:
+        wanted = images(root, variants)
+        if not _are_here(wanted):  # one question answers for the engine and for all images where all is well
+            if process.attempt("docker", "version", timeout_s=_ENGINE_SECONDS).code != 0:
+                return "no Docker engine answers"
+            wanted = [image for image in wanted if not _are_here([image])]
+        else:
+            wanted = []
+        if process.attempt("docker", "compose", "version", timeout_s=_ENGINE_SECONDS).code != 0:
+            return "the docker command has no Compose plugin"
+    except process.CallError:
+        return f"the Docker engine gives no answer within {_ENGINE_SECONDS:.0f} s"
+    return _cannot_pull(wanted) if wanted else ""
+
+
+def images(root: Path, variants: Sequence[Variant] | None) -> list[str]:
+    """What the engine must have or get: images of these variants' services (of all, without), and k6's.
+
+    Where one that is built from this checkout is not there, what it is built from.
+    """
+    known = topology.load(root, {}, os.environ)
+    names = (
+        known.services.keys()
+        if variants is None
+        else {name for variant in variants for name in known.active(variant.profiles)}
+    )
+    services = [known.services[name] for name in names]
+    wanted = {service.image for service in services if not service.module}
+    wanted.add(topology.value(root, "K6_IMAGE", os.environ))
+    if not _are_here(sorted({service.image for service in services if service.module})):
+        wanted.update(_BASE.findall((root / _DOCKERFILE).read_text(encoding="utf-8")))
+    return sorted(wanted)
+
+
+def _are_here(names: Sequence[str]) -> bool:
+    return (
+        not names
+        or process.attempt("docker", "image", "inspect", *names, timeout_s=_ENGINE_SECONDS).code == 0
+    )
+
+
+def _cannot_pull(missing: Sequence[str]) -> str:
+    """Pulls one missing image, a small one where there is: that tells whether a registry can be reached."""
+    probed = min(missing, key=lambda image: (not any(small in image for small in _SMALL), image))
+    try:
+        pulled = process.attempt("docker", "pull", "--quiet", probed, timeout_s=_PULL_SECONDS).code == 0
+    except process.CallError:
+        pulled = False
+    return "" if pulled else f"the image {probed} is not here and cannot be pulled"

@@ -1,0 +1,61 @@
+"""How does docker-compose.yml become running containers? `docker compose`, for one checkout."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath.errors import UsageError
+from writepath.process import call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compose:
+    """The compose file of one checkout, under a project name."""
+
+    root: Path
+    project: str
+    profiles: Sequence[str]
+    variables: Mapping[str, str]
+
+    def run(self, *args: str) -> str:
+        """One `docker compose` command; what it printed. CallError, with the output's end, when it fails."""
+        flags = [flag for profile in self.profiles for flag in ("--profile", profile)]
+        return call(
+            *("docker", "compose", "--project-name", self.project, "--project-directory", str(self.root)),
+            *("--file", str(self.root / "docker-compose.yml"), *flags, *args),
+            env={**os.environ, **self.variables, "IMAGE_TAG": checkout_key(self.root)},
+        )
+
+    def services(self) -> list[str]:
+        """Services that the profiles and variables select."""
+        return self.run("config", "--services").split()
+
+    def images(self) -> list[str]:
+        """Images that those services run."""
+        return self.run("config", "--images").split()
+
+
+def checkout_key(root: Path) -> str:
+    """8 hex digits that tell this checkout's projects and images from another's on the same engine."""
+    return hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:8]
+
+
+def project_prefix(root: Path) -> str:
+    """What the names of all projects and containers of this checkout start with."""
+    return f"writepath-{checkout_key(root)}-"
+
+
+def default(root: Path, variable: str) -> str:
+    """A variable's default, as .env has it; UsageError where it has none."""
+    for line in (root / ".env").read_text(encoding="utf-8").splitlines():
+        name, _, value = line.partition("=")
+        if name == variable:
+            return value.strip()
+    raise UsageError(f".env: has no {variable}; both runtimes read their defaults there")

@@ -1,0 +1,69 @@
+"""Are the images there? Builds the services' once for all variants, pulls the others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import TYPE_CHECKING
+
+from writepath.errors import SetupError
+from writepath.process import CallError, call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from writepath.runtime.docker.compose import Compose
+    from writepath.runtime.docker.engine import Engine
+
+
+def ensure(compose: Compose, engine: Engine, extra: Sequence[str], say: Callable[[str], None]) -> None:
+    """Puts every image of the selection, and the extra ones, on the engine; SetupError when it cannot."""
+    images = compose.images()
+    ours = sorted(image for image in images if image.startswith("writepath/"))
+    for image in sorted({*images, *extra} - set(ours)):
+        if engine.image_id(image) is None:
+            say(f"pulling {image}")
+            _pull(image)
+    _build(compose, engine, ours, say)
+
+
+def _build(compose: Compose, engine: Engine, images: Sequence[str], say: Callable[[str], None]) -> None:
+    state = compose.root / ".writepath" / "docker" / "images.json"
+    wanted = {"sources": fingerprint(compose.root)}
+    known = json.loads(state.read_text(encoding="utf-8")) if state.exists() else {}
+    if known.get("sources") == wanted["sources"] and all(
+        known.get(image) == engine.image_id(image) is not None for image in images
+    ):
+        return
+    state.parent.mkdir(parents=True, exist_ok=True)
+    say("building the services' images (minutes the first time, nothing when unchanged)")
+    started = time.monotonic()
+    try:
+        compose.run("--progress", "plain", "build")
+    except CallError as error:
+        log = state.with_name("build.log")
+        log.write_text(error.stdout + error.stderr, encoding="utf-8")
+        raise SetupError(f"the services' images could not be built (all of it: {log})\n{error}") from error
+    say(f"built the services' images in {time.monotonic() - started:.0f} s")
+    state.write_text(json.dumps({**wanted, **{i: engine.image_id(i) for i in images}}), encoding="utf-8")
+
+
+def fingerprint(root: Path) -> str:
+    """Changes when anything that goes into a service's image does: a hash of what the build context holds."""
+    digest = hashlib.sha256()
+    files = [root / ".dockerignore", *(p for p in (root / "services").rglob("*") if "target" not in p.parts)]
+    for path in sorted(p for p in files if p.is_file()):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _pull(image: str) -> None:
+    try:
+        call("docker", "pull", "--quiet", image)
+    except CallError as error:
+        raise SetupError(
+            f"the image {image} is not on this engine and cannot be pulled: {error}\n"
+            "Give the engine a registry that it can reach, or choose RUNTIME=native, which needs no images."
+        ) from error

@@ -1,0 +1,160 @@
+"""How is a variant started as containers, made ready, and taken away again without a trace?"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import psutil
+
+from writepath import pidfile
+from writepath.errors import StartError
+from writepath.process import CallError, attempt, call
+from writepath.runtime.docker import images
+from writepath.runtime.docker.compose import Compose, default, project_prefix
+from writepath.runtime.docker.engine import Engine
+from writepath.runtime.docker.ready import await_ready
+from writepath.runtime.docker.stack import DockerStack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.registry import Variant
+
+PROXY = "nginx"
+
+
+class DockerRuntime:
+    """Containers on the engine that the `docker` command talks to; implements `runtime.base.Runtime`."""
+
+    name = "docker"
+
+    def __init__(self, root: Path) -> None:
+        """Root: the checkout whose docker-compose.yml describes the topology."""
+        self._root = root.resolve()
+        self._state = self._root / ".writepath" / "docker"
+        self._prefix = project_prefix(self._root)
+        self._k6_image = default(self._root, "K6_IMAGE")
+        self._generator = f"{self._prefix}k6-{os.getpid()}"
+
+    @cached_property
+    def _engine(self) -> Engine:
+        """Of the current context: what DOCKER_HOST or `docker context use` chose."""
+        return Engine(call("docker", "context", "inspect", "--format", "{{.Endpoints.docker.Host}}").strip())
+
+    def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
+        """Builds the services' images and pulls the others; does nothing when all are there and unchanged."""
+        profiles = sorted({profile for variant in variants for profile in variant.profiles})
+        images.ensure(self._compose("prepare", profiles, {}), self._engine, [self._k6_image], say)
+
+    @contextmanager
+    def start(
+        self,
+        variant: Variant,
+        *,
+        overrides: Mapping[str, str],
+        say: Callable[[str], None],
+        only: Sequence[str] | None = None,
+    ) -> Iterator[DockerStack]:
+        """A started, ready variant; containers, networks and volumes are gone afterwards, whatever happens."""
+        project = f"{self._prefix}{secrets.token_hex(4)}"
+        # Port 0: the engine chooses a free one, so that nobody can take it between choice and use.
+        variables = {**variant.settings, "HTTP_PORT": "0", **overrides}
+        compose = self._compose(project, variant.profiles, variables)
+        folder = self._claim(project)
+        stack: DockerStack | None = None
+        try:
+            self._up(compose, compose.services() if only is None else only)
+            stack = DockerStack(self._engine, project, self._generator)
+            say(f"{variant.name}: waiting for {', '.join(stack.components)}")
+            await_ready(stack)
+            yield stack
+        finally:
+            if stack is not None:
+                stack.close()
+            self._engine.remove([self._generator])  # outlives its client where that was killed
+            self._engine.remove_project(project)  # killed: nothing of it is kept, so nothing is put in order
+            shutil.rmtree(folder)
+
+    def versions(self, variant: Variant) -> Mapping[str, str]:
+        """Engine, compose, and each image with the start of its id; inspectors know what runs inside."""
+        compose = self._compose("versions", variant.profiles, variant.settings)
+        found = {
+            "docker": self._engine.version(),
+            "docker-compose": call("docker", "compose", "version", "--short").strip(),
+        }
+        for image in sorted({*compose.images(), self._k6_image}):
+            name, _, tag = image.rpartition("/")[2].partition(":")
+            identity = (self._engine.image_id(image) or "absent").removeprefix("sha256:")[:12]
+            found[f"image:{name}"] = f"{tag} ({identity})"
+        return found
+
+    def load_generator(self) -> Sequence[str]:
+        """`docker run` of k6 on the host's network, so that it reaches loopback ports as a local k6 would.
+
+        The checkout is mounted at its own path and is the working folder: arguments need no rewriting.
+        Settings must be given as k6's own `-e NAME=value`: the container does not inherit the environment.
+        """
+        user = f"{os.getuid()}:{os.getgid()}"
+        mount = f"type=bind,source={self._root},target={self._root}"
+        return [
+            *("docker", "run", "--rm", "--init", "--name", self._generator, "--network", "host"),
+            *(
+                "--user",
+                user,
+                "--env",
+                "HOME=/tmp",
+                "--env",
+                "K6_AUTO_EXTENSION_RESOLUTION=false",
+                "--mount",
+                mount,
+                "--workdir",
+                str(self._root),
+            ),
+            self._k6_image,
+        ]
+
+    def reap(self, say: Callable[[str], None]) -> None:
+        """Removes projects and load generators of this checkout whose runner is gone."""
+        for project in sorted(self._engine.projects(self._prefix)):
+            if not pidfile.owned_by_living(self._state / project):
+                say(f"removing what an earlier, killed run left behind: {project}")
+                self._engine.remove_project(project)
+        for name in self._engine.names(f"{self._prefix}k6-"):
+            if not psutil.pid_exists(int(name.rpartition("-")[2])):
+                self._engine.remove([name])
+        for folder in pidfile.stale(self._state.glob(f"{self._prefix}*")):
+            shutil.rmtree(folder)
+
+    def _compose(self, project: str, profiles: Sequence[str], variables: Mapping[str, str]) -> Compose:
+        return Compose(root=self._root, project=project, profiles=profiles, variables=variables)
+
+    def _claim(self, project: str) -> Path:
+        """Records whose project it is, so that reap can tell a living run's from a dead one's."""
+        folder = self._state / project
+        folder.mkdir(parents=True)
+        pidfile.write(folder / "owner.pid", os.getpid(), psutil.Process().cmdline())
+        return folder
+
+    def _up(self, compose: Compose, services: Sequence[str]) -> None:
+        """Starts all parts side by side, as they wait for each other themselves.
+
+        The proxy is last: it looks up the writers' addresses once, when it starts.
+        """
+        behind = [service for service in services if service != PROXY]
+        try:
+            for group in (behind, [PROXY] if PROXY in services else []):
+                if group:
+                    compose.run("up", "--detach", "--no-build", "--no-deps", "--quiet-pull", *group)
+        except CallError as error:
+            raise StartError(f"docker compose could not start the containers: {error}") from error
+
+
+def answers() -> bool:
+    """Whether a Docker engine with Compose answers here."""
+    return attempt("docker", "info").code == 0 and attempt("docker", "compose", "version").code == 0

@@ -1,0 +1,99 @@
+"""How does Elasticsearch run as a local process? Dotted environment names are settings, as in its official image."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from writepath.provision import archives, jdk
+from writepath.runtime.native import probe
+from writepath.runtime.native.addresses import LOOPBACK
+from writepath.runtime.native.part import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from writepath.runtime.native.account import Account
+    from writepath.runtime.native.part import Place
+    from writepath.runtime.topology import Service
+
+PORT = 9200
+TRANSPORT = 9300
+
+
+class Elasticsearch:
+    """Recipe of the image `elasticsearch`; a second service of the same image joins the first one's cluster."""
+
+    def prepare(self, root: Path, service: Service, account: Account) -> None:
+        """Nothing: what was fetched is all it needs."""
+
+    def launch(self, place: Place) -> Iterator[Part]:
+        """One node: its launcher, which stays as the parent, and the server."""
+        home = archives.elasticsearch(place.root)
+        config = place.folder / "config"
+        shutil.copytree(home / "config", config)
+        place.account.own(config, *config.rglob("*"))
+        environment = place.environment()
+        settings = {**_defaults(place), **{key: value for key, value in environment.items() if "." in key}}
+        settings |= _network(place)
+        plain = {key: value for key, value in environment.items() if "." not in key}
+        yield Part(
+            component=place.service.name,
+            name=place.service.name,
+            args=[home / "bin" / "elasticsearch", *(f"-E{key}={value}" for key, value in settings.items())],
+            env={
+                **plain,
+                "ES_JAVA_HOME": str(jdk.find().home),
+                "ES_PATH_CONF": str(config),
+                "ES_TMPDIR": str(place.temporary()),
+                "CLI_JAVA_OPTS": _launcher_options(place.temporary()),
+            },
+            settings={**settings, "ES_JAVA_OPTS": plain.get("ES_JAVA_OPTS", "")},
+            stop_seconds=0.2,  # it is asked; but the data is thrown away, and an orderly stop takes seconds
+        )
+
+    def is_ready(self, place: Place) -> bool:
+        """Whether the cluster has a master and as many nodes as are started."""
+        port = place.addresses.port(place.service.name, PORT)
+        status, body = probe.http_request("GET", port, "/_cluster/health")
+        return status == 200 and json.loads(body)["number_of_nodes"] == len(_nodes(place))  # noqa: PLR2004 HTTP
+
+    def version(self) -> Mapping[str, str]:
+        """Of the fetched distribution."""
+        return {"elasticsearch": archives.ELASTICSEARCH_VERSION}
+
+
+def _launcher_options(temporary: Path) -> str:
+    """Of the launcher only, which starts the server and waits; it leaves files behind in its temporary folder."""
+    options = "-XX:TieredStopAtLevel=1"
+    split = any(
+        character.isspace() for character in str(temporary)
+    )  # its script splits the options at spaces
+    return options if split else f"{options} -Djava.io.tmpdir={temporary}"
+
+
+def _nodes(place: Place) -> list[Service]:
+    return [service for service in place.active.values() if service.image_name == place.service.image_name]
+
+
+def _defaults(place: Place) -> dict[str, str]:
+    """What the compose file's own settings win over."""
+    defaults = {"discovery.seed_hosts": "[]"}  # else it looks for nodes of others on this host
+    nodes = len(_nodes(place))
+    if nodes > 1:  # each node believes that all processors are its own
+        defaults["node.processors"] = str(max(1, (os.cpu_count() or 1) // nodes))
+    return defaults
+
+
+def _network(place: Place) -> dict[str, str]:
+    name = place.service.name
+    return {
+        "network.host": LOOPBACK,
+        "http.port": str(place.addresses.port(name, PORT)),
+        "transport.port": str(place.addresses.port(name, TRANSPORT)),
+        "path.data": str(place.folder / "data"),
+        "path.logs": str(place.folder / "log"),
+    }

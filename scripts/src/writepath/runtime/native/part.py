@@ -1,0 +1,83 @@
+"""What does a recipe get, and what does it say? A place to work in; the processes to start there."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.runtime.native.account import Account
+    from writepath.runtime.native.addresses import Addresses
+    from writepath.runtime.topology import Service
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where one service of one stack is started."""
+
+    root: Path  # of the checkout
+    folder: Path  # the service's own, empty; removed with the stack
+    service: Service
+    active: Mapping[str, Service]
+    addresses: Addresses
+    account: Account
+    jars: Mapping[str, Path]  # of our own applications, by Maven module
+
+    def environment(self) -> dict[str, str]:
+        """The service's environment with loopback addresses, on a bare base: nothing of the user's shell."""
+        rewritten = {key: self.addresses.rewrite(value) for key, value in self.service.environment.items()}
+        return {**self.base_environment(), **rewritten}
+
+    def base_environment(self) -> dict[str, str]:
+        """What any program needs."""
+        path = os.pathsep.join(("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"))
+        return {"PATH": path, "LANG": "C.UTF-8", "HOME": str(self.folder), "TMPDIR": str(self.temporary())}
+
+    def temporary(self) -> Path:
+        """A folder for temporary files."""
+        path = self.folder / "tmp"
+        return path if path.exists() else self.account.make_folder(path)
+
+    def write(self, name: str, text: str, mode: int = 0o600) -> Path:
+        """A file of the service's own folder, for its account alone."""
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        path.chmod(mode)
+        self.account.own(path)
+        return path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One process to start."""
+
+    component: str  # the compose service it belongs to
+    name: str  # of its log and pid file: the component, with -2 for a second instance
+    args: Sequence[str | Path]
+    env: Mapping[str, str]
+    settings: Mapping[str, str] = field(default_factory=dict)  # what it was started with, for the record
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_seconds: float = 3.0
+    death_signal: signal.Signals = signal.SIGKILL
+    keeps: tuple[Path, Path] | None = None  # a file it writes when it ends in order, and where that is kept
+
+
+class Recipe(Protocol):
+    """How one kind of service runs as local processes."""
+
+    def prepare(self, root: Path, service: Service, account: Account) -> None:
+        """What is made once per checkout, beyond provisioning; nothing when it is there."""
+
+    def launch(self, place: Place) -> Iterator[Part]:
+        """The processes, in order; each is started before the next one is asked for."""
+
+    def is_ready(self, place: Place) -> bool:
+        """Whether it serves; quick, and False for any failure to reach it."""
+
+    def version(self) -> Mapping[str, str]:
+        """Names and versions of what it runs; empty where the running application tells it itself."""

@@ -1,0 +1,121 @@
+"""How does PostgreSQL run as a local process? From a data folder made once and copied for each start."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import signal
+from typing import TYPE_CHECKING
+
+from writepath import process
+from writepath.errors import SetupError
+from writepath.provision import archives, state
+from writepath.runtime.native import probe
+from writepath.runtime.native.addresses import LOOPBACK
+from writepath.runtime.native.part import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from writepath.runtime.native.account import Account
+    from writepath.runtime.native.part import Place
+    from writepath.runtime.topology import Service
+
+PORT = 5432
+_INITDB_SECONDS = 120.0
+
+
+class Postgres:
+    """Recipe of the image `postgres`: its POSTGRES_* variables and the flags of `command`."""
+
+    def prepare(self, root: Path, service: Service, account: Account) -> None:
+        """Makes the template of the data folder."""
+        _template(root, service, account)
+
+    def launch(self, place: Place) -> Iterator[Part]:
+        """One server without a Unix socket: a path below a deep checkout is too long for one."""
+        data = place.folder / "data"
+        template = _template(place.root, place.service, place.account)
+        process.call("cp", "-a", "--reflink=auto", template, data)
+        flags = list(place.service.command[1:])
+        port = place.addresses.port(place.service.name, PORT)
+        server = archives.postgres(place.root) / "bin" / "postgres"
+        network = [f"listen_addresses={LOOPBACK}", f"port={port}", "unix_socket_directories="]
+        yield Part(
+            component=place.service.name,
+            name=place.service.name,
+            args=[server, "-D", data, *flags, *(word for setting in network for word in ("-c", setting))],
+            env=place.base_environment(),
+            settings={"flags": " ".join(flags)},
+            stop_signal=signal.SIGQUIT,  # immediate: the data is thrown away
+            death_signal=signal.SIGQUIT,  # SIGKILL would leave its shared memory behind
+        )
+
+    def is_ready(self, place: Place) -> bool:
+        """Whether a session may begin."""
+        port = place.addresses.port(place.service.name, PORT)
+        return probe.postgres_accepts(port, _user(place.service))
+
+    def version(self) -> Mapping[str, str]:
+        """Of the fetched binaries."""
+        return {"postgresql": ".".join(archives.POSTGRES_VERSION.split(".")[:2])}
+
+
+def _user(service: Service) -> str:
+    return service.environment.get("POSTGRES_USER", "postgres")
+
+
+def _template(root: Path, service: Service, account: Account) -> Path:
+    """A data folder with the service's superuser and database: what the official image makes at its first start."""
+    user = _user(service)
+    password = service.environment.get("POSTGRES_PASSWORD", "")
+    database = service.environment.get("POSTGRES_DB", user)
+    identity = f"{archives.POSTGRES_VERSION}\0{user}\0{password}\0{database}\0{account.uid}"
+    name = f"postgresql-template-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+    target = state.folder(root) / name
+    if target.is_dir():
+        return target
+    with state.lock(root, name):
+        if not target.is_dir():
+            _make_template(root, target, (user, password, database), account)
+    return target
+
+
+def _make_template(root: Path, target: Path, names: tuple[str, str, str], account: Account) -> None:
+    user, password, database = names
+    programs = archives.postgres(root) / "bin"
+    prefix: list[str | Path] = ["setpriv", *account.privileges, "--"] if account.privileges else []
+    part = target.with_name(f"{target.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    account.make_folder(part)
+    secret = part.with_suffix(".password")
+    secret.write_text(password, encoding="utf-8")
+    account.own(secret)
+    initdb: list[str | Path] = [
+        programs / "initdb",
+        "-D",
+        part,
+        "-U",
+        user,
+        "--pwfile",
+        secret,
+        "--auth=scram-sha-256",
+    ]
+    locale = ["--encoding=UTF8", "--locale=C.UTF-8"]  # UTF-8 types of characters: pg_trgm needs them
+    environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+    try:
+        process.call(
+            *prefix, *initdb, *locale, "--no-sync", cwd=part, env=environment, timeout_s=_INITDB_SECONDS
+        )
+        if database != "postgres":
+            single: list[str | Path] = [programs / "postgres", "--single", "-D", part, "postgres"]
+            process.call(
+                *prefix, *single, cwd=part, env=environment, text_in=f'CREATE DATABASE "{database}"\n'
+            )
+        part.rename(target)
+    except process.CallError as error:
+        raise SetupError(f"postgres: initdb failed.\n{error}") from error
+    finally:
+        secret.unlink(missing_ok=True)
+        shutil.rmtree(part, ignore_errors=True)

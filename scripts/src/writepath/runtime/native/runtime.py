@@ -1,0 +1,170 @@
+"""How does a variant run without containers? As local processes of the services that the compose file names."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from writepath import pidfile, provision
+from writepath.errors import SetupError, UsageError
+from writepath.provision import archives, jdk, k6, maven, state
+from writepath.runtime import topology
+from writepath.runtime.native import account, recipes
+from writepath.runtime.native.addresses import Addresses
+from writepath.runtime.native.part import Place
+from writepath.runtime.native.stack import NativeStack
+from writepath.runtime.native.start import bring_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.registry import Variant
+    from writepath.runtime.topology import Service
+
+_numbers = itertools.count(1)
+PORT_VARIABLE = "HTTP_PORT"
+
+
+class NativeRuntime:
+    """Local processes on loopback ports; implements `runtime.base.Runtime`."""
+
+    name = "native"
+
+    def __init__(self, root: Path) -> None:
+        """Root: the checkout whose docker-compose.yml describes the topology."""
+        self.root = root.resolve()
+        self._jars: Mapping[str, Path] | None = None
+
+    def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
+        """Provisions what is missing, then makes what each recipe keeps."""
+        provision.setup(self.root, say, self.name)
+        self._jars = maven.build(self.root, say)
+        services = {
+            name: service
+            for variant in variants
+            for name, service in self._topology(variant.settings).active(variant.profiles).items()
+        }
+        self.prepare_recipes(services.values())
+
+    def prepare_recipes(self, services: Iterable[Service]) -> None:
+        """Makes what the recipes of these services keep in the checkout."""
+        runs_as = self._account()
+        for service in services:
+            recipes.of(service).prepare(self.root, service, runs_as)
+
+    @contextmanager
+    def start(
+        self,
+        variant: Variant,
+        *,
+        overrides: Mapping[str, str],
+        say: Callable[[str], None],
+        only: Sequence[str] | None = None,
+    ) -> Iterator[NativeStack]:
+        """A started, ready variant; its processes and data are gone afterwards, whatever happens."""
+        known = self._topology({**variant.settings, **overrides})
+        active = known.active(variant.profiles)
+        if unknown := set(only or ()) - set(active):
+            raise UsageError(
+                f"{variant.name} has no {', '.join(sorted(unknown))}; it has {', '.join(active)}"
+            )
+        chosen = {name: service for name, service in active.items() if only is None or name in only}
+        with self.stack(known.services, chosen, variant.name, overrides.get(PORT_VARIABLE), say) as stack:
+            yield stack
+
+    @contextmanager
+    def stack(
+        self,
+        services: Mapping[str, Service],
+        active: Mapping[str, Service],
+        name: str,
+        proxy_port: str | None,
+        say: Callable[[str], None],
+    ) -> Iterator[NativeStack]:
+        """As start, for any choice of services."""
+        runs_as = self._account()
+        folder = self._claim(f"{name}-{os.getpid()}-{next(_numbers)}")
+        addresses = Addresses(services, active)
+        _fix_proxy_port(active.values(), addresses, proxy_port)
+        places = {
+            each.name: Place(
+                root=self.root,
+                folder=runs_as.make_folder(folder / each.name),
+                service=each,
+                active=active,
+                addresses=addresses,
+                account=runs_as,
+                jars=self._built(each),
+            )
+            for each in active.values()
+        }
+        stack = NativeStack(folder, places)
+        try:
+            seconds = bring_up(stack, state.folder(self.root) / "failed-start")
+            in_order = sorted(seconds.items(), key=lambda item: item[1])
+            say(f"{name}: ready in " + ", ".join(f"{part} {duration:.1f} s" for part, duration in in_order))
+            yield stack
+        finally:
+            stack.close()
+
+    def versions(self, variant: Variant) -> Mapping[str, str]:
+        """Of each part; applications tell theirs at /inspector/versions."""
+        active = self._topology(variant.settings).active(variant.profiles)
+        return {
+            name: text for service in active.values() for name, text in recipes.of(service).version().items()
+        }
+
+    def load_generator(self) -> Sequence[str]:
+        """The k6 binary."""
+        return [str(k6.ensure(self.root, lambda _: None))]
+
+    def reap(self, say: Callable[[str], None]) -> None:
+        """Ends what killed runs of this checkout left behind, and removes its folders."""
+        for folder in pidfile.stale(self._runs().glob("*")):
+            ended = pidfile.reap(folder)
+            if ended:
+                say(f"ended what an earlier, killed run left behind: {', '.join(ended)}")
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _topology(self, settings: Mapping[str, str]) -> topology.Topology:
+        values = {name: str(value) for name, value in settings.items()}
+        return topology.load(self.root, values, os.environ)
+
+    def _built(self, service: Service) -> Mapping[str, Path]:
+        """The jars as they were when this runtime was prepared, so that an edit does not change a running suite."""
+        if service.module and self._jars is None:
+            self._jars = maven.jars(self.root)
+            if self._jars is None:
+                raise SetupError(
+                    "the services are not built as their sources are now; `make setup` builds them"
+                )
+        return self._jars or {}
+
+    def _account(self) -> account.Account:
+        places = [state.folder(self.root), archives.postgres(self.root), jdk.find().java]
+        return account.choose(path for path in places if path.exists())
+
+    def _runs(self) -> Path:
+        return state.folder(self.root) / "run"
+
+    def _claim(self, name: str) -> Path:
+        folder = self._runs() / name
+        folder.mkdir(parents=True)
+        folder.chmod(0o755)
+        pidfile.claim(folder)
+        return folder
+
+
+def _fix_proxy_port(active: Iterable[Service], addresses: Addresses, port: str | None) -> None:
+    """A port that the user asked for; otherwise any free one."""
+    if port in (None, "", "0"):
+        return
+    if not str(port).isdigit():
+        raise UsageError(f"{PORT_VARIABLE}={port}: not a port number")
+    for service in active:
+        if service.image_name == "nginx":
+            addresses.fix(service.name, int(service.environment["LISTEN"]), int(str(port)))

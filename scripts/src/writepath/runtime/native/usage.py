@@ -1,0 +1,76 @@
+"""What have the processes of a component used? Sums over its process trees, from /proc in one pass."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from writepath import pidfile
+from writepath.runtime.base import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from writepath.pidfile import Stat
+
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class Meter:
+    """One component. What ended processes have used stays counted."""
+
+    cpu_seconds: float = 0.0
+    written: dict[tuple[int, int], int] = field(default_factory=dict)  # (pid, start) -> bytes
+    unreadable: bool = False
+
+    def read(self, roots: Iterable[int], processes: Mapping[int, Stat]) -> Usage:
+        """Adds up the trees below the roots."""
+        members = [each for root in roots for each in pidfile.descendants(root, dict(processes))]
+        # A parent's time holds that of its ended children, so the sum over the living never loses any.
+        self.cpu_seconds = max(self.cpu_seconds, sum(map(_cpu_seconds, members)))
+        for each in members:
+            self._read_written(each)
+        return Usage(
+            cpu_seconds=self.cpu_seconds,
+            rss_bytes=_resident_bytes(members),
+            write_bytes=None if self.unreadable else sum(self.written.values()),
+        )
+
+    def _read_written(self, each: Stat) -> None:
+        try:
+            text = Path(f"/proc/{each.pid}/io").read_text(encoding="ascii")
+        except (FileNotFoundError, ProcessLookupError):
+            return
+        except PermissionError:
+            self.unreadable = each.state != "Z" or self.unreadable
+            return
+        values = dict(line.split(": ") for line in text.splitlines())
+        self.written[each.pid, each.started_ticks] = int(values["write_bytes"])
+
+
+def _cpu_seconds(each: Stat) -> float:
+    """Own and of ended children. Ticks are 10 ms; where one thread is all, the scheduler's nanoseconds are better."""
+    own = each.cpu_ticks / _TICKS_PER_SECOND
+    if each.threads == 1:
+        with contextlib.suppress(OSError, ValueError, IndexError):  # a kernel without these figures
+            own = int(Path(f"/proc/{each.pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+    return own + each.children_cpu_ticks / _TICKS_PER_SECOND
+
+
+def _resident_bytes(members: Iterable[Stat]) -> int:
+    """Private memory of each, and once what they share: PostgreSQL's processes all map the same buffers."""
+    private = shared = 0
+    for each in members:
+        try:
+            fields = Path(f"/proc/{each.pid}/statm").read_text(encoding="ascii").split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        resident_pages, shared_pages = int(fields[1]), int(fields[2])
+        private += resident_pages - shared_pages
+        shared = max(shared, shared_pages)
+    return (private + shared) * _PAGE_BYTES

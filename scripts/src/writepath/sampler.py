@@ -1,0 +1,167 @@
+"""What did each component use, each second of the load? One thread; clock and readers are given to it."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import psutil
+
+from writepath import stats
+from writepath.result import Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.runtime.base import Usage
+
+INTERVAL_S = 1.0
+LATE_S = 0.5  # after its moment, a reading counts as late
+PEAK_WINDOW_S = 10.0
+K6 = "k6"
+HOST = "host"  # the whole machine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One value at one moment (epoch ms)."""
+
+    at_ms: float
+    component: str
+    metric: str
+    value: float
+
+
+@dataclass(kw_only=True)
+class Sampler:
+    """Reads until stopped. usage: by component; gauges: by component, name and value."""
+
+    usage: Callable[[], Mapping[str, Usage]]
+    gauges: Callable[[], Mapping[str, Mapping[str, float]]]
+    clock: Callable[[], float] = time.time
+    wait: Callable[[float], bool] | None = None  # true when it should end; default: its own stop event
+    samples: list[Sample] = field(default_factory=list)
+    taken: int = 0
+    late: int = 0
+    failed: int = 0
+    latest: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Makes the thread; start() starts it."""
+        self._stop = threading.Event()
+        self._wait = self.wait or self._stop.wait
+        self._thread = threading.Thread(target=self.run, name="sampler", daemon=True)
+
+    def start(self) -> None:
+        """Begins with a reading at once."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread after a last reading, so that the window's end is covered."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    def run(self) -> None:
+        """The loop; moments are multiples of the interval after the start, those missed are skipped."""
+        start, number = self.clock(), 0
+        ending = False
+        while not ending:
+            due = start + number * INTERVAL_S
+            ending = self._wait(max(0.0, due - self.clock()))
+            if not ending and self.clock() - due > LATE_S:
+                self.late += 1
+            self.read()
+            number = max(number + 1, int((self.clock() - start) / INTERVAL_S) + 1)
+
+    def read(self) -> None:
+        """One reading of everything; a reader that fails is counted and never ends the run."""
+        self.taken += 1
+        try:
+            at_ms = self.clock() * 1000
+            for component, usage in self.usage().items():
+                self._add(at_ms, component, "cpu_seconds", usage.cpu_seconds)
+                self._add(at_ms, component, "rss_bytes", usage.rss_bytes)
+                if usage.write_bytes is not None:
+                    self._add(at_ms, component, "write_bytes", usage.write_bytes)
+            self._add_host(at_ms)
+            at_ms = self.clock() * 1000
+            self.latest = self.gauges()
+            for component, values in self.latest.items():
+                for name, value in values.items():
+                    self._add(at_ms, component, name, value)
+        except Exception:  # noqa: BLE001 - a process may end while it is read; the verdict counts what is missing
+            self.failed += 1
+
+    def _add_host(self, at_ms: float) -> None:
+        own, times = psutil.Process().cpu_times(), psutil.cpu_times()
+        total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
+        self._add(at_ms, HOST, "total_seconds", total)
+        self._add(at_ms, HOST, "busy_seconds", total - times.idle - getattr(times, "iowait", 0.0))
+        self._add(at_ms, HOST, "runner_seconds", own.user + own.system)
+
+    def _add(self, at_ms: float, component: str, metric: str, value: float) -> None:
+        self.samples.append(Sample(at_ms=at_ms, component=component, metric=metric, value=float(value)))
+
+
+def save(samples: Iterable[Sample], path: Path) -> None:
+    """Writes samples.csv.gz: at_ms,component,metric,value."""
+    with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", newline="") as file:
+        file.write("at_ms,component,metric,value\n")
+        file.writelines(f"{s.at_ms:.0f},{s.component},{s.metric},{s.value:.10g}\n" for s in samples)
+
+
+def resources(samples: Sequence[Sample]) -> dict[str, Resource]:
+    """By component: what it used between the first and the last sample."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for sample in samples:
+        found.setdefault(sample.component, {}).setdefault(sample.metric, []).append(sample.value)
+    return {
+        component: Resource(
+            cpu_seconds=float(stats.accumulated(values["cpu_seconds"])[-1]),
+            rss_peak_bytes=int(max(values["rss_bytes"])),
+            write_bytes=_written(values),
+        )
+        for component, values in found.items()
+        if "cpu_seconds" in values
+    }
+
+
+def _written(values: Mapping[str, Sequence[float]]) -> int | None:
+    """Unknown too where only some readings could tell: those were of another process."""
+    written = values.get("write_bytes", ())
+    return int(stats.accumulated(written)[-1]) if len(written) == len(values["cpu_seconds"]) else None
+
+
+def cpu_shares(samples: Sequence[Sample], component: str) -> tuple[float, float]:
+    """Of one core: the mean over all samples, and the highest mean of 10 s (or of all, where it is shorter)."""
+    readings = [s for s in samples if s.component == component and s.metric == "cpu_seconds"]
+    used_s = stats.accumulated([s.value for s in readings]).tolist()
+    points = [(s.at_ms / 1000, used) for s, used in zip(readings, used_s, strict=True)]
+    if len(points) < 2 or points[-1][0] <= points[0][0]:  # noqa: PLR2004 - a share needs two points
+        return 0.0, 0.0
+    mean = (points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0])
+    peak, first = mean, 0
+    for at, used in points:
+        while points[first + 1][0] <= at - PEAK_WINDOW_S:
+            first += 1
+        if at - points[first][0] >= PEAK_WINDOW_S:
+            peak = max(peak, (used - points[first][1]) / (at - points[first][0]))
+    return mean, peak
+
+
+def foreign_share(samples: Sequence[Sample]) -> float | None:
+    """Of all processor time between the first and the last sample, what neither the run nor its runner used."""
+    host = {
+        metric: values[-1] - values[0]
+        for metric in ("total_seconds", "busy_seconds", "runner_seconds")
+        if (values := [s.value for s in samples if s.component == HOST and s.metric == metric])
+    }
+    if host.get("total_seconds", 0.0) <= 0:
+        return None
+    ours = host["runner_seconds"] + sum(used.cpu_seconds for used in resources(samples).values())
+    return max(0.0, (host["busy_seconds"] - ours) / host["total_seconds"])

@@ -1,0 +1,139 @@
+"""May a run's figures be believed? Every rule of docs/methodology.md, each with its reason in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath.result import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from writepath.result import Audit, Canary, Drain, Durability, Generator, Requests
+
+CPU_SHARE_LIMIT = 0.80  # k6's own rule: above it, its timings are its own
+LATENESS_MS_LIMIT = (
+    250.0  # p99: a quarter second of silence in the generator is a step in the rate nobody planned
+)
+STEAL_LIMIT = 0.02
+FOREIGN_LIMIT = 0.25  # of all processors: a browser and a mail program stay below, a build does not
+DECLARED_LEVEL = "A"  # every variant of the registry declares copies on disk
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that is known of a finished run when it is judged."""
+
+    requests: Requests
+    audit: Audit
+    drain: Drain
+    generator: Generator
+    durability: Durability | None
+    lost_components: Sequence[str]  # each with its reason in words
+    generator_faults: Sequence[
+        str
+    ] = ()  # in words, where k6 did not carry out its plan or its ledger is torn
+    dropped_limit: int = 0
+    before: Canary | None = None
+    after: Canary | None = None
+    foreign_cpu_share: float | None = None
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """Invalid where anything contradicts the figures, else unknown where something was not seen, else valid."""
+    invalid = [*_of_data(evidence), *_of_system(evidence), *_of_generator(evidence)]
+    unknown = [*_unseen(evidence)]
+    notes = tuple(_notes(evidence))
+    if invalid:
+        return Verdict(status="invalid", reasons=(*invalid, *unknown), notes=notes)
+    if unknown:
+        return Verdict(status="unknown", reasons=tuple(unknown), notes=notes)
+    return Verdict(status="valid", notes=notes)
+
+
+def _of_data(evidence: Evidence) -> Iterator[str]:
+    audit = evidence.audit
+    classes = {
+        "lost": "acknowledged writes are not in the store",
+        "stranded": "acknowledged writes are still in the queue or dead-lettered",
+        "duplicated": "writes are stored more than once",
+        "corrupted": "writes are stored with other content",
+        "unexpected": "rows are stored that were never sent",
+        "rejected_present": "refused writes are stored all the same",
+        "wrong_echo": "answers named another id than the one that was sent",
+    }
+    for name, words in classes.items():
+        if count := getattr(audit, name):
+            offenders = audit.offenders.get("absent" if name in ("lost", "stranded") else name)
+            where = f" (sequence {_short(offenders.intervals)})" if offenders and offenders.intervals else ""
+            yield f"{count} {words}{where}"
+    for words in audit.identities_broken:
+        yield f"sums do not agree: {words}"
+    requests = evidence.requests
+    if requests.started != requests.acknowledged + requests.rejected + requests.indeterminate:
+        yield "sums do not agree: started = acknowledged + rejected + indeterminate"
+    if requests.acknowledged == 0 and requests.planned > 0:
+        yield "no request was acknowledged"
+
+
+def _of_system(evidence: Evidence) -> Iterator[str]:
+    for component in evidence.lost_components:
+        yield f"component lost: {component}"
+    drain = evidence.drain
+    if drain.capped:
+        yield (
+            f"the store was still filling {drain.settle_seconds:.0f} s after the load:"
+            f" {drain.queue_ready_left + drain.queue_unacknowledged_left} messages left in the queue"
+        )
+    durability = evidence.durability
+    if durability is not None and durability.level > DECLARED_LEVEL:
+        yield f"a 201 promised less than declared: level {durability.level}, not {DECLARED_LEVEL}"
+
+
+def _of_generator(evidence: Evidence) -> Iterator[str]:
+    generator, requests = evidence.generator, evidence.requests
+    for fault in evidence.generator_faults:
+        yield f"k6: {fault}"
+    if requests.dropped > evidence.dropped_limit:
+        yield f"k6 dropped {requests.dropped} of {requests.planned} planned requests (limit {evidence.dropped_limit})"
+    if generator.cpu_share_peak > CPU_SHARE_LIMIT:
+        yield f"k6 was saturated: {generator.cpu_share_peak:.0%} of one core over 10 s (limit {CPU_SHARE_LIMIT:.0%})"
+    late = generator.lateness_ms_p99
+    if late is not None and late > LATENESS_MS_LIMIT:
+        yield f"k6 was late: 99th percentile {late:.0f} ms behind its plan (limit {LATENESS_MS_LIMIT:.0f} ms)"
+
+
+def _unseen(evidence: Evidence) -> Iterator[str]:
+    if evidence.audit.status == "not-read":
+        yield "the store could not be read back"
+    if evidence.durability is None:
+        yield "what a 201 promised could not be read back from the running system"
+    if evidence.generator.samples == 0:
+        yield "k6's own use of the processor could not be sampled"
+    if (foreign := evidence.foreign_cpu_share or 0.0) > FOREIGN_LIMIT:
+        yield (
+            f"the host was too noisy: other programs used {foreign:.0%} of its processors during the load"
+            f" (limit {FOREIGN_LIMIT:.0%})"
+        )
+    before, after = evidence.before, evidence.after
+    for canary, when in ((before, "before"), (after, "during")):
+        if canary is not None and (canary.steal_share or 0) > STEAL_LIMIT:
+            yield f"the host was too noisy: {canary.steal_share:.1%} of its processor time stolen {when} the run"
+
+
+def _notes(evidence: Evidence) -> Iterator[str]:
+    requests, audit = evidence.requests, evidence.audit
+    if missed := requests.rejected + requests.indeterminate:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(requests.by_error.items()))
+        yield f"{missed} of {requests.planned} planned requests were not acknowledged ({kinds})"
+    if audit.recovered:
+        yield f"{audit.recovered} requests without an answer were stored all the same"
+    if audit.suppressed_duplicates:
+        yield f"{audit.suppressed_duplicates} repeated deliveries were suppressed"
+    if evidence.generator.samples_late:
+        yield f"{evidence.generator.samples_late} of {evidence.generator.samples} samples were late"
+
+
+def _short(intervals: str) -> str:
+    return intervals if len(intervals) <= 60 else intervals[:60].rsplit(" ", 1)[0] + " ..."  # noqa: PLR2004 - a line

@@ -1,0 +1,107 @@
+"""What does a new variant cost, and a new architecture? One place and four, and no line of Python or JavaScript."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+SAMPLE = Path(__file__).parent / "sample"
+MINUTES_20 = 1200
+
+ENTRY = """
+  elasticsearch-2s0r:
+    title: Elasticsearch, 2 shards
+    family: elasticsearch-2s0r
+    profiles: [elasticsearch]
+    ingress: elasticsearch-writer
+    inspector: elasticsearch-writer
+    acknowledges: translog flushed on the primary shard
+    settings: {ELASTICSEARCH_SHARDS: 2, ELASTICSEARCH_REPLICAS: 0}
+"""
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with the built jars, and with the cache of this one: nothing is fetched again."""
+    copy = tmp_path_factory.mktemp("adding") / "writepath"
+    shutil.copytree(
+        ROOT, copy, ignore=shutil.ignore_patterns(".git", ".writepath", "node_modules", "results")
+    )
+    state = copy / ".writepath"
+    state.mkdir()
+    for cached in (ROOT / ".writepath").iterdir():
+        if cached.is_dir() and cached.name not in {"run", "venv", "stacks"}:
+            (state / cached.name).symlink_to(cached)
+    return copy
+
+
+def append(path: Path, text: str) -> None:
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def bench(checkout: Path, variant: str) -> dict[str, object]:
+    """Runs the smoke load on one variant as a user would; the newest run.json."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout / "scripts/src")}
+    environment.update(VARIANT=variant, SUITE="smoke", RUNTIME="native")
+    ended = subprocess.run(
+        [sys.executable, "-m", "writepath", "bench"],
+        cwd=checkout,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=MINUTES_20,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    runs = list((checkout / "results" / "latest").resolve().rglob("run.json"))
+    assert len(runs) == 1
+    found: dict[str, object] = json.loads(runs[0].read_text(encoding="utf-8"))
+    return found
+
+
+def assert_valid(run: dict[str, object], variant: str) -> None:
+    assert run["variant"] == variant
+    assert run["verdict"] == {"status": "valid", "reasons": [], "notes": run["verdict"]["notes"]}  # type: ignore[index]
+    assert run["requests"]["acknowledged"] == run["requests"]["planned"]  # type: ignore[index]
+
+
+@pytest.mark.native
+@pytest.mark.timeout(MINUTES_20)
+def test_a_variant_is_one_registry_entry(checkout: Path) -> None:
+    append(checkout / "variants.yaml", ENTRY)
+    run = bench(checkout, "elasticsearch-2s0r")
+    assert_valid(run, "elasticsearch-2s0r")
+    assert "2" in str(run["durability"])
+
+
+@pytest.mark.native
+@pytest.mark.timeout(MINUTES_20)
+def test_an_architecture_is_four_places(checkout: Path) -> None:
+    shutil.copytree(SAMPLE / "services/sql-writer", checkout / "services/sql-writer")
+    replace(
+        checkout / "services/pom.xml",
+        "<module>jpa-writer</module>",
+        "<module>jpa-writer</module>\n    <module>sql-writer</module>",
+    )
+    compose = checkout / "docker-compose.yml"
+    replace(
+        compose,
+        "\n  postgres:\n",
+        "\n" + (SAMPLE / "compose.yml").read_text(encoding="utf-8") + "  postgres:\n",
+    )
+    replace(compose, "profiles: [jpa, rabbitmq", "profiles: [sql, jpa, rabbitmq")
+    append(checkout / "variants.yaml", (SAMPLE / "variants.yaml").read_text(encoding="utf-8"))
+    assert_valid(bench(checkout, "sql"), "sql")

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from typing import TYPE_CHECKING
+
+import yaml
+
+from contract.subject import eventually
+
+if TYPE_CHECKING:
+    from contract.subject import Subject
+
+CLOCK_SLACK_US = 5_000_000
+
+
+def test_every_instance_is_ready(subject: Subject) -> None:
+    for service in subject.services:
+        assert subject.inspect_all("ready", service) == [{"ready": True}]
+
+
+def test_pending_has_its_four_numbers_everywhere(subject: Subject) -> None:
+    for service in subject.services:
+        pending = subject.inspect("pending", service)
+        assert set(pending) == {"in_flight", "ready", "unacknowledged", "dead"}
+        assert all(isinstance(number, int) and number >= 0 for number in pending.values())
+
+
+def test_gauges_are_flat_numbers_and_the_ingress_counts_what_is_in_flight(subject: Subject) -> None:
+    for service in subject.services:
+        gauges = subject.inspect("gauges", service)
+        assert gauges
+        assert all(isinstance(value, int | float) for value in gauges.values())
+    assert {"in_flight", "in_flight_rejected"} <= set(subject.inspect("gauges", subject.variant.ingress))
+
+
+def test_versions_name_java_spring_and_what_stands_behind(subject: Subject) -> None:
+    for service in subject.services:
+        versions = subject.inspect("versions", service)
+        assert {"java", "spring-boot"} < set(versions)
+        assert all(isinstance(value, str) and value for value in versions.values())
+
+
+def test_a_201_promises_class_a_as_the_running_system_says_itself(subject: Subject) -> None:
+    for service in subject.services:
+        durability = subject.inspect("durability", service)
+        assert durability["level"] == "A"
+        assert durability["settings"]
+        assert all(isinstance(value, str) for value in durability["settings"].values())
+
+
+def test_the_export_has_every_post_with_its_content_hash(subject: Subject) -> None:
+    content = f"hashed 영화 \U0001f600 {uuid.uuid4()}"
+    post = subject.written(content)
+    subject.found(post)
+    header, *rows = subject.rows("posts")
+    assert header == ["id", "content_hash", "durable_at_us"]
+    mine = [row for row in rows if row[0] == post]
+    assert [row[1] for row in mine] == [hashlib.sha256(content.encode()).hexdigest()[:16]]
+    assert len(rows) == subject.count()
+
+
+def test_somebody_knows_when_a_post_became_durable(subject: Subject) -> None:
+    started_us = time.time_ns() // 1000
+    post = subject.written("timed")
+    subject.found(post)
+    known: list[int] = []
+
+    def told() -> bool:
+        rows = [*subject.rows("posts")[1:], *subject.rows("commits")[1:]]
+        known.extend(int(row[-1]) for row in rows if row[0] == post and row[-1])
+        return bool(known)
+
+    eventually(told, "store or service tells when the post became durable")
+    assert started_us - CLOCK_SLACK_US < known[0] < time.time_ns() // 1000 + CLOCK_SLACK_US
+
+
+def test_commits_have_their_header(subject: Subject) -> None:
+    assert subject.rows("commits")[0] == ["id", "durable_at_us"]
+
+
+def test_reset_empties_store_and_queues(subject: Subject) -> None:
+    subject.fence()
+    assert subject.count() > 0
+    for service in subject.services:
+        url = subject.stack.inspector_urls(service)[0]
+        assert subject.http.post(f"{url}/reset").json() == {"count": 0}
+    assert subject.count() == 0
+    assert subject.rows("posts")[1:] == []
+    assert subject.inspect("pending") == {"in_flight": 0, "ready": 0, "unacknowledged": 0, "dead": 0}
+    subject.fence()
+    assert subject.count() == 1
+
+
+def test_the_contract_is_served_as_a_document(subject: Subject) -> None:
+    response = subject.http.get("/openapi.yaml")
+    assert response.status_code == 200
+    document = yaml.safe_load(response.text)
+    assert set(document["paths"]) == {"/api/posts", "/api/posts/{id}"}
+    assert {"201", "400", "409", "413", "415", "503"} <= set(
+        document["paths"]["/api/posts"]["post"]["responses"]
+    )
+
+
+def test_nothing_was_lost_and_everything_is_measured(subject: Subject) -> None:
+    assert subject.stack.lost_components() == []
+    usage = subject.stack.usage()
+    assert set(subject.stack.components) <= set(usage)
+    for component in subject.stack.components:
+        assert usage[component].cpu_seconds > 0
+        assert usage[component].rss_bytes > 0
+
+
+def test_settings_hold_no_secret(subject: Subject) -> None:
+    settings = subject.stack.effective_settings()
+    assert set(settings) == set(subject.stack.components)
+    for entries in settings.values():
+        for name, value in entries.items():
+            assert "PASS" not in name.upper() or set(value) == {"*"}, name

@@ -1,0 +1,57 @@
+"""Stands in for k6 on its command line: sends the plan's writes at once, and writes the ledger as if on time.
+
+First argument: `ok`, `hang` (after its writes, until a signal), `die` (exit code 107 before any write).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import signal
+import sys
+import time
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from writepath.plan import arrival_plan, encode_id
+from writepath.registry import Phase
+
+
+def main(mode: str, arguments: list[str]) -> int:
+    """The exit code, as k6 has them."""
+    if mode == "die":
+        print("GoError: planted")
+        return 107
+    given = dict(word.split("=", 1) for flag, word in itertools.pairwise(arguments) if flag == "-e")
+    ledger = Path(arguments[arguments.index("--console-output") + 1])
+    content = json.loads(Path(given["BENCH_CONTENT"]).read_text(encoding="utf-8"))
+    plan = arrival_plan([Phase(**phase) for phase in json.loads(given["BENCH_PHASES"])])
+    origin_ms = time.time() * 1000
+    to_app = HTTPConnection(urlsplit(given["BENCH_TARGET"]).netloc)
+    with closing(to_app), ledger.open("w", encoding="utf-8") as lines:
+        for sequence, offset_ms in enumerate(plan.starts_ms.tolist()):
+            body = {
+                "id": encode_id(given["BENCH_RUN"], sequence),
+                "content": content[sequence % len(content)],
+            }
+            began = time.perf_counter()
+            to_app.request("POST", "/api/posts", json.dumps(body).encode())
+            with to_app.getresponse() as answer:
+                answer.read()
+            took_ms = (time.perf_counter() - began) * 1000
+            code = 0 if answer.status == 201 else 1000 + answer.status
+            lines.write(
+                f"{sequence},{origin_ms + offset_ms:.3f},0.000,{took_ms:.3f},{answer.status},{code}\n"
+            )
+            lines.flush()
+    if mode == "hang":
+        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+    counts = {"started": plan.planned, "finished": plan.planned, "dropped": 0, "virtual_users_max": 1}
+    Path(given["BENCH_SUMMARY"]).write_text(json.dumps(counts), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,166 @@
+"""A runtime whose stack is the liar: tells each step it was asked for, in order."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lifecycle.liar import Liar, Lies
+from writepath import registry
+from writepath.dataset import Dataset
+from writepath.draft import RunSpec
+from writepath.errors import StartError
+from writepath.registry import Phase, Scenario, Variant, WarmUp
+from writepath.result import Code
+from writepath.runtime.base import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+FAKE_K6 = Path(__file__).with_name("fake_k6.py")
+QUIET = frozenset({"count", "pending", "gauges", "commits", "versions", "ready"})
+SCENARIO = Scenario(
+    name="short",
+    script="k6/scenarios/ramp.js",
+    warm_up=WarmUp(requests=3, rate_per_s=100),
+    phases=(Phase(name="sustained", seconds=0.5, from_per_s=100, to_per_s=100),),
+)
+
+
+def variant(name: str = "jpa") -> Variant:
+    return Variant(
+        name=name,
+        title=name.upper(),
+        family=name,
+        profiles=(name,),
+        ingress="app",
+        inspector="app",
+        acknowledges="stored",
+    )
+
+
+@dataclass(kw_only=True)
+class FakeStack:
+    """One component, the liar."""
+
+    liar: Liar
+    events: list[str]
+    lost: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.base_url = self.liar.base_url
+        self.components: Sequence[str] = ("app",)
+
+    def inspector_urls(self, _service: str) -> Sequence[str]:
+        return (self.liar.inspector_url,)
+
+    def usage(self) -> Mapping[str, Usage]:
+        return {"app": Usage(cpu_seconds=1.0, rss_bytes=1000, write_bytes=10)}
+
+    def lost_components(self) -> Sequence[str]:
+        return self.lost
+
+    def save_logs(self, folder: Path) -> None:
+        folder.mkdir()
+        (folder / "app.log").write_text("said", encoding="utf-8")
+        self.events.append("logs")
+
+    def effective_settings(self) -> Mapping[str, Mapping[str, str]]:
+        return {"app": {"LIES": "0"}}
+
+    def halt(self, component: str) -> None:
+        raise NotImplementedError(component)
+
+
+@dataclass(kw_only=True)
+class FakeRuntime:
+    """`lies` by the number of the start, from 0; the last one stays."""
+
+    events: list[str] = field(default_factory=list)
+    lies: list[Lies] = field(default_factory=lambda: [Lies()])
+    mode: str = "ok"
+    start_error: str | None = None
+    stop_error: Exception | None = None
+    lost: tuple[str, ...] = ()
+    interrupt_at: str | None = None  # the event that is answered with Ctrl-C
+    starts: int = 0
+    name: str = "fake"
+
+    def prepare(self, _variants: Sequence[Variant], say: Callable[[str], None]) -> None:
+        say("prepared")
+
+    @contextmanager
+    def start(
+        self,
+        variant: Variant,
+        *,
+        overrides: Mapping[str, str],  # noqa: ARG002 - the liar has no settings
+        say: Callable[[str], None],  # noqa: ARG002 - and nothing to say
+        only: Sequence[str] | None = None,  # noqa: ARG002 - and no parts
+    ) -> Iterator[FakeStack]:
+        self.heard("start")
+        if self.start_error:
+            raise StartError(f"{variant.name}: {self.start_error}")
+        lies = self.lies[min(self.starts, len(self.lies) - 1)]
+        self.starts += 1
+        with Liar(lies=lies, on=self.heard_from_liar) as liar:
+            try:
+                yield FakeStack(liar=liar, events=self.events, lost=self.lost)
+            finally:
+                self.events.append("stop")
+                if self.stop_error:
+                    raise self.stop_error
+
+    def heard(self, what: str) -> None:
+        """One event; repeats of the last one are one."""
+        if what not in QUIET and self.events[-1:] != [what]:
+            self.events.append(what)
+        if what == self.interrupt_at:
+            raise KeyboardInterrupt
+
+    def heard_from_liar(self, what: str) -> None:
+        """In the server's thread: nothing may be raised here."""
+        if what not in QUIET and self.events[-1:] != [what]:
+            self.events.append(what)
+
+    def versions(self, _variant: Variant) -> Mapping[str, str]:
+        return {"fake": "1"}
+
+    def load_generator(self) -> Sequence[str]:
+        self.heard("k6")
+        return [sys.executable, str(FAKE_K6), self.mode]
+
+    def reap(self, _say: Callable[[str], None]) -> None:
+        self.events.append("reap")
+
+
+def dataset() -> Dataset:
+    return Dataset(name="embedded", sha256="0" * 64, lines=("하나", "two", "three"))
+
+
+def spec(folder: Path, scenario: Scenario = SCENARIO) -> RunSpec:
+    return RunSpec(
+        suite="short",
+        variant=variant(),
+        scenario=scenario,
+        repetition=1,
+        position=1,
+        seed=1,
+        overrides={},
+        dataset=dataset(),
+        code=Code(commit="0" * 40, dirty=False),
+        folder=folder / "rep-01",
+    )
+
+
+def suite(*names: str, repetitions: int = 1) -> registry.Suite:
+    return registry.Suite(
+        name="short",
+        title="Short",
+        scenario=SCENARIO,
+        repetitions=repetitions,
+        variants=tuple(variant(name) for name in names),
+    )

@@ -1,0 +1,152 @@
+"""A write path in one small HTTP server that can be told to lie: what the lifecycle is tested against."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HEADER = "id,content_hash,durable_at_us"
+
+
+@dataclass(kw_only=True)
+class Lies:
+    """By sequence of the measured load."""
+
+    skip: frozenset[int] = frozenset()  # answered 201, not stored
+    double: frozenset[int] = frozenset()  # stored twice
+    spoil: frozenset[int] = frozenset()  # stored with other content
+    refuse: frozenset[int] = frozenset()  # answered 503, not stored
+    invent: tuple[str, ...] = ()  # ids nobody sent
+    keep_on_reset: int = 0  # the reset from which on nothing is emptied any more; 0: none
+    cut_posts: bool = False
+    no_durability: bool = False
+
+
+@dataclass(kw_only=True)
+class Liar:
+    """A context manager; `on` is told of each kind of request, in order."""
+
+    lies: Lies = field(default_factory=Lies)
+    on: Callable[[str], None] = lambda _what: None
+    rows: list[tuple[str, str, int]] = field(default_factory=list)
+    resets: int = 0
+
+    def __enter__(self) -> Self:
+        self.store("00000000-0000-8000-8000-000000000000", "the write that proved the stack ready")
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+        self.base_url = f"http://127.0.0.1:{self._server.server_port}"
+        self.inspector_url = f"{self.base_url}/inspector"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def measured(self) -> bool:
+        """From the second reset on comes the load, and the lies begin."""
+        return self.resets > 1
+
+    def store(self, post_id: str, content: str) -> None:
+        digest = hashlib.sha256(content.encode()).hexdigest()[:16]
+        self.rows.append((post_id, digest, int(time.time() * 1_000_000)))
+
+    def write(self, post_id: str, content: str) -> int:
+        sequence = int(post_id[20:23] + post_id[24:], 16)
+        lies = self.lies if self.measured else Lies()
+        if sequence == 0:
+            for invented in lies.invent:
+                self.store(invented, "nobody sent this")
+        if sequence in lies.refuse:
+            return 503
+        if sequence not in lies.skip:
+            self.store(post_id, "spoilt" if sequence in lies.spoil else content)
+        if sequence in lies.double:
+            self.store(post_id, content)
+        return 201
+
+    def content_of(self, post_id: str, sent: dict[str, str]) -> str | None:
+        return sent.get(post_id) if any(row[0] == post_id for row in self.rows) else None
+
+    def inspect(self, what: str) -> Any:
+        count = len(self.rows)
+        answers: dict[str, Any] = {
+            "ready": {"ready": True},
+            "count": {"count": count},
+            "pending": {"in_flight": 0, "ready": 0, "unacknowledged": 0, "dead": 0},
+            "gauges": {"in_flight": 1, "queue_ready": 4, "suppressed_duplicates": 2},
+            "versions": {"liar": "1.0"},
+            "durability": {} if self.lies.no_durability else {"level": "A", "settings": {"fsync": True}},
+        }
+        return answers[what]
+
+    def reset(self) -> None:
+        self.resets += 1
+        if not 0 < self.lies.keep_on_reset <= self.resets:
+            self.rows.clear()
+
+    def posts(self) -> str:
+        lines = [HEADER, *(f"{post_id},{digest},{at_us}" for post_id, digest, at_us in self.rows)]
+        text = "\n".join(lines) + "\n"
+        return text[:-10] if self.lies.cut_posts and self.measured else text
+
+
+def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:
+    sent: dict[str, str] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            if self.path == "/inspector/reset":
+                liar.on("reset")
+                liar.reset()
+                return self.answer(200, {"count": len(liar.rows)})
+            post = json.loads(body)
+            liar.on("write")
+            status = liar.write(post["id"], post["content"])
+            sent[post["id"]] = post["content"]
+            return self.answer(status, {"id": post["id"], "createdAt": "2026-01-01T00:00:00.000Z"})
+
+        def do_GET(self) -> None:
+            what = self.path.rpartition("/")[2]
+            if self.path.startswith("/inspector/"):
+                liar.on(what)
+                if what in ("posts", "commits"):
+                    return self.send(
+                        200, (liar.posts() if what == "posts" else "id,durable_at_us\n").encode()
+                    )
+                return self.answer(200, liar.inspect(what))
+            content = liar.content_of(what, sent)
+            return (
+                self.answer(404, {})
+                if content is None
+                else self.answer(200, {"id": what, "content": content})
+            )
+
+        def answer(self, status: int, data: object) -> None:
+            self.send(status, json.dumps(data).encode())
+
+        def send(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    return Handler

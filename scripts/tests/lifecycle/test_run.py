@@ -1,0 +1,240 @@
+"""Does a run take its steps in order, on every way out, and does it name every lie?"""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from lifecycle.fakes import SCENARIO, FakeRuntime, dataset, spec
+from lifecycle.liar import Lies
+from writepath import drain, host, ledger, result, verdict
+from writepath.errors import SetupError
+from writepath.host import CanaryCage
+from writepath.plan import encode_id
+from writepath.progress import Progress
+from writepath.runner import Bench, execute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from writepath.result import Run
+
+Execute = "Callable[[FakeRuntime], Run]"
+WHOLE = ["start", "reset", "write", "posts", "durability", "k6", "write", "reset", "k6", "write", "posts"]
+PLANNED = 50
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeRuntime], Bench]:
+    monkeypatch.setattr(drain, "QUIET_S", 0.0)
+    monkeypatch.setattr(verdict, "FOREIGN_LIMIT", 1.0)  # the machine that runs the tests does other work
+    monkeypatch.setattr(verdict, "STEAL_LIMIT", 1.0)
+    monkeypatch.setattr(verdict, "LATENESS_MS_LIMIT", 60_000.0)
+
+    def made(runtime: FakeRuntime) -> Bench:
+        content = tmp_path / "content.json"
+        content.write_text(json.dumps(dataset().lines), encoding="utf-8")
+        real = result.save_run
+
+        def telling(run: Run, folder: Path) -> None:
+            real(run, folder)
+            runtime.events.append("saved")
+
+        monkeypatch.setattr(result, "save_run", telling)
+        return Bench(
+            runtime=runtime,
+            progress=Progress(console=Console(file=io.StringIO())),
+            cage=CanaryCage(folder=tmp_path),
+            host=host.facts(tmp_path),
+            content=content,
+            pids=tmp_path,
+            root=tmp_path,
+        )
+
+    return made
+
+
+def test_the_steps_come_in_order_and_the_run_is_saved_before_the_stack_is_stopped(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    runtime = FakeRuntime()
+    finished = execute(spec(tmp_path), bench(runtime))
+    assert runtime.events == [*WHOLE, "saved", "logs", "stop", "saved"]
+    assert (finished.exit_code, finished.run.verdict.status, finished.run.outcome) == (0, "valid", "finished")
+
+
+def test_a_run_without_warm_up_still_empties_the_store_after_the_verified_write(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    runtime = FakeRuntime()
+    execute(spec(tmp_path, replace(SCENARIO, warm_up=None)), bench(runtime))
+    assert runtime.events[4:8] == ["durability", "reset", "k6", "write"]
+
+
+def test_the_figures_of_a_run_are_those_of_its_load_alone(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    run = execute(spec(tmp_path), bench(FakeRuntime())).run
+    requests, audit = run.requests, run.audit
+    assert requests is not None
+    assert (requests.planned, requests.started, requests.acknowledged) == (PLANNED,) * 3
+    assert audit is not None
+    assert (audit.ok, audit.stored_rows, audit.identities_broken) == (PLANNED, PLANNED, ())
+    assert audit.suppressed_duplicates == 2
+    assert [phase.acknowledged for phase in run.phases] == [PLANNED]
+    assert set(run.resources) == {"app", "k6"}
+    assert run.versions == {"fake": "1", "liar": "1.0"}
+    assert run.durability is not None
+    assert (run.durability.level, run.durability.settings) == ("A", {"fsync": "true"})
+    assert run.time_to_durable_ms is not None
+    assert run.time_to_durable_ms.median is not None
+
+
+def test_the_folder_holds_every_raw_file_and_no_plain_ledger(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    execute(spec(tmp_path), bench(FakeRuntime()))
+    names = {path.name for path in (tmp_path / "rep-01").iterdir()}
+    expected = {
+        "run.json",
+        "ledger.csv.gz",
+        "stored.csv.gz",
+        "samples.csv.gz",
+        "settings.json",
+        "plan.json",
+        "logs",
+    }
+    assert expected <= names
+    assert not names & {"ledger.csv", "warm-up"}
+
+
+def test_every_lie_is_named(tmp_path: Path, bench: Callable[[FakeRuntime], Bench]) -> None:
+    foreign = encode_id("fffffffffffffff", 0)
+    lies = Lies(
+        skip=frozenset({3, 4}),
+        double=frozenset({7}),
+        spoil=frozenset({9}),
+        refuse=frozenset({11}),
+        invent=(foreign,),
+    )
+    run = execute(spec(tmp_path), bench(FakeRuntime(lies=[lies]))).run
+    audit = run.audit
+    assert audit is not None
+    assert {name: found.intervals for name, found in audit.offenders.items()} == {
+        "absent": "3..4",
+        "duplicated": "7",
+        "corrupted": "9",
+        "unexpected": "",
+    }
+    assert audit.offenders["unexpected"].first_ids == (foreign,)
+    assert (audit.lost, audit.clean_fail, audit.ok) == (2, 1, PLANNED - 5)
+    assert run.verdict.status == "invalid"
+    assert len(run.verdict.reasons) == 4
+    assert run.requests is not None
+    assert run.requests.by_error == {"HTTP 503": 1}
+
+
+@pytest.mark.parametrize(
+    ("runtime", "events", "words"),
+    [
+        (FakeRuntime(start_error="port taken"), ["start", "saved"], "port taken"),
+        (
+            FakeRuntime(lies=[Lies(keep_on_reset=1)]),
+            ["start", "reset", "logs", "stop", "saved"],
+            "the store is not empty before the load: 1 rows",
+        ),
+        (
+            FakeRuntime(lies=[Lies(no_durability=True)]),
+            [*WHOLE[:5], "logs", "stop", "saved"],
+            "no durability level",
+        ),
+        (FakeRuntime(mode="die"), [*WHOLE[:6], "logs", "stop", "saved"], "the script raised an exception"),
+        (
+            FakeRuntime(lies=[Lies(keep_on_reset=2)]),
+            [*WHOLE[:8], "logs", "stop", "saved"],
+            "the store is not empty before the load: 4 rows",
+        ),
+        (
+            FakeRuntime(stop_error=SetupError("a container would not go")),
+            [*WHOLE, "saved", "logs", "stop", "saved"],
+            "a container would not go",
+        ),
+        (
+            FakeRuntime(stop_error=ZeroDivisionError("planted")),
+            [*WHOLE, "saved", "logs", "stop", "saved"],
+            "unexpected ZeroDivisionError: planted",
+        ),
+    ],
+    ids=["start", "dirty", "durability", "generator", "reset", "stop", "unexpected"],
+)
+def test_a_failure_at_a_step_is_saved_with_its_reason_and_the_stack_is_stopped(
+    runtime: FakeRuntime,
+    events: list[str],
+    words: str,
+    tmp_path: Path,
+    bench: Callable[[FakeRuntime], Bench],
+) -> None:
+    finished = execute(spec(tmp_path), bench(runtime))
+    assert runtime.events == events
+    assert finished.run.outcome == "failed"
+    assert words in (finished.run.error or "")
+    assert finished.exit_code >= 10
+    assert result.load_run(tmp_path / "rep-01") == finished.run
+
+
+def test_a_store_that_cannot_be_read_back_makes_the_run_unknown(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    finished = execute(spec(tmp_path), bench(FakeRuntime(lies=[Lies(cut_posts=True)])))
+    assert (finished.exit_code, finished.run.verdict.status) == (3, "unknown")
+    assert finished.run.audit is not None
+    assert finished.run.audit.status == "not-read"
+
+
+def test_a_lost_component_makes_the_run_invalid(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    finished = execute(spec(tmp_path), bench(FakeRuntime(lost=("app: ended with 137",))))
+    assert (finished.exit_code, finished.run.verdict.reasons) == (1, ("component lost: app: ended with 137",))
+
+
+@pytest.mark.parametrize(
+    ("at", "events"), [("start", ["start", "saved"]), ("k6", [*WHOLE[:6], "logs", "stop", "saved"])]
+)
+def test_ctrl_c_saves_the_run_as_aborted_and_stops_the_stack(
+    at: str, events: list[str], tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    runtime = FakeRuntime(interrupt_at=at)
+    with pytest.raises(KeyboardInterrupt):
+        execute(spec(tmp_path), bench(runtime))
+    assert runtime.events == events
+    saved = result.load_run(tmp_path / "rep-01")
+    assert (saved.outcome, saved.verdict.status) == ("aborted", "unknown")
+
+
+def test_ctrl_c_in_the_load_keeps_the_ledger_and_leaves_no_generator(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    runtime = FakeRuntime(mode="hang")
+    made = bench(runtime)
+
+    class Impatient(Progress):
+        def load(self, live: object) -> None:
+            if live.acknowledged == PLANNED:  # type: ignore[attr-defined]
+                raise KeyboardInterrupt
+
+    made = replace(made, progress=Impatient(console=Console(file=io.StringIO())))
+    with pytest.raises(KeyboardInterrupt):
+        execute(spec(tmp_path, replace(SCENARIO, warm_up=None)), made)
+    assert runtime.events[-3:] == ["logs", "stop", "saved"]
+    folder = tmp_path / "rep-01"
+    assert len(ledger.read(folder / "ledger.csv.gz").records) == PLANNED
+    assert (folder / "samples.csv.gz").is_file()
+    assert not (tmp_path / "k6.pid").exists()
+    assert result.load_run(folder).outcome == "aborted"

@@ -1,0 +1,40 @@
+"""Is every column of every table defined in docs/reading-results.md, and nothing that is gone?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from writepath.report.compare import compared
+from writepath.report.figures import suite_figures
+from writepath.report.raw import read_suite
+from writepath.report.tables import BUILDERS, tables
+
+if TYPE_CHECKING:
+    from report.conftest import SuiteSpec
+
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "reading-results.md"
+
+
+def defined() -> dict[str, list[str]]:
+    """By section, the names in the first column of its table."""
+    sections = re.split(r"^## ", DOCUMENT.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    found = {
+        section.splitlines()[0]: re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
+        for section in sections
+    }
+    return {title: names for title, names in found.items() if names}
+
+
+def test_every_column_is_defined_and_nothing_else(suite: SuiteSpec) -> None:
+    suite.suite = "original"  # the one suite with all tables
+    figures = suite_figures(read_suite(suite.write()))
+    built = [*tables(figures), *compared(figures, figures)]
+    assert len(built) == len(BUILDERS) + 2
+    assert defined() == {table.title: [column.key for column in table.columns] for table in built}
+
+
+def test_every_definition_says_something() -> None:
+    lines = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert all(len(line.split(" | ")[1].strip()) > 3 for line in lines)

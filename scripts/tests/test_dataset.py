@@ -1,0 +1,186 @@
+"""Does every line of a user's file arrive as it is, and is every broken one reported?"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from writepath import dataset
+from writepath.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONTENT = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0\r\n\t"), min_size=1, max_size=200
+).filter(str.strip)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("datasets")
+
+
+def saved(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    data = text.encode() if isinstance(text, str) else text
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+@given(lines=st.lists(CONTENT, min_size=1, max_size=20))
+def test_a_tsv_in_the_corpus_layout_is_read_as_it_is(folder: Path, lines: list[str]) -> None:
+    rows = "".join(f"{number}\t{line}\t1\n" for number, line in enumerate(lines))
+    assert dataset.load(saved(folder, "a.tsv", "id\tdocument\tlabel\n" + rows)).lines == tuple(lines)
+
+
+@given(lines=st.lists(CONTENT, min_size=1, max_size=20))
+def test_a_csv_of_one_column_is_read_as_it_is(folder: Path, lines: list[str]) -> None:
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([["document"], *([line] for line in lines)])
+    loaded = dataset.load(saved(folder, "a.csv.gz", text.getvalue()))
+    assert loaded.lines == tuple(lines)
+    assert loaded.name == "a.csv.gz"
+
+
+@given(st.binary(max_size=300), st.sampled_from(["a.csv", "a.tsv"]))
+def test_any_bytes_give_usable_lines_or_a_usage_error(folder: Path, data: bytes, name: str) -> None:
+    path = saved(folder, name, data)
+    try:
+        lines = dataset.load(path).lines
+    except UsageError:
+        return
+    assert lines
+    assert all(line.strip() for line in lines)
+
+
+def test_a_quote_in_a_tsv_is_a_character(folder: Path) -> None:
+    path = saved(folder, "q.tsv", 'id\tdocument\tlabel\n1\t"굿\t0\n2\t좋다 "정말"\t1\n')
+    assert dataset.load(path).lines == ('"굿', '좋다 "정말"')
+
+
+def test_a_quoted_csv_column_may_hold_commas_and_doubled_quotes(folder: Path) -> None:
+    path = saved(folder, "r.csv", 'id,document\r\n1,"굿, ""진짜"""\r\n2,plain\r\n')
+    assert dataset.load(path).lines == ('굿, "진짜"', "plain")
+
+
+def test_a_csv_without_header_loses_no_line(folder: Path) -> None:
+    assert dataset.load(saved(folder, "plain.csv", "첫 줄\n둘째 줄\n")).lines == ("첫 줄", "둘째 줄")
+
+
+def test_a_byte_order_mark_belongs_to_no_line(folder: Path) -> None:
+    assert dataset.load(saved(folder, "bom.csv", b"\xef\xbb\xbfdocument\n" + "굿\n".encode())).lines == (
+        "굿",
+    )
+
+
+def test_broken_lines_are_left_out_and_reported_by_number(folder: Path) -> None:
+    text = (
+        b"id\tdocument\tlabel\n1\tgood\t1\n2\ttwo columns\n3\t\xff\xfe\t1\n\n5\t \t1\n6\t"
+        + b"x" * 1001
+        + b"\t1\n7\ta\0b\t1\n8\tlast\t0\n"
+    )
+    loaded = dataset.load(saved(folder, "broken.tsv", text))
+    assert loaded.lines == ("good", "last")
+    assert loaded.skipped == 6
+    assert loaded.skipped_reasons == (
+        "line 3: 2 columns instead of 3",
+        "line 4: not UTF-8",
+        "line 5: blank",
+        "line 6: blank",
+        "line 7: 1001 characters, more than 1000",
+        "line 8: a NUL character",
+    )
+
+
+def test_a_csv_row_with_a_broken_quote_is_reported(folder: Path) -> None:
+    loaded = dataset.load(saved(folder, "quote.csv", 'good\n"bad"quote\nlast\n'))
+    assert loaded.lines == ("good", "last")
+    assert loaded.skipped_reasons[0].startswith("line 2: ")
+
+
+def test_only_the_first_ten_broken_lines_are_named(folder: Path) -> None:
+    loaded = dataset.load(saved(folder, "many.tsv", "document\nok\n" + "\n" * 25))
+    assert (loaded.skipped, len(loaded.skipped_reasons)) == (25, 10)
+
+
+def test_a_thousand_characters_are_taken_and_an_emoji_counts_as_two(folder: Path) -> None:
+    loaded = dataset.load(saved(folder, "long.csv", "x" * 1000 + "\n" + "😀" * 501 + "\n"))
+    assert [len(line) for line in loaded.lines] == [1000]
+
+
+def test_the_file_is_not_read_further_than_needed(folder: Path) -> None:
+    """The archive is torn right after the lines that are taken."""
+    whole = gzip.compress("".join(f"line {n}\n" for n in range(200_000)).encode())
+    path = folder / "torn.csv.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    assert len(dataset.load(path, 1000).lines) == 1000
+    with pytest.raises(UsageError, match="archive is broken"):
+        dataset.load(path, 200_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "problem"),
+    [
+        ("empty.csv", b"", "no usable line"),
+        ("header.tsv", b"id\tdocument\tlabel\n", "no usable line"),
+        ("blank.csv", b"\n\n", "no usable line (2 broken; line 1: blank)"),
+        ("utf16.tsv", "document\n굿\n".encode("utf-16"), "no usable line"),
+        ("columns.tsv", b"1\ta\n2\tb\n", "2 columns, and none is named document"),
+        ("reviews.xlsx", b"PK", "its name ends in '.xlsx'"),
+        ("noarchive.csv.gz", None, "cannot be read"),
+    ],
+)
+def test_a_useless_file_is_refused_with_a_remedy(
+    folder: Path, name: str, data: bytes | None, problem: str
+) -> None:
+    path = folder / name
+    path.write_bytes(b"not gzip" if data is None else data)
+    with pytest.raises(UsageError) as caught:
+        dataset.load(path)
+    assert str(caught.value).startswith(f"DATASET={path}: {problem}")
+
+
+def test_a_missing_file_is_refused(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"DATASET=.*/nowhere\.tsv: cannot be read \(No such file"):
+        dataset.choose(str(folder / "nowhere.tsv"), None, 1)
+
+
+def test_a_folder_is_refused(folder: Path) -> None:
+    (folder / "sub.csv").mkdir()
+    with pytest.raises(UsageError, match="cannot be read"):
+        dataset.load(folder / "sub.csv")
+
+
+def test_no_lines_are_too_few() -> None:
+    with pytest.raises(UsageError, match="DATASET_LINES=0"):
+        dataset.choose(None, 0, 1)
+
+
+def test_without_a_file_a_thousand_lines_are_generated() -> None:
+    chosen = dataset.choose(None, None, 4)
+    assert (chosen.name, len(chosen.lines)) == ("embedded", 1000)
+
+
+def test_lines_are_cycled() -> None:
+    three = dataset.generate(9, 3)
+    assert [three.content(n) for n in range(7)] == [*three.lines, *three.lines, three.lines[0]]
+
+
+def test_hashes_are_the_beginning_of_sha256() -> None:
+    two = dataset.generate(9, 2)
+    assert two.hashes()[1] == hashlib.sha256(two.lines[1].encode()).hexdigest()[:16]
+
+
+def test_k6_is_given_the_same_lines(tmp_path: Path) -> None:
+    chosen = dataset.generate(2, 50)
+    chosen.write(tmp_path / "content.json")
+    assert tuple(json.loads((tmp_path / "content.json").read_text(encoding="utf-8"))) == chosen.lines

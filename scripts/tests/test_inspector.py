@@ -1,0 +1,141 @@
+"""Does the inspector's client tell apart what was answered, refused, cut and not answered?"""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from writepath import inspector
+from writepath.errors import AuditError
+from writepath.inspector import Inspector, Pending
+from writepath.plan import encode_id
+from writepath.stored import PREFIX_LENGTH, Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+RUN = "0123456789abcde"
+Answer = tuple[int, object]
+
+
+@contextmanager
+def serving(answers: Mapping[str, Answer], asked: list[str] | None = None) -> Iterator[str]:
+    """A server of /inspector; an answer that is bytes is cut: it promises one byte more."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            what = self.path.removeprefix("/inspector/")
+            if asked is not None:
+                asked.append(f"{self.command} {what}")
+            status, data = answers[what]
+            if data is None:
+                held.wait(10)  # an instance that hangs
+                return
+            body = data if isinstance(data, bytes) else json.dumps(data).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body) + isinstance(data, bytes)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET  # noqa: N815 - the name is http.server's
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    held = threading.Event()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/inspector"
+    finally:
+        held.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
+def asking(*instances: Mapping[str, Answer], asked: list[str] | None = None) -> Iterator[Inspector]:
+    with ExitStack() as stack:
+        urls = [stack.enter_context(serving(answers, asked)) for answers in instances]
+        client = Inspector("app", urls)
+        stack.callback(client.close)
+        yield client
+
+
+def pending(in_flight: int, ready: int) -> Answer:
+    return 200, {"in_flight": in_flight, "ready": ready, "unacknowledged": 1, "dead": 0}
+
+
+def test_the_queue_is_one_whoever_looks_and_what_is_in_flight_adds_up() -> None:
+    with asking({"pending": pending(2, 7)}, {"pending": pending(3, 6)}) as client:
+        assert client.pending() == Pending(in_flight=5, ready=7, unacknowledged=1, dead=0)
+
+
+def test_gauges_add_up_over_instances_but_for_the_queue() -> None:
+    one = {"gauges": (200, {"pool_active": 2, "queue_ready": 9})}
+    other = {"gauges": (200, {"pool_active": 3, "queue_ready": 8})}
+    with asking(one, other) as client:
+        assert client.gauges() == {"pool_active": 5.0, "queue_ready": 9.0}
+
+
+def test_an_instance_that_hangs_does_not_hold_up_the_gauges_of_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inspector, "GAUGE_TIMEOUT_S", 0.2)
+    with asking(
+        {"gauges": (200, None)}, {"gauges": (200, {"in_flight": 1})}, {"gauges": (500, {})}
+    ) as client:
+        assert client.gauges() == {"in_flight": 1.0}
+
+
+def test_every_instance_is_reset() -> None:
+    asked: list[str] = []
+    answer = {"reset": (200, {"count": 0})}
+    with asking(answer, answer, asked=asked) as client:
+        client.reset()
+    assert asked == ["POST reset"] * 2
+
+
+def test_settings_are_text_and_switches_are_in_small_letters() -> None:
+    with asking({"durability": (200, {"level": "A", "settings": {"fsync": True, "shards": 8}})}) as client:
+        found = client.durability()
+    assert (found.level, found.settings) == ("A", {"fsync": "true", "shards": "8"})
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ((503, {"detail": "store is down"}), "app: /inspector/count answered 503: .*store is down"),
+        ((200, b"{"), "app: /inspector/count did not answer"),
+        ((200, "no number"), "app: /inspector/count"),
+        ((200, {"rows": 1}), "app: /inspector/count"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_is_an_error_that_names_service_and_path(
+    answer: Answer, words: str
+) -> None:
+    with asking({"count": answer}) as client, pytest.raises(AuditError, match=words):
+        client.count()
+
+
+def test_a_service_that_is_gone_is_an_error() -> None:
+    with serving({}) as url:
+        pass
+    client = Inspector("app", [url])
+    with pytest.raises(AuditError, match="did not answer"):
+        client.count()
+    client.close()
+
+
+def test_rows_that_end_before_their_announced_length_are_an_error() -> None:
+    body = f"id,content_hash,durable_at_us\n{encode_id(RUN, 1)},{'0' * 16},1\n".encode()
+    rows = Rows(encode_id(RUN, 0)[:PREFIX_LENGTH], hashed=True)
+    with asking({"posts": (200, body)}) as client, pytest.raises(AuditError, match="could not be read"):
+        client.read_posts(rows)

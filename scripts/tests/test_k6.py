@@ -1,0 +1,270 @@
+"""Does a real k6 send what is planned, when it is planned, and tell us all that became of it?"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import threading
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from writepath import dataset, k6, ledger, plan, process
+from writepath.errors import LoadError
+from writepath.provision import k6 as provision
+from writepath.registry import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = "0123456789abcde"
+WAIT_S = 60
+
+
+@dataclass
+class Target:
+    """A server that takes posts and answers as it is told."""
+
+    url: str = ""
+    status: int = 201
+    echo: bool = True
+    hangs: bool = False
+    closes: bool = False
+    posts: list[dict[str, str]] = field(default_factory=list)
+    headers: list[str] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
+
+
+@pytest.fixture
+def target() -> Iterator[Target]:
+    told = Target()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            post = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            told.posts.append(post)
+            told.headers.extend(self.headers)
+            if told.hangs:
+                told.released.wait(WAIT_S)
+            if told.closes or told.hangs:
+                self.close_connection = True
+                return
+            answer = (
+                f"HTTP/1.1 {told.status} X\r\nContent-Length: 0\r\n"
+                f"Location: /api/posts/{post['id'] if told.echo else 'another'}\r\n\r\n"
+            )
+            self.wfile.write(answer.encode())
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 1024
+        daemon_threads = True
+
+        def handle_error(self, *_: object) -> None:
+            """A client that was killed is part of the test."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        told.url = f"http://127.0.0.1:{server.server_address[1]}"
+        yield told
+        told.released.set()
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def prefix() -> list[str]:
+    return [str(provision.ensure(ROOT, print))]
+
+
+def load_of(target: str, folder: Path, *phases: tuple[float, float, float], run: str = RUN) -> k6.Load:
+    content = folder / "content.json"
+    dataset.generate(1, 7).write(content)
+    made = [
+        Phase(name=f"p{number}", seconds=seconds, from_per_s=start, to_per_s=end)
+        for number, (seconds, start, end) in enumerate(phases)
+    ]
+    return k6.Load(
+        script=ROOT / "k6" / "scenarios" / "ramp.js",
+        target=target,
+        run_id=run,
+        plan=plan.arrival_plan(made),
+        content=content,
+        folder=folder,
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def until_finished(generator: k6.Generator, count: int) -> None:
+    tail = ledger.Tail(generator.ledger)
+    pause = threading.Event()
+    for _ in range(WAIT_S * 50):
+        if tail.poll().finished >= count:
+            return
+        pause.wait(0.02)
+    raise AssertionError(f"fewer than {count} lines after {WAIT_S} s")
+
+
+def test_requests_start_when_they_are_planned(target: Target, tmp_path: Path, prefix: list[str]) -> None:
+    """Ramps up and down, a level, and jumps between them."""
+    load = load_of(target.url, tmp_path, (1.5, 3, 60), (1, 20, 20), (1, 50, 0.5), (0.5, 2, 30))
+    result = k6.run(load, prefix)
+    assert (result.exit_code, result.complete, result.dropped) == (0, True, 0)
+    assert result.started == load.plan.planned == len(target.posts)
+    records = ledger.read(result.ledger).records
+    aligned = plan.align(load.plan, records["seq"], records["start_ms"])
+    late_ms = records["start_ms"] - aligned.origin_ms - load.plan.starts_ms[records["seq"]]
+    phases = load.plan.phase_indices()[records["seq"]]
+    medians_ms = [float(np.median(late_ms[phases == index])) for index in range(4)]
+    assert max(medians_ms) <= 5, f"a phase is planned otherwise than k6 runs it: {medians_ms}"
+    assert (aligned.slots == records["seq"]).mean() > 0.9
+
+
+def test_each_post_carries_its_sequence_and_content(
+    target: Target, tmp_path: Path, prefix: list[str]
+) -> None:
+    load = load_of(target.url, tmp_path, (0.5, 40, 40))
+    k6.run(load, prefix)
+    lines = dataset.generate(1, 7)
+    sent = {plan.decode_id(post["id"]): post["content"] for post in target.posts}
+    assert sent == {(RUN, number): lines.content(number) for number in range(20)}
+    assert "idempotency-key" not in {name.lower() for name in target.headers}
+
+
+def test_what_finds_no_free_virtual_user_is_dropped_and_counted(
+    target: Target, tmp_path: Path, prefix: list[str]
+) -> None:
+    target.hangs = True
+    load = load_of(target.url, tmp_path, (2, 60, 60))
+    load = replace(load, plan=replace(load.plan, answer_s=0.0))
+    with k6.start(load, prefix) as generator:
+        threading.Timer(3.5, target.released.set).start()  # all are due by then
+        result = generator.result(WAIT_S)
+    assert (result.started, result.dropped) == (50, load.plan.planned - 50)
+    assert result.complete
+    assert result.virtual_users_max == 50 == plan.SPARE_VIRTUAL_USERS
+
+
+def test_a_stopped_load_still_tells_how_many_it_started(
+    target: Target, tmp_path: Path, prefix: list[str]
+) -> None:
+    load = load_of(target.url, tmp_path, (60, 50, 50))
+    with k6.start(load, prefix) as generator:
+        until_finished(generator, 20)
+        target.hangs = True
+        before = len(target.posts)
+        pause = threading.Event()
+        while len(target.posts) < before + 5:
+            pause.wait(0.02)
+        generator.stop()
+        result = generator.result()
+    assert (result.exit_code, result.meaning, result.complete) == (105, "stopped by a signal", False)
+    assert result.started is not None
+    assert result.interrupted is not None
+    assert result.interrupted >= 4
+    whole = ledger.concluded(ledger.read(result.ledger), result.started)
+    assert whole.records["seq"].tolist() == list(range(result.started))
+    assert whole.by_error()["interrupted"] >= 4
+
+
+def test_a_killed_k6_leaves_every_finished_line(target: Target, tmp_path: Path, prefix: list[str]) -> None:
+    load = load_of(target.url, tmp_path, (60, 50, 50))
+    with k6.start(load, prefix) as generator:
+        until_finished(generator, 20)
+        os.kill(generator.pid, signal.SIGKILL)
+        result = generator.result()
+    assert (result.exit_code, result.meaning, result.started) == (-9, "killed by SIGKILL", None)
+    left = ledger.read(result.ledger)
+    assert len(left.records) >= 20
+    assert (left.malformed, left.repeated) == (0, 0)
+
+
+def test_leaving_the_block_ends_k6(target: Target, tmp_path: Path, prefix: list[str]) -> None:
+    with k6.start(load_of(target.url, tmp_path, (60, 5, 5)), prefix) as generator:
+        assert generator.running()
+    assert not generator.running()
+
+
+@pytest.mark.parametrize(
+    ("told", "status", "error"),
+    [
+        ({"status": 503}, "503", "HTTP 503"),
+        ({"status": 409}, "409", "HTTP 409"),
+        ({"echo": False}, "201", "wrong echo"),
+        ({"closes": True}, "0", "connection closed"),
+    ],
+)
+def test_what_is_no_acknowledgement_is_named(
+    target: Target, tmp_path: Path, prefix: list[str], told: dict[str, object], status: str, error: str
+) -> None:
+    for name, value in told.items():
+        setattr(target, name, value)
+    result = k6.run(load_of(target.url, tmp_path, (0.5, 20, 20)), prefix)
+    found = ledger.read(result.ledger)
+    assert (found.by_status(), found.by_error()) == ({status: 10}, {error: 10})
+    assert len(target.posts) == 10, "a request was sent again"
+
+
+def test_a_refused_connection_is_an_outcome_and_no_fault_of_k6(tmp_path: Path, prefix: list[str]) -> None:
+    result = k6.run(load_of(f"http://127.0.0.1:{free_port()}", tmp_path, (0.5, 20, 20)), prefix)
+    assert result.complete
+    assert ledger.read(result.ledger).by_error() == {"connection refused": 10}
+
+
+def test_variables_of_k6_in_the_environment_change_nothing(
+    target: Target, tmp_path: Path, prefix: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("K6_VUS", "3")
+    monkeypatch.setenv("K6_ITERATIONS", "1")
+    monkeypatch.setenv("BENCH_RUN", "f" * 15)
+    result = k6.run(load_of(target.url, tmp_path, (0.5, 20, 20)), prefix)
+    assert result.started == 10
+    assert plan.decode_id(target.posts[0]["id"]) is not None
+    assert {post["id"][:8] for post in target.posts} == {RUN[:8]}
+
+
+def test_a_script_that_cannot_run_is_a_load_error_that_says_why(
+    target: Target, tmp_path: Path, prefix: list[str]
+) -> None:
+    with pytest.raises(LoadError, match=r"the script raised an exception(.|\n)*BENCH_RUN=XYZ: must be 15"):
+        k6.run(load_of(target.url, tmp_path, (0.5, 20, 20), run="XYZ"), prefix)
+
+
+def test_a_missing_program_is_a_load_error(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="k6 could not be started"):
+        k6.start(load_of("http://127.0.0.1:1", tmp_path, (0.5, 20, 20)), ["no-such-k6"])
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [
+        (99, "ended as planned; a threshold was crossed"),
+        (-9, "killed by SIGKILL"),
+        (137, "killed by SIGKILL"),
+        (125, "ended with exit code 125"),
+    ],
+)
+def test_an_exit_code_has_a_meaning(code: int, meaning: str) -> None:
+    assert k6.meaning_of(code) == meaning
+
+
+def test_the_library_passes_its_own_checks(prefix: list[str]) -> None:
+    ran = process.attempt(
+        *prefix, "run", "--address", "", "--no-usage-report", "--quiet", ROOT / "k6" / "tests" / "lib.js"
+    )
+    assert ran.code == 0, ran.stdout + ran.stderr

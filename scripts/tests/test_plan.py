@@ -1,0 +1,181 @@
+"""Are requests planned as k6 schedules them, and is each started one given its planned moment?"""
+
+from __future__ import annotations
+
+import uuid
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from writepath import plan
+from writepath.errors import UsageError
+from writepath.plan import ArrivalPlan, align, arrival_plan, constant_plan
+from writepath.registry import Phase
+
+ORIGIN_MS = 1_795_231_568_103.0
+RATES = st.integers(min_value=1, max_value=200_000).map(lambda thousandths: thousandths / 1000)
+PHASES = st.lists(
+    st.builds(
+        lambda ms, start, end: Phase(name="x", seconds=ms / 1000, from_per_s=start, to_per_s=end),
+        st.integers(min_value=1, max_value=30_000),
+        RATES,
+        RATES,
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def phase(seconds: float, from_per_s: float, to_per_s: float) -> Phase:
+    return Phase(name="p", seconds=seconds, from_per_s=from_per_s, to_per_s=to_per_s)
+
+
+def area(phases: list[Phase], until_s: float = inf) -> float:
+    """Requests that the rate adds up to until then."""
+    total = 0.0
+    for each in phases:
+        seconds = max(0.0, min(each.seconds, until_s))
+        reached_per_s = each.from_per_s + (each.to_per_s - each.from_per_s) * seconds / each.seconds
+        total += seconds * (each.from_per_s + reached_per_s) / 2
+        until_s -= each.seconds
+    return total
+
+
+def planned(phases: list[Phase]) -> ArrivalPlan | None:
+    try:
+        return arrival_plan(phases)
+    except UsageError:
+        assert area(phases) < 1.000001
+        return None
+
+
+@given(PHASES)
+def test_as_many_requests_are_planned_as_the_area_below_the_rate(phases: list[Phase]) -> None:
+    made = planned(phases)
+    assert (made.planned if made else 0) in {int(area(phases) - 1e-6), int(area(phases) + 1e-6)}
+
+
+@given(PHASES)
+def test_planned_moments_ascend_and_lie_within_the_phases(phases: list[Phase]) -> None:
+    made = planned(phases)
+    if made:
+        assert (np.diff(made.starts_ms) >= 0).all()
+        assert made.starts_ms[0] >= 0
+        assert made.starts_ms[-1] <= made.seconds * 1000 + 1e-6
+
+
+@given(PHASES)
+def test_a_request_is_due_when_the_area_reaches_its_number(phases: list[Phase]) -> None:
+    made = planned(phases)
+    if made is None:
+        return
+    for number in {0, made.planned // 2, made.planned - 1}:
+        assert area(phases, until_s=made.starts_ms[number] / 1000) == pytest.approx(number + 1, abs=1e-4)
+
+
+def test_a_flat_rate_is_evenly_spaced() -> None:
+    assert arrival_plan([phase(1, 4, 4)]).starts_ms == pytest.approx([250, 500, 750, 1000], abs=1e-5)
+
+
+def test_the_original_experiment_has_its_66_360_requests() -> None:
+    original = arrival_plan([phase(60, 3, 3), phase(120, 3, 100), phase(600, 100, 100)])
+    assert original.planned == 66_360
+    assert np.bincount(original.phase_indices()).tolist() == [180, 6180, 60_000]
+
+
+def test_the_rate_follows_the_phases_and_is_0_outside() -> None:
+    made = arrival_plan([phase(10, 0.5, 10.5), phase(10, 20, 20)])
+    assert [made.rate_at(at) for at in (-1, 0, 5, 10, 19.9, 20)] == [0, 0.5, 5.5, 20, 20, 0]
+
+
+@given(st.integers(min_value=1, max_value=5000), RATES)
+def test_a_constant_plan_has_exactly_the_requests_asked_for(requests: int, rate: float) -> None:
+    assert constant_plan("warm-up", requests, rate).planned == requests
+
+
+def test_phases_too_short_for_one_request_are_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="phases p: too short for one request"):
+        arrival_plan([phase(0.1, 3, 3)])
+
+
+def test_virtual_users_carry_the_applications_deadline_at_the_peak() -> None:
+    assert arrival_plan([phase(60, 3, 100)]).virtual_users == 550
+    assert arrival_plan([phase(60, 3, 5000)]).virtual_users == plan.MOST_VIRTUAL_USERS
+    assert constant_plan("warm-up", 1000, 200).virtual_users == 250
+
+
+STEADY = arrival_plan([phase(10, 50, 50)])  # 20 ms apart
+SEQUENCES = np.arange(STEADY.planned)
+
+
+@given(st.integers(min_value=0, max_value=2**32 - 1))
+def test_without_drops_the_slot_is_the_sequence(seed: int) -> None:
+    delays = np.random.default_rng(seed).uniform(0, 15, STEADY.planned)
+    delays[[0, 250, -1]] = 0.0
+    started = np.floor(ORIGIN_MS + STEADY.starts_ms + delays)
+    aligned = align(STEADY, SEQUENCES, started)
+    assert (aligned.slots == SEQUENCES).all()
+    assert aligned.origin_ms == pytest.approx(ORIGIN_MS, abs=1)
+    assert aligned.lateness_ms == pytest.approx(delays, abs=2)
+
+
+@given(st.sets(st.integers(min_value=1, max_value=498), max_size=200))
+def test_drops_move_the_slots_behind_them(dropped: set[int]) -> None:
+    taken = np.array(sorted(set(range(500)) - dropped))
+    aligned = align(STEADY, np.arange(len(taken)), np.floor(ORIGIN_MS + STEADY.starts_ms[taken]))
+    assert (aligned.slots == taken).all()
+    assert (aligned.lateness_ms <= 1).all()
+
+
+def test_a_stall_without_drops_is_lateness() -> None:
+    started = ORIGIN_MS + STEADY.starts_ms.copy()
+    started[100:110] = started[110]  # 200 ms without a start, then all at once
+    aligned = align(STEADY, SEQUENCES, started)
+    assert (aligned.slots == SEQUENCES).all()
+    assert aligned.lateness_ms.max() == pytest.approx(200)
+
+
+def test_gaps_in_the_sequence_are_no_drops() -> None:
+    kept = np.delete(SEQUENCES, [5, 6, 300])
+    assert (align(STEADY, kept, ORIGIN_MS + STEADY.starts_ms[kept]).slots == kept).all()
+
+
+def test_an_empty_ledger_aligns_to_nothing() -> None:
+    assert len(align(STEADY, np.empty(0, np.int64), np.empty(0)).slots) == 0
+
+
+def test_a_sequence_beyond_the_plan_is_an_error() -> None:
+    with pytest.raises(ValueError, match="sequence 500 of a plan of 500"):
+        align(STEADY, np.array([500]), np.array([ORIGIN_MS]))
+
+
+RUNS = st.integers(min_value=0, max_value=2**60 - 1).map(lambda bits: f"{bits:015x}")
+
+
+@given(RUNS, st.integers(min_value=0, max_value=2**60 - 1))
+def test_an_id_gives_back_run_and_sequence(run_id: str, sequence: int) -> None:
+    text = plan.encode_id(run_id, sequence)
+    assert plan.decode_id(text) == (run_id, sequence)
+    parsed = uuid.UUID(text)
+    assert str(parsed) == text
+    assert (parsed.version, parsed.variant) == (8, uuid.RFC_4122)
+
+
+@given(st.uuids(version=4) | st.uuids(version=1) | st.text(max_size=40))
+def test_other_ids_belong_to_no_run(other: object) -> None:
+    assert plan.decode_id(str(other)) is None
+
+
+def test_ids_of_a_run_sort_by_sequence() -> None:
+    ids = [plan.encode_id("0123456789abcde", n) for n in (0, 9, 255, 256, 66_359, 2**40)]
+    assert all(left < right for left, right in pairwise(ids))
+
+
+def test_run_ids_are_15_hex_digits_and_differ() -> None:
+    runs = {plan.new_run_id() for _ in range(100)}
+    assert len(runs) == 100
+    assert all(len(run) == 15 and int(run, 16) >= 0 for run in runs)

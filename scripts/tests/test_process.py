@@ -1,0 +1,205 @@
+"""Programs are started, watched and ended; nothing that is not ours is ever signalled."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from writepath import pidfile, process
+from writepath.process import CallError, Daemon, ProgramMissingError, call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SECONDS = 20.0
+FOREVER = "import time\nwhile True: time.sleep(60)"
+
+
+def eventually(fact: Callable[[], bool]) -> bool:
+    """Polls, bounded."""
+    deadline = time.monotonic() + SECONDS
+    while not fact():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def python(
+    folder: Path, code: str, name: str = "part", death_signal: signal.Signals | None = signal.SIGKILL
+) -> Daemon:
+    return Daemon(
+        name,
+        [sys.executable, "-c", code],
+        pid_folder=folder,
+        log=folder / f"{name}.log",
+        stop_seconds=0.5,
+        death_signal=death_signal,
+    )
+
+
+def runner(folder: Path, death_signal: str) -> Daemon:
+    """Another process that owns the folder and has a daemon of its own there."""
+    code = f"""
+import signal, sys, time
+from pathlib import Path
+from writepath import pidfile
+from writepath.process import Daemon
+folder = Path({str(folder)!r})
+pidfile.claim(folder)
+Daemon("inner", [sys.executable, "-c", {FOREVER!r}], pid_folder=folder, log=folder / "inner.log",
+       death_signal={death_signal})
+while True: time.sleep(60)
+"""
+    outside = folder.parent / "runner"
+    outside.mkdir()
+    return python(outside, code, "runner")
+
+
+def is_running(pid: int) -> bool:
+    found = pidfile.stat(pid)
+    return found is not None and found.state != "Z"
+
+
+def test_a_missing_program_is_named() -> None:
+    """The message says which program, and who knows how to get it."""
+    with pytest.raises(ProgramMissingError, match=r"no-such-program: not found .*make doctor"):
+        call("no-such-program", "--flag")
+
+
+def test_a_failed_call_quotes_command_code_and_output() -> None:
+    """Whoever reads it can repeat it."""
+    with pytest.raises(CallError, match=r"(?s)sh -c.*ended with 3.*the reason") as caught:
+        call("sh", "-c", "echo the reason >&2; exit 3")
+    assert caught.value.code == 3
+
+
+def test_a_call_that_takes_too_long_is_an_error() -> None:
+    """Bounded."""
+    with pytest.raises(CallError, match=r"no end after 0 s"):
+        call("sleep", "60", timeout_s=0.1)
+
+
+def test_stopping_ends_the_children_too(tmp_path: Path) -> None:
+    """Also those that ignore the signal, and those that made a session of their own."""
+    code = (
+        "import signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "child = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
+        "pids = [subprocess.Popen(child).pid, subprocess.Popen(child, start_new_session=True).pid]\n"
+        "print(*pids, flush=True)\ntime.sleep(600)"
+    )
+    daemon = python(tmp_path, code)
+    assert eventually(lambda: len(daemon.log_tail().split()) == 2)
+    pids = [int(pid) for pid in daemon.log_tail().split()]
+    assert all(map(is_running, pids))
+    daemon.stop()
+    assert not any(map(is_running, [daemon.pid, *pids]))
+    assert not list(tmp_path.glob("*.pid"))
+
+
+def test_the_stop_signal_comes_before_the_kill(tmp_path: Path) -> None:
+    """A program that heeds it ends in its own way."""
+    waiting = "print('up', flush=True)\n time.sleep(600)"
+    # A shell's background job inherits SIGINT as ignored, and these tests may run in one.
+    heed = "import signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heed}\ntry:\n {waiting}\nexcept KeyboardInterrupt:\n print('asked')"
+    daemon = Daemon(
+        "part",
+        [sys.executable, "-c", code],
+        pid_folder=tmp_path,
+        log=tmp_path / "log",
+        stop_signal=signal.SIGINT,
+        stop_seconds=SECONDS,
+    )
+    assert eventually(lambda: daemon.log_tail() == "up")
+    daemon.stop()
+    assert daemon.log_tail() == "up\nasked"
+
+
+def test_a_daemon_started_by_a_thread_outlives_the_thread(tmp_path: Path) -> None:
+    """The kernel's parent-death signal goes by thread; the starter's thread stays."""
+    import threading  # noqa: PLC0415 for this one test
+
+    started: list[Daemon] = []
+    thread = threading.Thread(
+        target=lambda: started.append(python(tmp_path, "print('up', flush=True)\n" + FOREVER))
+    )
+    thread.start()
+    thread.join()
+    assert eventually(lambda: started[0].log_tail() == "up")
+    assert started[0].exit_code() is None
+    started[0].stop()
+
+
+def test_a_daemon_dies_with_a_killed_runner(tmp_path: Path) -> None:
+    """Nothing is left to reap."""
+    folder = tmp_path / "stack"
+    folder.mkdir()
+    outer = runner(folder, "signal.SIGKILL")
+    assert eventually((folder / "inner.pid").exists), outer.log_tail()
+    inner = json.loads((folder / "inner.pid").read_text())["pid"]
+    os.kill(outer.pid, signal.SIGKILL)  # it alone, as the kernel does when memory is short
+    assert eventually(lambda: not is_running(inner))
+    outer.stop()
+
+
+def test_reap_ends_what_a_killed_runner_left(tmp_path: Path) -> None:
+    """Where the kernel did not; and only once the runner is gone."""
+    folder = tmp_path / "stack"
+    folder.mkdir()
+    outer = runner(folder, "None")
+    assert eventually((folder / "inner.pid").exists), outer.log_tail()
+    inner = json.loads((folder / "inner.pid").read_text())["pid"]
+    assert pidfile.stale([folder]) == []
+    os.kill(outer.pid, signal.SIGKILL)  # it alone, as the kernel does when memory is short
+    assert is_running(inner)
+    assert pidfile.stale([folder]) == [folder]
+    assert pidfile.reap(folder) == ["inner"]
+    assert not is_running(inner)
+    outer.stop()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"started_ticks": 1}, id="started at another time"),
+        pytest.param({"boot": "another"}, id="of another boot"),
+        pytest.param({"command": ["postgres", "-D", "elsewhere"]}, id="another command"),
+    ],
+)
+def test_a_foreign_process_with_a_reused_pid_is_never_signalled(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    """Pid, boot, start time and command line must all match."""
+    ours, stack = tmp_path / "ours", tmp_path / "stack"
+    ours.mkdir()
+    stack.mkdir()
+    foreign = python(ours, FOREVER, "foreign")
+    entry = json.loads((ours / "foreign.pid").read_text())
+    (stack / "part.pid").write_text(json.dumps({**entry, **change}))
+    assert pidfile.reap(stack) == []
+    assert foreign.exit_code() is None
+    (stack / "part.pid").write_text(json.dumps(entry))
+    assert pidfile.reap(stack) == ["part"]  # the unchanged entry does name it
+    foreign.stop()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x"}'])
+def test_a_spoilt_pid_file_names_nobody(tmp_path: Path, text: str) -> None:
+    """A file cut by a full disk must not end a process."""
+    (tmp_path / "part.pid").write_text(text)
+    assert pidfile.reap(tmp_path) == []
+
+
+def test_the_environment_is_replaced_not_extended() -> None:
+    """What is measured does not depend on the user's shell."""
+    assert process.call("env", env={"ONLY": "this"}).strip() == "ONLY=this"
+    assert "PATH" in os.environ

@@ -1,0 +1,74 @@
+"""Does a log without a terminal get a line at each phase, few in between, and a truthful time left?"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+
+from rich.console import Console
+
+from writepath.progress import Live, Progress
+
+
+@dataclass
+class Screen:
+    """A progress whose clock only the test moves."""
+
+    now_s: float = 0.0
+    out: io.StringIO = field(default_factory=io.StringIO)
+
+    def progress(self, **given: float) -> Progress:
+        console = Console(file=self.out, width=200)
+        return Progress(console=console, clock=lambda: self.now_s, **given)  # type: ignore[arg-type]
+
+    def lines(self) -> list[str]:
+        return self.out.getvalue().splitlines()
+
+
+def live(elapsed_s: float) -> Live:
+    return Live(
+        elapsed_s=elapsed_s,
+        planned_s=60.0,
+        rate_per_s=99.6,
+        planned_per_s=100.0,
+        acknowledged=1234,
+        errors=2,
+        queue_depth=7,
+    )
+
+
+def test_a_log_gets_a_line_at_each_phase_and_at_most_one_in_five_seconds_between() -> None:
+    screen = Screen()
+    progress = screen.progress(total=1, load_seconds=60.0)
+    progress.run_began(1, "jpa", "ramp", 1)
+    progress.phase("load")
+    for tick in range(48):
+        screen.now_s = tick / 4
+        progress.load(live(screen.now_s))
+    assert len(screen.lines()) == 2 + 2
+
+
+def test_a_line_of_the_load_tells_rate_answers_errors_and_queue() -> None:
+    screen = Screen()
+    progress = screen.progress()
+    progress.phase("load")
+    screen.now_s = 6.0
+    progress.load(live(6.0))
+    assert "load  6/60 s  100/s (plan 100)  201: 1234  errors 2  queue 7" in screen.lines()[-1]
+
+
+def test_time_left_never_says_less_than_what_the_load_still_takes() -> None:
+    screen = Screen()
+    progress = screen.progress(total=1, load_seconds=60.0)
+    progress.run_began(1, "jpa", "ramp", 1)
+    progress.phase("load")
+    screen.now_s = 500.0  # a start that took long
+    progress.load(live(10.0))
+    assert "(0:58 left)" in screen.lines()[-1]
+
+
+def test_time_left_of_a_suite_counts_the_runs_to_come() -> None:
+    screen = Screen()
+    progress = screen.progress(total=3, load_seconds=60.0)
+    progress.run_began(1, "jpa", "ramp", 1)
+    assert "(1:30 left, all 4:30)" in screen.lines()[-1]

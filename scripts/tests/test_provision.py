@@ -1,0 +1,282 @@
+"""What is there is found, what is missing is named with its remedy, and a finished set-up starts no program."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from writepath import doctor, process, provision
+from writepath.errors import SetupError, UsageError
+from writepath.provision import archives, jdk, k6, maven, packages, state
+from writepath.runtime import choose
+from writepath.runtime.masking import masked
+from writepath.runtime.native import account, stack
+from writepath.runtime.native.addresses import Addresses, free_port
+from writepath.runtime.topology import Service
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def a_jdk(folder: Path, version: str, *, compiler: bool = True) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    (folder / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    if compiler:
+        (folder / "bin" / "javac").touch()
+    return folder
+
+
+def only_these(monkeypatch: pytest.MonkeyPatch, folder: Path, java_home: Path | None = None) -> None:
+    monkeypatch.setattr(jdk, "_PLACES", (str(folder / "*"),))
+    monkeypatch.setattr(process, "find", lambda *_: None)
+    if java_home is None:
+        monkeypatch.delenv("JAVA_HOME", raising=False)
+    else:
+        monkeypatch.setenv("JAVA_HOME", str(java_home))
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        (["17.0.9", "21.0.2", "25.0.1"], "25.0.1"),
+        (["21.0.2", "21.0.11"], "21.0.11"),
+        (["25.0.1", "26", "25.0.3"], "25.0.3"),
+        (["24", "26"], "26"),
+    ],
+)
+def test_the_newest_jdk_is_taken_and_25_before_all(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, versions: Sequence[str], expected: str
+) -> None:
+    """A long-term release is what the figures should stand on."""
+    for version in versions:
+        a_jdk(tmp_path / version, version)
+    only_these(monkeypatch, tmp_path)
+    assert jdk.find.__wrapped__().version == expected
+
+
+def test_an_old_jdk_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """And one without a compiler does not count."""
+    a_jdk(tmp_path / "runtime", "25", compiler=False)
+    only_these(monkeypatch, tmp_path, java_home=a_jdk(tmp_path.parent / "elsewhere", "17.0.1"))
+    with pytest.raises(SetupError, match=r"(?s)no JDK 21 or newer found \(found: 17.0.1 .*apt-get install"):
+        jdk.find.__wrapped__()
+
+
+def test_a_change_of_any_main_source_asks_for_a_build(tmp_path: Path) -> None:
+    """And nothing else does."""
+    source = tmp_path / "services" / "one" / "src" / "main" / "java" / "A.java"
+    test = tmp_path / "services" / "one" / "src" / "test" / "B.java"
+    for path in (tmp_path / "services" / "pom.xml", source, test):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1")
+    before = maven.source_hash(tmp_path)
+    test.write_text("2")
+    assert maven.source_hash(tmp_path) == before
+    source.write_text("2")
+    assert maven.source_hash(tmp_path) != before
+
+
+def test_a_failed_step_leaves_no_half_folder(tmp_path: Path) -> None:
+    """The next attempt starts over."""
+
+    def fail() -> None:
+        with state.made_whole(tmp_path / "it") as part:
+            (part / "file").touch()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+    with state.made_whole(tmp_path / "it") as part:
+        (part / "file").touch()
+    assert (tmp_path / "it" / "file").exists()
+
+
+def test_a_full_disk_is_told_before_anything_is_fetched(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With what is free and what is needed."""
+    monkeypatch.setattr(state, "FREE_BYTES_NEEDED", 1 << 60)
+    with pytest.raises(SetupError, match=r"GB are free where the checkout lies; .* need 1073741824 GB"):
+        state.check_disk(tmp_path)
+
+
+def test_without_rights_the_one_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To be typed as it is."""
+    monkeypatch.setattr(packages, "missing", lambda: list(packages.ALL))
+    monkeypatch.setattr(packages, "_as_root", lambda: None)
+    with pytest.raises(
+        SetupError, match=r"sudo apt-get install -y --no-install-recommends rabbitmq-server nginx$"
+    ):
+        packages.ensure(print)
+
+
+def test_packages_start_no_daemon_and_the_machines_policy_returns(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also when the installation fails."""
+    policy, kept = tmp_path / "policy-rc.d", tmp_path / "kept"
+    policy.write_text("theirs")
+    monkeypatch.setattr(packages, "POLICY", policy)
+    monkeypatch.setattr(packages, "_POLICY_KEPT", kept)
+
+    def fail() -> None:
+        with packages._no_daemons(()):  # noqa: SLF001 what it promises is the point
+            assert "exit 101" in policy.read_text()
+            assert os.access(policy, os.X_OK)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert policy.read_text() == "theirs"
+    assert not kept.exists()
+
+
+def test_k6_of_another_version_is_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A patch release is; another minor release counts requests in its own way."""
+    program = tmp_path / "k6"
+    monkeypatch.setattr(process, "find", lambda *_: program)
+    program.write_text("#!/bin/sh\necho 'k6 v0.57.0 (go1.23)'\n")
+    program.chmod(0o755)
+    assert k6.version(program) == "0.57.0"
+    assert k6.find.__wrapped__(tmp_path) is None
+    program.write_text("#!/bin/sh\necho 'k6 v1.8.9 (go1.26)'\n")
+    assert k6.find.__wrapped__(tmp_path) == program
+
+
+def test_a_finished_set_up_starts_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It costs the second command nothing."""
+    provision.setup(ROOT, print, only={"packages", "postgres", "elasticsearch"})
+
+    def forbidden(*args: object, **_: object) -> None:
+        pytest.fail(f"started {args}")
+
+    monkeypatch.setattr(process, "attempt", forbidden)
+    said: list[str] = []
+    provision.setup(ROOT, said.append, only={"packages", "postgres", "elasticsearch"})
+    assert said == []
+    assert (archives.postgres(ROOT) / "bin" / "postgres").exists()
+
+
+def test_auto_takes_native_where_no_docker_is_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line."""
+    monkeypatch.setattr(process, "find", lambda *_: None)
+    said: list[str] = []
+    assert choose.choose(ROOT, "auto", said.append).name == "native"
+    assert said == ["runtime: native (no docker command)"]
+    with pytest.raises(SetupError, match="RUNTIME=docker: no docker command"):
+        choose.choose(ROOT, "docker", print)
+
+
+def test_auto_takes_native_where_the_engine_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine with the command alone."""
+    monkeypatch.setattr(process, "find", lambda *_: Path("/docker"))
+    monkeypatch.setattr(process, "attempt", lambda *_, **__: process.Output(code=1, stdout="", stderr=""))
+    assert choose.why_not_docker(ROOT) == "no Docker engine answers"
+
+
+def test_an_unknown_runtime_is_refused() -> None:
+    """With the known ones."""
+    with pytest.raises(UsageError, match="RUNTIME=podman: not one of auto, native, docker"):
+        choose.choose(ROOT, "podman", print)
+
+
+def test_the_doctor_ends_with_10_where_nothing_can_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And with 0 where one runtime can."""
+    missing = doctor.Finding(name="jdk", fine=False, text="get one")
+    fine = doctor.Finding(name="docker", fine=True, text="engine", needed_by="docker")
+    monkeypatch.setattr(doctor, "examine", lambda _: [missing, fine])
+    assert doctor.run(ROOT, print) == 0
+    monkeypatch.setattr(
+        doctor,
+        "examine",
+        lambda _: [missing, doctor.Finding(name="d", fine=False, text="", needed_by="docker")],
+    )
+    said: list[str] = []
+    assert doctor.run(ROOT, said.append) == 10
+    assert said[0].split() == ["missing", "jdk", "get", "one"]
+
+
+def test_the_account_reaches_a_folder_that_is_closed_to_others(tmp_path: Path) -> None:
+    """A checkout of root below /root works."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    (closed / "file").write_text("read")
+    (closed / "file").chmod(0o600)
+    chosen = account.choose([closed / "file"])
+    prefix = ["setpriv", *chosen.privileges, "--"] if chosen.privileges else []
+    script = f"test -r {closed}/file && cat {closed}/file && id -u"
+    assert process.call(*prefix, "sh", "-c", script).split() == [f"read{chosen.uid}"]
+    assert chosen.uid != 0
+
+
+def service(name: str, replicas: int = 1, aliases: tuple[str, ...] = ()) -> Service:
+    return Service(
+        name=name,
+        image="i",
+        module=None,
+        profiles=(),
+        environment={},
+        command=(),
+        aliases=aliases,
+        depends_on=(),
+        replicas=replicas,
+        healthcheck=(),
+    )
+
+
+def test_every_address_of_the_network_becomes_a_loopback_one() -> None:
+    """And only those; the same one each time."""
+    services = {name: service(name) for name in ("postgres", "elasticsearch", "elasticsearch-2")}
+    addresses = Addresses(services, services)
+    port, other = addresses.port("postgres", 5432), addresses.port("elasticsearch-2", 9200)
+    text = "jdbc:postgresql://postgres:5432/db,elasticsearch-2:9200,my-postgres:5432,postgres"
+    expected = f"jdbc:postgresql://127.0.0.1:{port}/db,127.0.0.1:{other},my-postgres:5432,postgres"
+    assert addresses.rewrite(text) == expected
+
+
+def test_an_alias_stands_for_all_instances_behind_it() -> None:
+    """A proxy's server line is repeated for each."""
+    services = {"one": service("one", 2, ("writer",)), "off": service("off", 1, ("writer",))}
+    addresses = Addresses(services, {"one": services["one"]})
+    first, second = (addresses.port("one", 8080, instance) for instance in (0, 1))
+    expected = f"least_conn; server 127.0.0.1:{first} max_fails=0; server 127.0.0.1:{second} max_fails=0;"
+    assert addresses.rewrite_statements("least_conn; server writer:8080 max_fails=0;") == expected
+
+
+def test_a_free_port_is_not_one_the_kernel_gives_to_clients() -> None:
+    """A client's connection could take it between the choice and the use."""
+    low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    assert not [port for port in (free_port(set()) for _ in range(50)) if low <= port <= high]
+
+
+def test_secrets_are_masked_by_name_and_in_addresses() -> None:
+    """Names and user names stay readable."""
+    settings = {
+        "POSTGRES_PASSWORD": "p",
+        "RABBITMQ_DEFAULT_PASS": "p",
+        "URI": "amqp://user:p@host",
+        "POOL_SIZE": "5",
+    }
+    assert masked(settings) == {
+        "POSTGRES_PASSWORD": "***",
+        "RABBITMQ_DEFAULT_PASS": "***",
+        "URI": "amqp://user:***@host",
+        "POOL_SIZE": "5",
+    }
+
+
+def test_a_class_archive_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
+    """What a killed copy left never stands under the real name."""
+    made, kept = tmp_path / "made", tmp_path / "build" / "kept.jsa"
+    made.write_text("classes")
+    stack._keep(made, kept)  # noqa: SLF001 its build is gone: nothing happens, and nothing fails
+    kept.parent.mkdir()
+    stack._keep(made, kept)  # noqa: SLF001
+    assert [path.name for path in kept.parent.iterdir()] == ["kept.jsa"]
+    assert kept.read_text() == "classes"

@@ -1,0 +1,154 @@
+"""Is every second read once, is lateness owned up to, and do shares and sums follow from the samples?"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from writepath.runtime.base import Usage
+from writepath.sampler import HOST, K6, Sample, Sampler, cpu_shares, foreign_share, resources, save
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@dataclass
+class FakeTime:
+    """A clock that waiting and slow readings move on; tells the sampler to end at a moment."""
+
+    end_s: float
+    slow_reading_s: float = 0.0
+    now_s: float = 0.0
+    readings: list[float] = field(default_factory=list)
+
+    def wait(self, seconds: float) -> bool:
+        self.now_s = min(self.now_s + seconds, max(self.now_s, self.end_s))
+        return self.now_s >= self.end_s
+
+    def usage(self) -> Mapping[str, Usage]:
+        self.readings.append(self.now_s)
+        self.now_s += self.slow_reading_s
+        return {K6: Usage(cpu_seconds=self.now_s / 2, rss_bytes=100, write_bytes=None)}
+
+    def sampler(self) -> Sampler:
+        return Sampler(
+            usage=self.usage,
+            gauges=lambda: {"app": {"in_flight": 3.0}},
+            clock=lambda: self.now_s,
+            wait=self.wait,
+        )
+
+
+def test_every_second_of_the_window_is_read_and_its_end_too() -> None:
+    fake = FakeTime(end_s=3.4)
+    sampler = fake.sampler()
+    sampler.run()
+    assert fake.readings == [0.0, 1.0, 2.0, 3.0, 3.4]
+    assert (sampler.taken, sampler.late, sampler.failed) == (5, 0, 0)
+
+
+def test_a_reading_that_overruns_makes_the_next_moment_skipped_not_hurried() -> None:
+    fake = FakeTime(end_s=6.0, slow_reading_s=1.7)
+    fake.sampler().run()
+    assert fake.readings == [0.0, 2.0, 4.0, 6.0]
+
+
+def test_a_reading_that_comes_late_is_counted() -> None:
+    fake = FakeTime(end_s=4.0)
+    sampler = fake.sampler()
+    real = fake.wait
+
+    def oversleeping(seconds: float) -> bool:
+        return real(seconds + 0.6 if fake.now_s == 1.0 else seconds)
+
+    sampler._wait = oversleeping  # noqa: SLF001 - the wait of a busy machine
+    sampler.run()
+    assert sampler.late == 1
+
+
+def test_a_reader_that_fails_is_counted_and_the_next_reading_comes() -> None:
+    fake = FakeTime(end_s=2.0)
+    sampler = fake.sampler()
+    failures = iter([OSError("gone")])
+    real = sampler.usage
+
+    def failing() -> Mapping[str, Usage]:
+        for error in failures:
+            raise error
+        return real()
+
+    sampler.usage = failing
+    sampler.run()
+    assert (sampler.failed, sampler.taken) == (1, 3)
+    assert {s.component for s in sampler.samples} == {K6, "app", HOST}
+
+
+def test_a_started_sampler_ends_when_told() -> None:
+    fake = FakeTime(end_s=0)
+    sampler = Sampler(usage=fake.usage, gauges=dict)
+    sampler.start()
+    sampler.stop()
+    assert sampler.taken >= 1
+
+
+def cpu(*points: tuple[float, float]) -> list[Sample]:
+    return [Sample(at_ms=at * 1000, component=K6, metric="cpu_seconds", value=used) for at, used in points]
+
+
+def test_cpu_shares_are_the_mean_and_the_busiest_ten_seconds() -> None:
+    points = [(t, 0.1 * t if t <= 10 else 1 + 0.9 * (t - 10) if t <= 20 else 10.0) for t in range(31)]
+    mean, peak = cpu_shares(cpu(*points), K6)
+    assert mean == pytest.approx(10 / 30)
+    assert peak == pytest.approx(0.9)
+
+
+def test_a_window_below_ten_seconds_has_its_mean_as_peak() -> None:
+    assert cpu_shares(cpu((0, 0), (4, 1)), K6) == (0.25, 0.25)
+
+
+def test_without_samples_there_is_no_share() -> None:
+    assert cpu_shares([], K6) == (0.0, 0.0)
+
+
+def test_resources_are_growth_of_counters_and_peak_of_memory() -> None:
+    samples = [
+        Sample(at_ms=at, component="app", metric=metric, value=value)
+        for at, metric, value in [
+            (0, "cpu_seconds", 5.0), (0, "rss_bytes", 10), (0, "write_bytes", 100), (0, "in_flight", 3),
+            (1, "cpu_seconds", 7.5), (1, "rss_bytes", 30), (1, "write_bytes", 160), (2, "rss_bytes", 20),
+        ]
+    ]  # fmt: skip
+    found = resources(samples)["app"]
+    assert (found.cpu_seconds, found.rss_peak_bytes, found.write_bytes) == (2.5, 30, 60)
+
+
+def test_the_saved_file_is_long_format(tmp_path: Path) -> None:
+    save(
+        [Sample(at_ms=1_700_000_000_000.4, component="app", metric="in_flight", value=3)],
+        tmp_path / "s.csv.gz",
+    )
+    text = gzip.decompress((tmp_path / "s.csv.gz").read_bytes()).decode()
+    assert text == "at_ms,component,metric,value\n1700000000000,app,in_flight,3\n"
+
+
+def test_the_foreign_share_is_what_neither_components_nor_runner_used() -> None:
+    counters = {"total_seconds": 20.0, "busy_seconds": 12.0, "runner_seconds": 1.0}
+    host = [
+        Sample(at_ms=at, component=HOST, metric=metric, value=at * value)
+        for at in (0, 1)
+        for metric, value in counters.items()
+    ]
+    own = [
+        Sample(at_ms=at, component="app", metric=metric, value=at * value)
+        for at in (0, 1)
+        for metric, value in (("cpu_seconds", 5.0), ("rss_bytes", 1.0))
+    ]
+    assert foreign_share(host + own) == pytest.approx(6 / 20)
+
+
+def test_without_samples_the_foreign_share_is_unknown() -> None:
+    assert foreign_share([]) is None

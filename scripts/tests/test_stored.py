@@ -1,0 +1,118 @@
+"""Are the inspector's lines read as they are, at any cut between chunks, and is a torn answer an error?"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from writepath import stored
+from writepath.errors import AuditError
+from writepath.plan import encode_id
+from writepath.stored import PREFIX_LENGTH, Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+RUN = "0123456789abcde"
+PREFIX = encode_id(RUN, 0)[:PREFIX_LENGTH]
+LINES = ["하나", "two", "three, with a comma"]
+HEADER = "id,content_hash,durable_at_us\n"
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def post(sequence: int, content: str | None = None, at_us: int | str = 1_700_000_000_123_456) -> str:
+    text = LINES[sequence % len(LINES)] if content is None else content
+    return f"{encode_id(RUN, sequence)},{digest(text)},{at_us}\n"
+
+
+def read(chunks: Iterable[bytes], *, hashed: bool = True) -> Rows:
+    rows = Rows(PREFIX, hashed=hashed)
+    rows.read(chunks)
+    return rows
+
+
+def test_sequence_content_and_moment_are_read() -> None:
+    rows = read([(HEADER + post(4) + post(2**40)).encode()])
+    held = stored.assemble(rows, Rows(PREFIX, hashed=False), stored.content_hashes(LINES))
+    assert held.seq.tolist() == [4, 2**40]
+    assert held.content_ok.all()
+    assert held.durable_at_ms.tolist() == [1_700_000_000_123.456] * 2
+
+
+@given(cut=st.integers(0, 200), other=st.integers(0, 200))
+def test_cuts_between_chunks_change_nothing(cut: int, other: int) -> None:
+    body = (HEADER + post(1) + post(2)).encode()
+    first, second = sorted((cut, other))
+    assert read([body[:first], body[first:second], body[second:]]).seq.tolist() == [1, 2]
+
+
+def test_other_content_is_not_ok() -> None:
+    rows = read([(HEADER + post(0) + post(1, "changed")).encode()])
+    held = stored.assemble(rows, Rows(PREFIX, hashed=False), stored.content_hashes(LINES))
+    assert held.content_ok.tolist() == [True, False]
+
+
+def test_ids_of_other_runs_and_ids_that_are_none_are_foreign() -> None:
+    other = encode_id("fffffffffffffff", 1)
+    upper = encode_id(RUN, 10).upper()
+    lines = "".join(f"{name},{digest('x')},\n" for name in (other, upper, "z" * 36))
+    assert read([(HEADER + lines).encode()]).foreign_ids == [other, upper, "z" * 36]
+
+
+def test_a_missing_moment_is_taken_from_the_first_commit_known() -> None:
+    rows = read([(HEADER + post(0, at_us="") + post(1, at_us="") + post(2, at_us=9_000)).encode()])
+    commits = Rows(PREFIX, hashed=False)
+    for at_us in (8_000, 5_000):
+        commits.read([f"id,durable_at_us\n{encode_id(RUN, 0)},{at_us}\n{encode_id(RUN, 2)},1\n".encode()])
+    held = stored.assemble(rows, commits, stored.content_hashes(LINES))
+    np.testing.assert_array_equal(held.durable_at_ms, [5.0, np.nan, 9.0])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "id,hash\n",
+        HEADER + post(1)[:-5],
+        HEADER + "short\n",
+        HEADER + f"{encode_id(RUN, 1)},{'x' * 16},1\n",
+        HEADER + post(1, at_us="noon"),
+    ],
+)
+def test_an_answer_that_is_cut_or_in_another_form_is_an_error(body: str) -> None:
+    with pytest.raises(AuditError):
+        read([body.encode()])
+
+
+def test_an_empty_store_is_no_error() -> None:
+    assert len(read([HEADER.encode()]).seq) == 0
+
+
+def test_a_million_rows_take_seconds() -> None:
+    tail = f",{digest(LINES[0])},1700000000123456\n"
+    body = (HEADER + "".join(encode_id(RUN, s) + tail for s in range(1_000_000))).encode()
+    began = time.monotonic()
+    rows = read(body[i : i + (1 << 20)] for i in range(0, len(body), 1 << 20))
+    assert time.monotonic() - began < 10
+    assert np.array_equal(rows.seq, np.arange(1_000_000))
+
+
+def test_the_saved_file_has_one_line_a_row(tmp_path: Path) -> None:
+    foreign = encode_id("fffffffffffffff", 1)
+    rows = read([(HEADER + post(3) + post(4, "x", at_us="") + f"{foreign},{digest('x')},\n").encode()])
+    held = stored.assemble(rows, Rows(PREFIX, hashed=False), stored.content_hashes(LINES))
+    stored.save(held, tmp_path / "stored.csv.gz")
+    assert gzip.decompress((tmp_path / "stored.csv.gz").read_bytes()).decode() == (
+        f"seq,content_ok,durable_at_ms,foreign_id\n3,1,1700000000123.456,\n4,0,,\n,,,{foreign}\n"
+    )

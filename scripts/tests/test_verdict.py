@@ -1,0 +1,132 @@
+"""Does each rule decide on its own, with its reason in words?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from writepath import audit
+from writepath.result import Canary, Drain, Durability, Generator, Offenders, Requests
+from writepath.verdict import Evidence, judge
+
+REQUESTS = Requests(
+    planned=100,
+    started=100,
+    dropped=0,
+    acknowledged=100,
+    rejected=0,
+    indeterminate=0,
+    by_status={"201": 100},
+    by_error={},
+)
+AUDIT = replace(audit.not_read(), status="read", ok=100, stored_rows=100, stored_ids=100)
+DRAIN = Drain(
+    seconds=0.1,
+    settle_seconds=5.1,
+    capped=False,
+    queue_ready_left=0,
+    queue_unacknowledged_left=0,
+    dead_letters=0,
+)
+GENERATOR = Generator(
+    cpu_share_mean=0.2,
+    cpu_share_peak=0.3,
+    lateness_ms_p99=2.0,
+    lateness_ms_max=9.0,
+    exit_code=0,
+    samples=15,
+    samples_late=0,
+)
+CANARY = Canary(
+    fsync_ms_p50=1.0,
+    fsync_ms_p99=2.0,
+    cpu_ms=50.0,
+    steal_share=0.0,
+    load_average_1m=0.2,
+    disk_free_bytes=1 << 40,
+)
+GOOD = Evidence(
+    requests=REQUESTS,
+    audit=AUDIT,
+    drain=DRAIN,
+    generator=GENERATOR,
+    durability=Durability(level="A", settings={}),
+    lost_components=(),
+    before=CANARY,
+    after=CANARY,
+)
+OFFENDERS = {"absent": Offenders(count=3, intervals="17..19", first_ids=())}
+
+
+def test_a_run_without_a_fault_is_valid() -> None:
+    verdict = judge(GOOD)
+    assert (verdict.status, verdict.reasons, verdict.notes) == ("valid", (), ())
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        (
+            {"audit": replace(AUDIT, lost=3, offenders=OFFENDERS)},
+            "3 acknowledged writes are not in the store (sequence 17..19)",
+        ),
+        ({"audit": replace(AUDIT, stranded=2)}, "2 acknowledged writes are still in the queue"),
+        ({"audit": replace(AUDIT, duplicated=1)}, "1 writes are stored more than once"),
+        ({"audit": replace(AUDIT, corrupted=1)}, "stored with other content"),
+        ({"audit": replace(AUDIT, unexpected=1)}, "never sent"),
+        ({"audit": replace(AUDIT, rejected_present=1)}, "refused writes are stored"),
+        ({"audit": replace(AUDIT, wrong_echo=1)}, "named another id"),
+        ({"audit": replace(AUDIT, identities_broken=("a = b",))}, "sums do not agree: a = b"),
+        ({"requests": replace(REQUESTS, rejected=1)}, "started = acknowledged + rejected + indeterminate"),
+        ({"requests": replace(REQUESTS, acknowledged=0, indeterminate=100)}, "no request was acknowledged"),
+        ({"requests": replace(REQUESTS, dropped=1)}, "k6 dropped 1 of 100"),
+        ({"generator": replace(GENERATOR, cpu_share_peak=0.81)}, "k6 was saturated: 81%"),
+        ({"generator": replace(GENERATOR, lateness_ms_p99=251.0)}, "k6 was late"),
+        ({"generator_faults": ("script error",)}, "k6: script error"),
+        ({"lost_components": ("postgres: ended with 137",)}, "component lost: postgres: ended with 137"),
+        (
+            {"drain": replace(DRAIN, capped=True, settle_seconds=120.0, queue_ready_left=5)},
+            "120 s after the load: 5",
+        ),
+        ({"durability": Durability(level="B", settings={})}, "level B, not A"),
+    ],
+)
+def test_a_fault_makes_a_run_invalid_and_says_why(changed: dict[str, Any], reason: str) -> None:
+    verdict = judge(replace(GOOD, **changed))
+    assert verdict.status == "invalid"
+    assert any(reason in words for words in verdict.reasons), verdict.reasons
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"audit": audit.not_read()}, "could not be read back"),
+        ({"durability": None}, "what a 201 promised"),
+        ({"generator": replace(GENERATOR, samples=0)}, "could not be sampled"),
+        ({"after": replace(CANARY, steal_share=0.05)}, "too noisy: 5.0%"),
+        ({"foreign_cpu_share": 0.3}, "other programs used 30%"),
+    ],
+)
+def test_what_was_not_seen_makes_a_run_unknown_never_valid(changed: dict[str, Any], reason: str) -> None:
+    verdict = judge(replace(GOOD, **changed))
+    assert verdict.status == "unknown"
+    assert any(reason in words for words in verdict.reasons), verdict.reasons
+
+
+def test_drops_up_to_the_limit_are_allowed() -> None:
+    dropped = replace(REQUESTS, planned=101, dropped=1)
+    assert judge(replace(GOOD, requests=dropped, dropped_limit=1)).status == "valid"
+
+
+def test_requests_that_were_not_acknowledged_are_a_note_not_a_fault() -> None:
+    requests = replace(REQUESTS, acknowledged=98, indeterminate=2, by_error={"HTTP 503": 2})
+    verdict = judge(replace(GOOD, requests=requests, audit=replace(AUDIT, ok=98, recovered=1)))
+    assert verdict.status == "valid"
+    assert "2 of 100 planned requests were not acknowledged (2 HTTP 503)" in verdict.notes[0]
+
+
+def test_an_invalid_run_also_names_what_was_not_seen() -> None:
+    verdict = judge(replace(GOOD, durability=None, requests=replace(REQUESTS, dropped=1)))
+    assert (verdict.status, len(verdict.reasons)) == ("invalid", 2)

@@ -1,0 +1,4 @@
+@NullMarked
+package io.writepath.elasticsearchwriter;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** The direct write path: a POST is one insert, and the 201 follows its commit. */
+@NullMarked
+package io.writepath.jpawriter;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,85 @@
+package io.writepath.jpawriter;
+
+import io.writepath.testsupport.PostgresService;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The application as it is deployed, on ports of its own, spoken to over HTTP. */
+final class RunningWriter implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final int inspectorPort = freePort();
+    private final ConfigurableApplicationContext context;
+    private final String base;
+
+    RunningWriter(PostgresService postgres, String... settings) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "--server.address=127.0.0.1",
+                "--server.port=0",
+                "--writepath.inspector-port=" + inspectorPort,
+                "--spring.datasource.url=" + postgres.jdbcUrl(),
+                "--spring.datasource.username=" + postgres.username(),
+                "--spring.datasource.password=" + postgres.password(),
+                "--spring.datasource.hikari.maximum-pool-size=2"));
+        arguments.addAll(List.of(settings));
+        context = SpringApplication.run(JpaWriter.class, arguments.toArray(String[]::new));
+        base = "http://127.0.0.1:" + context.getEnvironment().getRequiredProperty("local.server.port");
+    }
+
+    HttpResponse<String> post(String json) {
+        return send(
+                request("/api/posts").header("Content-Type", "application/json").POST(BodyPublishers.ofString(json)));
+    }
+
+    HttpResponse<String> get(String path) {
+        return send(request(path));
+    }
+
+    HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create(base + path)).timeout(PATIENCE);
+    }
+
+    HttpResponse<String> inspect(String method, String page) {
+        URI uri = URI.create("http://127.0.0.1:%d/inspector/%s".formatted(inspectorPort, page));
+        return send(HttpRequest.newBuilder(uri).timeout(PATIENCE).method(method, BodyPublishers.noBody()));
+    }
+
+    HttpResponse<String> send(HttpRequest.Builder request) {
+        try {
+            return http.send(request.build(), BodyHandlers.ofString());
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(interrupted);
+        }
+    }
+
+    @Override
+    public void close() {
+        context.close();
+        http.close();
+    }
+
+    private static int freePort() {
+        try (ServerSocket probe = new ServerSocket(0)) {
+            return probe.getLocalPort();
+        } catch (IOException none) {
+            throw new UncheckedIOException(none);
+        }
+    }
+}

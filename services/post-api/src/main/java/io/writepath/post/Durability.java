@@ -1,0 +1,19 @@
+package io.writepath.post;
+
+import java.util.Map;
+
+/**
+ * What an acknowledgement promises, derived from settings read back from the running system, never from our own
+ * configuration.
+ *
+ * @param level A on disk before the answer, B in memory or one copy too few, C handed over
+ * @param settings the read-back settings that decide it and those worth knowing, name to value
+ */
+public record Durability(Level level, Map<String, String> settings) {
+
+    public enum Level {
+        A,
+        B,
+        C
+    }
+}

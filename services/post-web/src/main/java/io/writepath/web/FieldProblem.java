@@ -1,0 +1,4 @@
+package io.writepath.web;
+
+/** One thing wrong with a request: the JSON property or query parameter, and why. */
+record FieldProblem(String field, String message) {}

@@ -1,0 +1,34 @@
+package io.writepath.web;
+
+import java.util.stream.Collectors;
+import org.springframework.http.converter.HttpMessageNotReadableException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.exc.UnrecognizedPropertyException;
+
+/** Says what was wrong with a body in the words of the contract; the parser's own messages quote its internals. */
+final class JsonObjections {
+
+    private static final String WHOLE_BODY = "body";
+
+    private JsonObjections() {}
+
+    static FieldProblem of(HttpMessageNotReadableException unreadable) {
+        return switch (unreadable.getCause()) {
+            case UnrecognizedPropertyException unknown ->
+                new FieldProblem(unknown.getPropertyName(), "is not a property of a post");
+            case DatabindException mismatch
+            when !mismatch.getPath().isEmpty() -> new FieldProblem(pathOf(mismatch), "must be a string");
+            case DatabindException mismatch -> new FieldProblem(WHOLE_BODY, "must be one JSON object");
+            case null -> new FieldProblem(WHOLE_BODY, "must be one JSON object");
+            default -> new FieldProblem(WHOLE_BODY, "must be well-formed JSON");
+        };
+    }
+
+    private static String pathOf(JacksonException mismatch) {
+        return mismatch.getPath().stream()
+                .map(JacksonException.Reference::getPropertyName)
+                .map(String::valueOf)
+                .collect(Collectors.joining("."));
+    }
+}

@@ -1,0 +1,95 @@
+package io.writepath.web;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import io.writepath.post.Post;
+import io.writepath.post.PostReader;
+import io.writepath.post.PostWriter;
+import java.net.URI;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The HTTP contract of openapi.yaml, the same code for every write path; only the ports behind it differ. */
+@RestController
+@RequestMapping(path = "/api/posts", produces = MediaType.APPLICATION_JSON_VALUE)
+class PostController {
+
+    private static final String MILLISECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSSX";
+    private static final int SIZE_MAX = 100;
+
+    private final PostWriter writer;
+    private final PostReader reader;
+    private final Clock clock;
+
+    PostController(PostWriter writer, PostReader reader, Clock clock) {
+        this.writer = writer;
+        this.reader = reader;
+        this.clock = clock;
+    }
+
+    /** Answers 201 only after the writer returned, so after the declared durability holds. */
+    @PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
+    ResponseEntity<CreatedPost> create(@RequestBody PostRequest request) {
+        Post post = writer.write(request.toPost(clock));
+        return ResponseEntity.created(URI.create("/api/posts/" + post.id()))
+                .body(new CreatedPost(post.id(), post.createdAt()));
+    }
+
+    @GetMapping("/{id}")
+    FoundPost find(@PathVariable String id) {
+        UUID known = PostRequest.parseId(id);
+        return reader.find(known).map(FoundPost::of).orElseThrow(() -> new PostNotFoundException(known));
+    }
+
+    @GetMapping
+    FoundPage search(
+            @RequestParam(required = false) @Nullable String keyword, @RequestParam(defaultValue = "20") int size) {
+        List<FieldProblem> problems = new ArrayList<>();
+        if (keyword == null) {
+            problems.add(new FieldProblem("keyword", "must be given"));
+        } else {
+            TextRules.objection(keyword).ifPresent(why -> problems.add(new FieldProblem("keyword", why)));
+        }
+        if (size < 1 || size > SIZE_MAX) {
+            problems.add(new FieldProblem("size", "must be 1 to %d".formatted(SIZE_MAX)));
+        }
+        if (keyword == null || !problems.isEmpty()) {
+            throw new InvalidRequestException(problems);
+        }
+        var page = reader.search(keyword, size);
+        return new FoundPage(
+                page.total(), page.posts().stream().map(FoundPost::of).toList());
+    }
+
+    record CreatedPost(
+            UUID id,
+
+            @JsonFormat(pattern = MILLISECONDS, timezone = "UTC")
+            Instant createdAt) {}
+
+    record FoundPost(
+            UUID id,
+            String content,
+
+            @JsonFormat(pattern = MILLISECONDS, timezone = "UTC")
+            Instant createdAt) {
+
+        static FoundPost of(Post post) {
+            return new FoundPost(post.id(), post.content(), post.createdAt());
+        }
+    }
+
+    record FoundPage(long total, List<FoundPost> posts) {}
+}

@@ -1,0 +1,42 @@
+package io.writepath.web;
+
+import io.writepath.post.Post;
+import java.time.Clock;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The body of {@code POST /api/posts}, as it came. */
+record PostRequest(@Nullable String id, @Nullable String content) {
+
+    private static final Pattern CANONICAL_UUID = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
+
+    /** The post it asks for, under the client's id or a new UUIDv7. Throws with every field that is wrong. */
+    Post toPost(Clock clock) {
+        List<FieldProblem> problems = new ArrayList<>();
+        if (id != null && !CANONICAL_UUID.matcher(id).matches()) {
+            problems.add(new FieldProblem("id", "must be a UUID in its canonical form"));
+        }
+        if (content == null) {
+            problems.add(new FieldProblem("content", "must be given"));
+        } else {
+            TextRules.objection(content).ifPresent(why -> problems.add(new FieldProblem("content", why)));
+        }
+        if (content == null || !problems.isEmpty()) {
+            throw new InvalidRequestException(problems);
+        }
+        var now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        return new Post(id == null ? UuidV7.at(now) : UUID.fromString(id), content, now);
+    }
+
+    /** Reads the id of a path, which must have the same form. */
+    static UUID parseId(String id) {
+        if (!CANONICAL_UUID.matcher(id).matches()) {
+            throw new InvalidRequestException(List.of(new FieldProblem("id", "must be a UUID in its canonical form")));
+        }
+        return UUID.fromString(id);
+    }
+}

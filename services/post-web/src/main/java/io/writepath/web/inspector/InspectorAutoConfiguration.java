@@ -1,0 +1,50 @@
+package io.writepath.web.inspector;
+
+import io.writepath.post.CommitInspector;
+import io.writepath.post.Gauges;
+import io.writepath.post.QueueInspector;
+import io.writepath.post.StoreInspector;
+import io.writepath.post.VersionSource;
+import io.writepath.web.InFlightLimit;
+import io.writepath.web.WebAutoConfiguration;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.context.annotation.Bean;
+
+/** The inspector for every application, web or not. Its address follows {@code server.address}, its port is its own. */
+@AutoConfiguration(after = WebAutoConfiguration.class)
+public class InspectorAutoConfiguration {
+
+    @Bean
+    Inspection inspection(
+            StoreInspector store,
+            ObjectProvider<QueueInspector> queue,
+            ObjectProvider<CommitInspector> commits,
+            ObjectProvider<Gauges> gauges,
+            ObjectProvider<VersionSource> versions,
+            ObjectProvider<InFlightLimit> limit) {
+        InFlightLimit ofWeb = limit.getIfAvailable();
+        IntSupplier inFlight = ofWeb == null ? () -> 0 : ofWeb::inFlight;
+        return new Inspection(
+                store,
+                Optional.ofNullable(queue.getIfAvailable()),
+                commits.orderedStream().toList(),
+                gauges.orderedStream().toList(),
+                versions.orderedStream().toList(),
+                inFlight);
+    }
+
+    @Bean
+    InspectorServer inspectorServer(
+            Inspection inspection,
+            @Value("${server.address:#{null}}") @Nullable String host,
+            @Value("${writepath.inspector-port}") int port) {
+        InetSocketAddress address = host == null ? new InetSocketAddress(port) : new InetSocketAddress(host, port);
+        return new InspectorServer(address, inspection);
+    }
+}

@@ -1,0 +1,196 @@
+package io.writepath.web.inspector;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.writepath.post.StoreUnavailableException;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The inspector's own small HTTP server: the JDK's, with platform threads of its own, so that it answers while every
+ * virtual thread of the measured server waits, shares nothing with it, and cannot be reached through it.
+ */
+final class InspectorServer implements SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(InspectorServer.class);
+    private static final int BACKLOG = 64;
+    private static final int THREADS = 4;
+    private static final String GET = "GET";
+
+    private final InetSocketAddress address;
+    private final Map<String, Endpoint> endpoints;
+    private final JsonMapper json = new JsonMapper();
+    private @Nullable HttpServer server;
+    private @Nullable ExecutorService threads;
+
+    InspectorServer(InetSocketAddress address, Inspection inspection) {
+        this.address = address;
+        this.endpoints = Map.of(
+                "/inspector/ready",
+                        json(GET, () -> {
+                            inspection.assertReady();
+                            return Map.of("ready", true);
+                        }),
+                "/inspector/count",
+                        json(GET, () -> Map.of("count", inspection.store().count())),
+                "/inspector/reset",
+                        json("POST", () -> {
+                            inspection.reset();
+                            return Map.of("count", inspection.store().count());
+                        }),
+                "/inspector/pending", json(GET, inspection::pending),
+                "/inspector/durability", json(GET, inspection::durability),
+                "/inspector/gauges", json(GET, inspection::readGauges),
+                "/inspector/versions", json(GET, inspection::versions),
+                "/inspector/posts", csv(export -> export.posts(inspection.store())),
+                "/inspector/commits", csv(export -> export.commits(inspection.commits())));
+    }
+
+    /** One thing to ask, and how its answer is written. */
+    private record Endpoint(String method, Answer answer) {}
+
+    private interface Answer {
+        void write(HttpExchange exchange) throws IOException;
+    }
+
+    private interface Question {
+        Object ask();
+    }
+
+    private Endpoint json(String method, Question question) {
+        return new Endpoint(method, exchange -> send(exchange, 200, "application/json", question.ask()));
+    }
+
+    /** An answer whose end is missing (no final chunk) tells the reader that the export broke off. */
+    private static Endpoint csv(Consumer<CsvExport> export) {
+        return new Endpoint(GET, exchange -> {
+            LateStart out = new LateStart(exchange);
+            Writer writer = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8), 1 << 16);
+            export.accept(new CsvExport(writer));
+            writer.close();
+        });
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        Endpoint endpoint = endpoints.get(exchange.getRequestURI().getPath());
+        if (endpoint == null) {
+            problem(exchange, 404, "The inspector has no such page.");
+        } else if (!endpoint.method().equals(exchange.getRequestMethod())) {
+            exchange.getResponseHeaders().set("Allow", endpoint.method());
+            problem(exchange, 405, "Ask with " + endpoint.method() + ".");
+        } else {
+            write(endpoint, exchange);
+        }
+    }
+
+    private void write(Endpoint endpoint, HttpExchange exchange) throws IOException {
+        try {
+            endpoint.answer().write(exchange);
+        } catch (UncheckedIOException gone) {
+            throw gone.getCause();
+        } catch (StoreUnavailableException unavailable) {
+            problem(exchange, 503, String.valueOf(unavailable.getMessage()));
+        } catch (RuntimeException unexpected) {
+            log.warn("the inspector could not answer {}", exchange.getRequestURI(), unexpected);
+            problem(exchange, 503, "The question failed; the log says why.");
+        }
+    }
+
+    private void problem(HttpExchange exchange, int status, String detail) throws IOException {
+        if (exchange.getResponseCode() != -1) {
+            throw new IOException("the answer had begun when it failed: " + detail);
+        }
+        send(exchange, status, "application/problem+json", Map.of("status", status, "detail", detail));
+    }
+
+    private void send(HttpExchange exchange, int status, String type, Object body) throws IOException {
+        byte[] bytes = json.writeValueAsBytes(body);
+        exchange.getResponseHeaders().set("Content-Type", type);
+        exchange.sendResponseHeaders(status, bytes.length);
+        try (OutputStream out = exchange.getResponseBody()) {
+            out.write(bytes);
+        }
+    }
+
+    @Override
+    public void start() {
+        try {
+            HttpServer starting = HttpServer.create(address, BACKLOG);
+            ExecutorService pool = Executors.newFixedThreadPool(
+                    THREADS, Thread.ofPlatform().name("inspector-", 0).factory());
+            starting.setExecutor(pool);
+            // Not closed here: an exception drops the connection, while close() would end a broken export properly.
+            starting.createContext("/", this::answer);
+            starting.start();
+            server = starting;
+            threads = pool;
+            log.info("the inspector listens on {}", starting.getAddress());
+        } catch (IOException taken) {
+            throw new UncheckedIOException("the inspector cannot listen on " + address, taken);
+        }
+    }
+
+    @Override
+    public void stop() {
+        if (server != null && threads != null) {
+            server.stop(0);
+            threads.shutdownNow();
+            server = null;
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return server != null;
+    }
+
+    /** Sends the status with the first buffer, so that a store that fails before its first row is still a 503. */
+    private static final class LateStart extends OutputStream {
+
+        private final HttpExchange exchange;
+        private @Nullable OutputStream started;
+
+        LateStart(HttpExchange exchange) {
+            this.exchange = exchange;
+        }
+
+        private OutputStream body() throws IOException {
+            if (started == null) {
+                exchange.getResponseHeaders().set("Content-Type", "text/csv; charset=utf-8");
+                exchange.sendResponseHeaders(200, 0);
+                started = exchange.getResponseBody();
+            }
+            return started;
+        }
+
+        @Override
+        public void write(int single) throws IOException {
+            body().write(single);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            body().write(bytes, offset, length);
+        }
+
+        @Override
+        public void close() throws IOException {
+            body().close();
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** The one HTTP face of every write path: controller, error model, admission, shared defaults. */
+@NullMarked
+package io.writepath.web;
+
+import org.jspecify.annotations.NullMarked;

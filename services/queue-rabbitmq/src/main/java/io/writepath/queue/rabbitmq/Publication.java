@@ -1,0 +1,11 @@
+package io.writepath.queue.rabbitmq;
+
+import java.util.concurrent.CompletableFuture;
+
+/** One message on its way and the outcome its sender waits for. */
+record Publication(OutgoingMessage message, CompletableFuture<PublishOutcome> outcome) {
+
+    Publication(OutgoingMessage message) {
+        this(message, new CompletableFuture<>());
+    }
+}

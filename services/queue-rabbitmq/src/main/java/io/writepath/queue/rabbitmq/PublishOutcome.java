@@ -1,0 +1,27 @@
+package io.writepath.queue.rabbitmq;
+
+/**
+ * How one publishing ended. Only {@link #CONFIRMED} is a promise; after every other the message may still be queued.
+ */
+public enum PublishOutcome {
+    CONFIRMED("confirmed by the broker"),
+    /** The broker confirms a message without a route too; it returns it first, when asked to. */
+    RETURNED("the broker has no queue for this message"),
+    NACKED("the queue is full or its disk failed: the broker refused the message"),
+    BLOCKED("the broker blocks publishers: it is short of memory or disk"),
+    UNCONFIRMED("the broker did not confirm in time"),
+    LOST("the connection to the broker broke before it confirmed"),
+    DISCONNECTED("no connection to the broker"),
+    BUSY("too many messages wait to be sent to the broker");
+
+    private final String reason;
+
+    PublishOutcome(String reason) {
+        this.reason = reason;
+    }
+
+    /** In words a client may see. */
+    public String reason() {
+        return reason;
+    }
+}

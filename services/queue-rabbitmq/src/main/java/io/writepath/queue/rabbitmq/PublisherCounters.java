@@ -1,0 +1,25 @@
+package io.writepath.queue.rabbitmq;
+
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What happened to messages since the application started, over all connections. */
+final class PublisherCounters {
+
+    final LongAdder confirmed = new LongAdder();
+    final LongAdder returned = new LongAdder();
+    final LongAdder nacked = new LongAdder();
+    final LongAdder timedOut = new LongAdder();
+    final LongAdder lost = new LongAdder();
+    final LongAdder connections = new LongAdder();
+
+    Map<String, Double> read() {
+        return Map.of(
+                "confirmed", confirmed.doubleValue(),
+                "returned", returned.doubleValue(),
+                "nacked", nacked.doubleValue(),
+                "confirm_timeouts", timedOut.doubleValue(),
+                "lost_confirms", lost.doubleValue(),
+                "publisher_connections", connections.doubleValue());
+    }
+}

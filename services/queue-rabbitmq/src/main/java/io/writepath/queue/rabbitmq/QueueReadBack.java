@@ -1,0 +1,183 @@
+package io.writepath.queue.rabbitmq;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.writepath.post.Durability;
+import io.writepath.post.Durability.Level;
+import io.writepath.post.Gauges;
+import io.writepath.post.QueueNames;
+import io.writepath.post.StoreUnavailableException;
+import io.writepath.post.VersionSource;
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the broker itself says about the queue, over plain AMQP: the management plug-in is not on every broker. Has its
+ * own connection, because a broker in alarm answers nothing on a publishing one.
+ */
+public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable {
+
+    private final BrokerConnections connections;
+    private final QueueTopology topology;
+    private final String name;
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable Connection connection;
+    private @Nullable Channel channel;
+
+    public QueueReadBack(BrokerConnections connections, QueueTopology topology, String name) {
+        this.connections = connections;
+        this.topology = topology;
+        this.name = name;
+    }
+
+    /** Messages waiting in the queue. */
+    public long ready() {
+        return ask(
+                channel -> (long) channel.queueDeclarePassive(QueueNames.QUEUE).getMessageCount());
+    }
+
+    /** Messages parked. */
+    public long dead() {
+        return ask(channel ->
+                (long) channel.queueDeclarePassive(QueueNames.DEAD_LETTER_QUEUE).getMessageCount());
+    }
+
+    /** Deletes what waits in the queue and what is parked. */
+    public void purge() {
+        ask(channel -> {
+            QueueTopology.purge(channel);
+            return 0L;
+        });
+    }
+
+    /** Depths; left out while the broker does not answer, so that the other gauges are still read. */
+    @Override
+    public Map<String, Double> read() {
+        try {
+            return Map.of("queue_ready", (double) ready(), "queue_dead", (double) dead());
+        } catch (StoreUnavailableException e) {
+            return Map.of();
+        }
+    }
+
+    @Override
+    public Map<String, String> versions() {
+        return Map.of("rabbitmq", version());
+    }
+
+    private String version() {
+        return ask(channel ->
+                String.valueOf(channel.getConnection().getServerProperties().get("version")));
+    }
+
+    /**
+     * What a confirm promises: declares the queue again with the settings it should have, which the broker refuses for
+     * any other, and says why.
+     */
+    public Durability durability() {
+        Map<String, String> settings = new TreeMap<>();
+        settings.put("broker.version", version());
+        Level level = Level.A;
+        try {
+            askOrRefuse(channel -> {
+                // Passive first: reading back must not create what is missing.
+                channel.queueDeclarePassive(QueueNames.QUEUE);
+                topology.declare(channel);
+                return 0L;
+            });
+            settings.put("exchange.durable", "true");
+            settings.put("queue.durable", "true");
+            topology.arguments().forEach((key, value) -> settings.put("queue." + key, value.toString()));
+        } catch (RefusedException e) {
+            settings.put("queue.refused", e.getMessage());
+            level = e.keepsNothing() ? Level.C : Level.B;
+        }
+        return new Durability(level, settings);
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            disconnect();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private <T> T ask(Question<T> question) {
+        try {
+            return askOrRefuse(question);
+        } catch (RefusedException e) {
+            throw new StoreUnavailableException("the broker refuses: " + e.getMessage(), e);
+        }
+    }
+
+    private <T> T askOrRefuse(Question<T> question) throws RefusedException {
+        lock.lock();
+        try {
+            return question.ask(openChannel());
+        } catch (IOException | TimeoutException | ShutdownSignalException e) {
+            disconnect();
+            if (closeReason(e) instanceof AMQP.Channel.Close close) {
+                throw new RefusedException(close.getReplyText(), e);
+            }
+            throw new StoreUnavailableException("the broker does not answer", e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Channel openChannel() throws IOException, TimeoutException {
+        Channel open = channel;
+        if (open != null && open.isOpen()) {
+            return open;
+        }
+        disconnect();
+        Connection fresh = connections.open(name);
+        connection = fresh;
+        open = fresh.createChannel();
+        channel = open;
+        return open;
+    }
+
+    private void disconnect() {
+        Connection open = connection;
+        connection = null;
+        channel = null;
+        if (open != null) {
+            BrokerConnections.abort(open);
+        }
+    }
+
+    private static @Nullable Object closeReason(Exception failure) {
+        Throwable cause = failure instanceof ShutdownSignalException ? failure : failure.getCause();
+        return cause instanceof ShutdownSignalException signal ? signal.getReason() : null;
+    }
+
+    private interface Question<T> {
+        T ask(Channel channel) throws IOException, TimeoutException;
+    }
+
+    /** The broker answered, and the answer is no. */
+    private static final class RefusedException extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        RefusedException(String message, Throwable cause) {
+            super(message, cause);
+        }
+
+        /** The queue is missing, or would be after a restart of the broker. */
+        boolean keepsNothing() {
+            String reason = String.valueOf(getMessage());
+            return reason.startsWith("NOT_FOUND") || reason.contains("inequivalent arg 'durable'");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package io.writepath.queue.rabbitmq;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What the queue is declared with; producer and consumer must agree, or the broker refuses the second.
+ *
+ * @param maxLength messages ready and unacknowledged at which the broker refuses more, which the client sees as 503.
+ *     The default holds an hour of the original load many times over and about a gigabyte of disk.
+ * @param deliveryLimit deliveries without acknowledgement before the broker dead-letters. Written out because the
+ *     broker's own default went from none (3.10) to 20 (4.0), which one crash-looping consumer uses up
+ */
+@ConfigurationProperties("writepath.queue")
+public record QueueSettings(
+        @DefaultValue("1000000") long maxLength,
+        @DefaultValue("100") int deliveryLimit) {}

@@ -1,0 +1,9 @@
+/**
+ * What producer and consumer share of the broker: topology, message format, a publisher with confirms, and the truth
+ * about the queue. Speaks to the client library directly: a template's correlated confirms cost a channel and a blocked
+ * thread for every unconfirmed message.
+ */
+@NullMarked
+package io.writepath.queue.rabbitmq;
+
+import org.jspecify.annotations.NullMarked;

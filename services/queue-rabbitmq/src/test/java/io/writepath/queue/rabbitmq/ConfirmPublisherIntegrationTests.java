@@ -1,0 +1,209 @@
+package io.writepath.queue.rabbitmq;
+
+import static io.writepath.queue.rabbitmq.PublishOutcome.BLOCKED;
+import static io.writepath.queue.rabbitmq.PublishOutcome.CONFIRMED;
+import static io.writepath.queue.rabbitmq.PublishOutcome.DISCONNECTED;
+import static io.writepath.queue.rabbitmq.PublishOutcome.LOST;
+import static io.writepath.queue.rabbitmq.PublishOutcome.NACKED;
+import static io.writepath.queue.rabbitmq.PublishOutcome.RETURNED;
+import static io.writepath.queue.rabbitmq.PublishOutcome.UNCONFIRMED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.writepath.post.QueueNames;
+import io.writepath.testsupport.BackingServices;
+import io.writepath.testsupport.RabbitService;
+import io.writepath.testsupport.TcpProxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ConfirmPublisherIntegrationTests {
+
+    private static final Duration CONFIRM_WAIT = Duration.ofSeconds(2);
+    private static final Duration RECOVERY = Duration.ofSeconds(10);
+    private static final RabbitService RABBIT = BackingServices.rabbitmq();
+
+    private final QueueTopology topology = new QueueTopology(new QueueSettings(1_000_000, 100));
+    private final TcpProxy proxy = TcpProxy.to(RABBIT.host(), RABBIT.port());
+    private final ConfirmPublisher publisher = publisher(RABBIT.through(proxy), topology);
+    private final QueueReadBack readBack = new QueueReadBack(Broker.connections(RABBIT), topology, "test-inspector");
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    @BeforeEach
+    void forgetTopology() throws Exception {
+        Broker.forgetTopology(RABBIT);
+    }
+
+    @AfterEach
+    void close() {
+        threads.shutdownNow();
+        publisher.close();
+        readBack.close();
+        proxy.close();
+    }
+
+    @Test
+    void aConfirmedMessageIsInTheQueue() {
+        publisher.start();
+
+        assertThat(publish()).isEqualTo(CONFIRMED);
+        assertThat(readBack.ready()).isEqualTo(1);
+    }
+
+    @Test
+    void aMessageWithoutARouteIsReturnedAndNeverConfirmed() throws Exception {
+        publisher.start();
+        Broker.onChannel(
+                RABBIT, channel -> channel.queueUnbind(QueueNames.QUEUE, QueueNames.EXCHANGE, QueueNames.ROUTING_KEY));
+
+        assertThat(publish()).isEqualTo(RETURNED);
+        assertThat(readBack.ready()).isZero();
+        assertThat(publisher.read()).containsEntry("returned", 1.0).containsEntry("confirmed", 0.0);
+    }
+
+    @Test
+    void aFullQueueRefusesAndKeepsAllItConfirmed() {
+        try (ConfirmPublisher toSmallQueue = publisher(RABBIT, new QueueTopology(new QueueSettings(20, 100)))) {
+            toSmallQueue.start();
+
+            List<PublishOutcome> outcomes = Stream.generate(() -> toSmallQueue.publish(Broker.message(), CONFIRM_WAIT))
+                    .limit(40)
+                    .toList();
+
+            assertThat(outcomes).containsOnly(CONFIRMED, NACKED).contains(NACKED);
+            long confirmed = outcomes.stream().filter(CONFIRMED::equals).count();
+            await().atMost(RECOVERY)
+                    .untilAsserted(() -> assertThat(readBack.ready()).isEqualTo(confirmed));
+        }
+    }
+
+    @Test
+    void aBlockedBrokerIsSaidAtOnceAndServesAgainWhenItCan() {
+        publisher.start();
+        try {
+            RABBIT.ctl("set_vm_memory_high_watermark", "0.0001");
+            await().atMost(RECOVERY).until(() -> publish() == BLOCKED);
+
+            long startedAt = System.nanoTime();
+            assertThat(publish()).isEqualTo(BLOCKED);
+            assertThat(Duration.ofNanos(System.nanoTime() - startedAt)).isLessThan(Duration.ofMillis(100));
+            assertThat(publisher.read()).containsEntry("blocked", 1.0);
+            assertThat(publisher.open()).isFalse();
+        } finally {
+            RABBIT.ctl("set_vm_memory_high_watermark", "0.6");
+        }
+
+        await().atMost(RECOVERY).until(() -> publish() == CONFIRMED);
+    }
+
+    @Test
+    void aFrozenBrokerHoldsNobodyLongerThanTheConfirmWait() throws Exception {
+        publisher.start();
+        proxy.freeze();
+        // More than the socket's buffers hold, so that writing itself gets stuck.
+        byte[] body = new byte[64 * 1024];
+
+        long startedAt = System.nanoTime();
+        List<PublishOutcome> outcomes =
+                concurrently(256, () -> publisher.publish(new OutgoingMessage("large", body, Map.of()), CONFIRM_WAIT));
+
+        assertThat(Duration.ofNanos(System.nanoTime() - startedAt)).isLessThan(Duration.ofSeconds(4));
+        assertThat(outcomes).containsOnly(UNCONFIRMED);
+        proxy.heal();
+        await().atMost(RECOVERY).until(() -> publish() == CONFIRMED);
+    }
+
+    @Test
+    void aBrokenConnectionFailsWhatIsPendingAndIsReplaced() throws Exception {
+        publisher.start();
+        proxy.freeze();
+        List<Future<PublishOutcome>> pending = start(100, () -> publisher.publish(Broker.message(), RECOVERY));
+        await().atMost(RECOVERY).until(() -> Objects.equals(publisher.read().get("unconfirmed"), 100.0));
+
+        proxy.cut();
+
+        assertThat(outcomes(pending)).containsOnly(LOST);
+        await().atMost(RECOVERY).until(() -> publish() == DISCONNECTED);
+        proxy.heal();
+        await().atMost(RECOVERY).until(() -> publish() == CONFIRMED);
+    }
+
+    @Test
+    void connectionsClosedByTheBrokerUnderLoadLoseNothingConfirmed() throws Exception {
+        publisher.start();
+        List<Future<PublishOutcome>> load = start(2_000, this::publish);
+
+        RABBIT.ctl("close_all_connections", "test");
+
+        List<PublishOutcome> outcomes = outcomes(load);
+        await().atMost(RECOVERY).until(() -> publish() == CONFIRMED);
+        long confirmed = outcomes.stream().filter(CONFIRMED::equals).count() + 1;
+        assertThat(readBack.ready()).isGreaterThanOrEqualTo(confirmed);
+    }
+
+    @Test
+    void everyOneOfFiveThousandConcurrentMessagesIsConfirmed() throws Exception {
+        publisher.start();
+
+        assertThat(concurrently(5_000, this::publish)).hasSize(5_000).containsOnly(CONFIRMED);
+        assertThat(readBack.ready()).isEqualTo(5_000);
+        assertThat(publisher.read()).containsEntry("unconfirmed", 0.0);
+    }
+
+    @Test
+    void anAbsentBrokerEndsTheStartInBoundedTime() {
+        proxy.cut();
+
+        assertThatThrownBy(publisher::start)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("no broker");
+    }
+
+    @Test
+    void aQueueWithOtherSettingsEndsTheStartAtOnce() throws Exception {
+        Broker.onChannel(RABBIT, channel -> channel.queueDeclare(QueueNames.QUEUE, true, false, false, null));
+
+        assertThatThrownBy(publisher::start)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("other settings");
+    }
+
+    private static ConfirmPublisher publisher(RabbitService rabbit, QueueTopology topology) {
+        return new ConfirmPublisher(
+                Broker.connections(rabbit), topology, new PublisherRoute("test-publisher", QueueNames.EXCHANGE, 4));
+    }
+
+    private PublishOutcome publish() {
+        return publisher.publish(Broker.message(), CONFIRM_WAIT);
+    }
+
+    private List<PublishOutcome> concurrently(int times, Callable<PublishOutcome> task) throws Exception {
+        return outcomes(start(times, task));
+    }
+
+    private List<Future<PublishOutcome>> start(int times, Callable<PublishOutcome> task) {
+        return Stream.generate(() -> threads.submit(task)).limit(times).toList();
+    }
+
+    private static List<PublishOutcome> outcomes(List<Future<PublishOutcome>> futures)
+            throws ExecutionException, InterruptedException {
+        List<PublishOutcome> outcomes = new ArrayList<>();
+        for (Future<PublishOutcome> future : futures) {
+            outcomes.add(future.get());
+        }
+        return outcomes;
+    }
+}

@@ -1,0 +1,87 @@
+package io.writepath.queue.rabbitmq;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.rabbitmq.client.AMQP;
+import io.writepath.post.Post;
+import java.time.Instant;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PostMessagesTests {
+
+    private static final UUID ID = UUID.fromString("01234567-89ab-8cde-8f01-23456789abcd");
+    private static final Instant CREATED_AT = Instant.parse("2026-11-21T03:15:31.007Z");
+
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "영화가 좋다", "\"quoted\" \\ back", "line\nbreak\ttab", "🎬🎬", "</script>=1+1", " "})
+    void anyContentComesBackAsItWas(String content) {
+        Post post = new Post(ID, content, CREATED_AT);
+        OutgoingMessage message = PostMessages.encode(post);
+
+        Post back = PostMessages.decode(PostMessages.properties(message, 1), message.body());
+
+        assertThat(back).isEqualTo(post);
+    }
+
+    @Test
+    void aPostIsPersistentAndCarriesItsIdAndFixedType() {
+        OutgoingMessage message = PostMessages.encode(new Post(ID, "content", CREATED_AT));
+
+        AMQP.BasicProperties properties = PostMessages.properties(message, 42);
+
+        assertThat(properties.getDeliveryMode()).isEqualTo(2);
+        assertThat(properties.getMessageId()).isEqualTo(ID.toString());
+        assertThat(properties.getType()).isEqualTo("post.v1");
+        assertThat(properties.getContentType()).isEqualTo("application/json");
+        assertThat(properties.getCorrelationId()).isEqualTo("42");
+    }
+
+    @Test
+    void theBodyIsPlainJsonOfThreeFields() {
+        OutgoingMessage message = PostMessages.encode(new Post(ID, "content", CREATED_AT));
+
+        assertThat(new String(message.body(), UTF_8))
+                .isEqualTo("{\"id\":\"%s\",\"content\":\"content\",\"createdAt\":\"2026-11-21T03:15:31.007Z\"}", ID);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "null",
+                "[]",
+                "not json",
+                "{\"id\":\"01234567-89ab-8cde-8f01-23456789abcd\",\"content\":\"a\"}",
+                "{\"id\":\"01234567-89ab-8cde-8f01-23456789abcd\",\"content\":null,\"createdAt\":\"2026-11-21T03:15:31Z\"}",
+                "{\"id\":\"x\",\"content\":\"a\",\"createdAt\":\"2026-11-21T03:15:31Z\"}",
+                "{\"id\":\"01234567-89ab-8cde-8f01-23456789abcd\",\"content\":\"a\",\"createdAt\":\"2026-11-21T03:15:31Z\"} {}",
+                "{\"id\":\"01234567-89ab-8cde-8f01-23456789abcd\",\"content\":\"a\",\"createdAt\":\"2026-11-21T03:15:31Z\",\"x\":1}"
+            })
+    void whatIsNotAPostIsUndecodable(String body) {
+        AMQP.BasicProperties properties =
+                PostMessages.properties(PostMessages.encode(new Post(ID, "a", CREATED_AT)), 1);
+
+        assertThatThrownBy(() -> PostMessages.decode(properties, body.getBytes(UTF_8)))
+                .isInstanceOf(UndecodableMessageException.class);
+    }
+
+    @Test
+    void aForeignTypeOrIdIsUndecodable() {
+        OutgoingMessage message = PostMessages.encode(new Post(ID, "a", CREATED_AT));
+        AMQP.BasicProperties right = PostMessages.properties(message, 1);
+
+        assertThatThrownBy(() ->
+                        PostMessages.decode(right.builder().type("post.v2").build(), message.body()))
+                .isInstanceOf(UndecodableMessageException.class);
+        assertThatThrownBy(() ->
+                        PostMessages.decode(right.builder().messageId("another").build(), message.body()))
+                .isInstanceOf(UndecodableMessageException.class);
+        assertThatThrownBy(() -> PostMessages.decode(null, message.body()))
+                .isInstanceOf(UndecodableMessageException.class);
+    }
+}

@@ -1,0 +1,94 @@
+package io.writepath.queue.rabbitmq;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.writepath.post.Durability;
+import io.writepath.post.Durability.Level;
+import io.writepath.post.QueueNames;
+import io.writepath.testsupport.BackingServices;
+import io.writepath.testsupport.RabbitService;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class QueueReadBackIntegrationTests {
+
+    private static final Duration SETTLED = Duration.ofSeconds(5);
+    private static final RabbitService RABBIT = BackingServices.rabbitmq();
+
+    private final QueueTopology topology = new QueueTopology(new QueueSettings(1_000_000, 100));
+    private final QueueReadBack readBack = new QueueReadBack(Broker.connections(RABBIT), topology, "test-inspector");
+
+    @BeforeEach
+    void forgetTopology() throws Exception {
+        Broker.forgetTopology(RABBIT);
+    }
+
+    @AfterEach
+    void close() {
+        readBack.close();
+    }
+
+    @Test
+    void theDeclaredQueueIsOnDiskBeforeTheConfirm() throws Exception {
+        Broker.onChannel(RABBIT, topology::declare);
+
+        Durability durability = readBack.durability();
+
+        assertThat(durability.level()).isEqualTo(Level.A);
+        assertThat(durability.settings())
+                .containsEntry("queue.x-queue-type", "quorum")
+                .containsEntry("queue.durable", "true")
+                .containsEntry("queue.x-overflow", "reject-publish")
+                .containsKey("broker.version");
+    }
+
+    @Test
+    void aDurableClassicQueueIsWeaker() throws Exception {
+        declare(true);
+
+        Durability durability = readBack.durability();
+
+        assertThat(durability.level()).isEqualTo(Level.B);
+        assertThat(durability.settings().get("queue.refused")).contains("inequivalent arg");
+    }
+
+    @Test
+    void aTransientQueueKeepsNothing() throws Exception {
+        declare(false);
+
+        assertThat(readBack.durability().level()).isEqualTo(Level.C);
+    }
+
+    @Test
+    void aMissingQueueKeepsNothingAndIsNotMadeByAsking() {
+        assertThat(readBack.durability().level()).isEqualTo(Level.C);
+        assertThat(readBack.durability().settings().get("queue.refused")).contains("NOT_FOUND");
+    }
+
+    @Test
+    void depthsAndPurgeSpeakOfBothQueues() throws Exception {
+        Broker.onChannel(RABBIT, topology::declare);
+        Broker.onChannel(RABBIT, channel -> {
+            channel.confirmSelect();
+            for (int i = 0; i < 3; i++) {
+                channel.basicPublish(QueueNames.EXCHANGE, QueueNames.ROUTING_KEY, null, new byte[0]);
+            }
+            channel.basicPublish(QueueNames.DEAD_LETTER_EXCHANGE, QueueNames.ROUTING_KEY, null, new byte[0]);
+            channel.waitForConfirmsOrDie(SETTLED.toMillis());
+        });
+
+        await().atMost(SETTLED).untilAsserted(() -> assertThat(readBack.read())
+                .isEqualTo(Map.of("queue_ready", 3.0, "queue_dead", 1.0)));
+        readBack.purge();
+        await().atMost(SETTLED).untilAsserted(() -> assertThat(readBack.read())
+                .isEqualTo(Map.of("queue_ready", 0.0, "queue_dead", 0.0)));
+    }
+
+    private static void declare(boolean durable) throws Exception {
+        Broker.onChannel(RABBIT, channel -> channel.queueDeclare(QueueNames.QUEUE, durable, false, false, null));
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.writepath.queue.rabbitmq;
+
+import org.jspecify.annotations.NullMarked;

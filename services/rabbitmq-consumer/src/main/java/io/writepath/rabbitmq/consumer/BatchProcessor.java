@@ -1,0 +1,80 @@
+package io.writepath.rabbitmq.consumer;
+
+import io.writepath.post.Post;
+import io.writepath.post.PostBatchWriter.Outcome;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+
+/** Brings every message of a batch to its end: stored, known to be stored, or parked. Then it may be acknowledged. */
+final class BatchProcessor {
+
+    private static final int PERSISTENT = 2;
+
+    private final BatchStoring storing;
+    private final DeadLetters deadLetters;
+    private final ConsumerCounters counters;
+
+    BatchProcessor(BatchStoring storing, DeadLetters deadLetters, ConsumerCounters counters) {
+        this.storing = storing;
+        this.deadLetters = deadLetters;
+        this.counters = counters;
+    }
+
+    /**
+     * Returns once nothing of the batch can get lost any more, however long the store or the broker is down.
+     *
+     * @throws Patience.AbandonedException the batch was not wanted any more; it must not be acknowledged
+     */
+    void process(List<Delivery> batch, BooleanSupplier wanted)
+            throws Patience.AbandonedException, InterruptedException {
+        Patience patience = new Patience(wanted);
+        List<Incoming> good = new ArrayList<>(batch.size());
+        List<Incoming> bad = new ArrayList<>();
+        for (Delivery delivery : batch) {
+            countDelivery(delivery);
+            Incoming incoming = Incoming.of(delivery);
+            (incoming.objection() == null ? good : bad).add(incoming);
+        }
+        if (!good.isEmpty()) {
+            List<Post> posts = good.stream()
+                    .map(incoming -> Objects.requireNonNull(incoming.post()))
+                    .toList();
+            sort(good, storing.store(posts, patience), bad);
+            countLag(posts);
+        }
+        for (Incoming incoming : bad) {
+            deadLetters.park(incoming, patience);
+        }
+    }
+
+    private void sort(List<Incoming> incoming, List<Outcome> outcomes, List<Incoming> bad) {
+        for (int i = 0; i < incoming.size(); i++) {
+            switch (outcomes.get(i)) {
+                case STORED -> counters.stored.increment();
+                case ALREADY_STORED -> counters.suppressedDuplicates.increment();
+                case CONFLICTING -> bad.add(incoming.get(i).objectedTo("its id is stored with other content"));
+                case REJECTED -> bad.add(incoming.get(i).objectedTo("the store rejects it"));
+            }
+        }
+    }
+
+    private void countDelivery(Delivery delivery) {
+        if (delivery.redelivered()) {
+            counters.redelivered.increment();
+        }
+        Integer mode = delivery.properties().getDeliveryMode();
+        if (mode == null || mode != PERSISTENT) {
+            counters.notPersistent.increment();
+        }
+    }
+
+    private void countLag(List<Post> posts) {
+        Instant oldest =
+                posts.stream().map(Post::createdAt).min(Instant::compareTo).orElseThrow();
+        counters.lagMs.set(Math.max(0, Duration.between(oldest, Instant.now()).toMillis()));
+    }
+}

@@ -1,0 +1,47 @@
+package io.writepath.rabbitmq.consumer;
+
+import io.writepath.post.Gauges;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What became of messages since the application started. */
+final class ConsumerCounters implements Gauges {
+
+    /** Messages acknowledged, whatever became of them. */
+    final LongAdder consumed = new LongAdder();
+
+    /** Batches acknowledged. */
+    final LongAdder batches = new LongAdder();
+
+    final LongAdder stored = new LongAdder();
+
+    /** Messages whose post was in the store already, with the same content. */
+    final LongAdder suppressedDuplicates = new LongAdder();
+
+    final LongAdder parked = new LongAdder();
+
+    /** Messages the broker had delivered before, to this or another consumer. */
+    final LongAdder redelivered = new LongAdder();
+
+    /** Writes of a batch repeated because the store was not there. */
+    final LongAdder storeRetries = new LongAdder();
+
+    final LongAdder notPersistent = new LongAdder();
+
+    /** Age of the oldest post of the last batch when it was stored, milliseconds; 0 while the queue is empty. */
+    final AtomicLong lagMs = new AtomicLong();
+
+    @Override
+    public Map<String, Double> read() {
+        return Map.of(
+                "consumed", consumed.doubleValue(),
+                "batches", batches.doubleValue(),
+                "stored", stored.doubleValue(),
+                "suppressed_duplicates", suppressedDuplicates.doubleValue(),
+                "parked", parked.doubleValue(),
+                "redelivered", redelivered.doubleValue(),
+                "store_retries", storeRetries.doubleValue(),
+                "consumer_lag_ms", lagMs.doubleValue());
+    }
+}

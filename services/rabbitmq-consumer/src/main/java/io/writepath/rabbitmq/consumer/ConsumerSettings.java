@@ -1,0 +1,26 @@
+package io.writepath.rabbitmq.consumer;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How the queue is emptied.
+ *
+ * @param batchSize most posts in one write to the store
+ * @param prefetch most messages delivered and not acknowledged: the next batch is here while this one commits
+ * @param linger how long a batch that is not full waits for more, from its first message on
+ */
+@ConfigurationProperties("writepath.consumer")
+record ConsumerSettings(
+        @DefaultValue("500") int batchSize,
+        @DefaultValue("1000") int prefetch,
+        @DefaultValue("10ms") Duration linger) {
+
+    ConsumerSettings {
+        if (batchSize < 1 || prefetch < 2 * batchSize) {
+            throw new IllegalArgumentException(
+                    "writepath.consumer.prefetch must be at least twice writepath.consumer.batch-size");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+package io.writepath.rabbitmq.consumer;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.GetResponse;
+import io.writepath.post.Post;
+import io.writepath.post.PostBatchWriter;
+import io.writepath.post.QueueInspector.Pending;
+import io.writepath.testsupport.BackingServices;
+import io.writepath.testsupport.PostgresService;
+import io.writepath.testsupport.RabbitService;
+import io.writepath.testsupport.TcpProxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ConsumerIntegrationTests {
+
+    private static final Duration DRAINED = Duration.ofSeconds(60);
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final RabbitService RABBIT = BackingServices.rabbitmq();
+    private static final PostgresService POSTGRES = BackingServices.postgres();
+
+    private final TcpProxy toBroker = TcpProxy.to(RABBIT.host(), RABBIT.port());
+    private final TcpProxy toStore = TcpProxy.to(POSTGRES.host(), POSTGRES.port());
+    private Sender sender;
+
+    @BeforeEach
+    void emptyEverything() throws Exception {
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES)) {
+            await().atMost(SOON).ignoreExceptions().untilAsserted(consumer.queue()::assertReady);
+            consumer.reset();
+        }
+        sender = new Sender(RABBIT);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        sender.close();
+        toBroker.close();
+        toStore.close();
+    }
+
+    @Test
+    void tenThousandPostsAreStoredExactlyOnce() throws Exception {
+        List<Post> posts = Sender.posts(10_000);
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES)) {
+            sender.send(posts);
+
+            await().atMost(DRAINED).until(() -> consumer.hasDrainedTo(10_000));
+
+            assertThat(storedIds(consumer)).containsExactlyInAnyOrderElementsOf(ids(posts));
+            assertThat(consumer.counters())
+                    .containsEntry("consumed", 10_000.0)
+                    .containsEntry("stored", 10_000.0)
+                    .containsEntry("suppressed_duplicates", 0.0)
+                    .containsEntry("parked", 0.0);
+            assertThat(consumer.counter("batches")).isBetween(20.0, 2_000.0);
+        }
+    }
+
+    @Test
+    void oneUndecodableMessageAmongAThousandIsParkedAlone() throws Exception {
+        List<Post> posts = Sender.posts(999);
+        sender.send(posts.subList(0, 500));
+        sender.send("broken", "not a post".getBytes(UTF_8));
+        sender.send(posts.subList(500, 999));
+
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES)) {
+            await().atMost(DRAINED).until(() -> consumer.hasDrainedTo(999));
+
+            assertThat(storedIds(consumer)).containsExactlyInAnyOrderElementsOf(ids(posts));
+            assertThat(consumer.queue().pending()).isEqualTo(new Pending(0, 0, 1));
+            assertThat(consumer.counter("parked")).isEqualTo(1);
+        }
+        GetResponse parked = Objects.requireNonNull(sender.takeParked());
+        assertThat(new String(parked.getBody(), UTF_8)).isEqualTo("not a post");
+        assertThat(parked.getProps().getHeaders().get("x-parked-reason"))
+                .asString()
+                .startsWith("undecodable");
+    }
+
+    @Test
+    void theSameIdWithTheSameContentIsSuppressedAndWithOtherContentParked() throws Exception {
+        Post first = Sender.posts(1).getFirst();
+        sender.send(List.of(first, first, new Post(first.id(), "other content", Instant.now())));
+
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES)) {
+            await().atMost(DRAINED).until(() -> consumer.counter("consumed") == 3);
+
+            assertThat(storedContents(consumer)).containsExactly(first.content());
+            assertThat(consumer.counters())
+                    .containsEntry("stored", 1.0)
+                    .containsEntry("suppressed_duplicates", 1.0)
+                    .containsEntry("parked", 1.0);
+            assertThat(consumer.queue().pending().dead()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aPostThatMakesEveryBatchFailIsParkedAndItsNeighboursAreStored() throws Exception {
+        List<Post> posts = new ArrayList<>(Sender.posts(200));
+        posts.add(77, new Post(UUID.randomUUID(), "poison", Instant.now()));
+        sender.send(posts);
+
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES, failingOn("poison"))) {
+            await().atMost(DRAINED).until(() -> consumer.hasDrainedTo(200));
+
+            assertThat(storedContents(consumer)).doesNotContain("poison");
+            assertThat(consumer.queue().pending().dead()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aStoreThatIsDownForAWhileLosesAndDeadLettersNothing() throws Exception {
+        List<Post> posts = Sender.posts(3_000);
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES.through(toStore))) {
+            toStore.cut();
+            sender.send(posts);
+            await().atMost(DRAINED).until(() -> consumer.counter("store_retries") >= 3);
+            assertThat(consumer.queue().pending().dead()).isZero();
+            assertThat(consumer.counter("consumed")).isZero();
+
+            toStore.heal();
+
+            await().atMost(DRAINED).until(() -> consumer.hasDrainedTo(3_000));
+            assertThat(storedIds(consumer)).containsExactlyInAnyOrderElementsOf(ids(posts));
+            assertThat(consumer.queue().pending().dead()).isZero();
+            assertThat(consumer.counters()).containsEntry("redelivered", 0.0).containsEntry("parked", 0.0);
+        }
+    }
+
+    @Test
+    void stoppingWhileTheStoreIsDownIsPromptAndLeavesEverythingInTheQueue() throws Exception {
+        RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES.through(toStore));
+        toStore.cut();
+        sender.send(Sender.posts(100));
+        await().atMost(DRAINED).until(() -> consumer.counter("store_retries") >= 1);
+
+        long startedAt = System.nanoTime();
+        consumer.close();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - startedAt)).isLessThan(SOON);
+        try (RunningConsumer next = RunningConsumer.start(RABBIT, POSTGRES)) {
+            await().atMost(DRAINED).until(() -> next.hasDrainedTo(100));
+        }
+    }
+
+    @Test
+    void aConnectionLostBetweenCommitAndAcknowledgementOnlyCausesSuppressedDuplicates() throws Exception {
+        AtomicInteger cutAfter = new AtomicInteger();
+        List<Post> posts = Sender.posts(1_000);
+        sender.send(posts);
+
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT.through(toBroker), POSTGRES, writer -> batch -> {
+            var outcomes = writer.write(batch);
+            if (cutAfter.compareAndSet(0, batch.size())) {
+                toBroker.cut();
+                toBroker.heal();
+            }
+            return outcomes;
+        })) {
+            // The inspector asks through the same proxy, so it may meet the cut itself.
+            await().atMost(DRAINED).ignoreExceptions().until(() -> consumer.hasDrainedTo(1_000));
+
+            assertThat(storedIds(consumer)).containsExactlyInAnyOrderElementsOf(ids(posts));
+            assertThat(consumer.counter("suppressed_duplicates")).isEqualTo(cutAfter.get());
+            assertThat(consumer.counter("redelivered")).isGreaterThanOrEqualTo(cutAfter.get());
+            // A client that has not noticed the cut yet acknowledges, and counts, into a socket that nobody reads.
+            assertThat(consumer.counter("consumed")).isGreaterThanOrEqualTo(1_000);
+        }
+    }
+
+    @Test
+    void aResetThrowsAwayWhatWaitsWhatIsInHandAndWhatIsParked() throws Exception {
+        sender.send("broken", "not a post".getBytes(UTF_8));
+        sender.send(Sender.posts(5_000));
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES)) {
+            await().atMost(DRAINED).until(() -> consumer.counter("batches") >= 1);
+
+            consumer.reset();
+
+            assertThat(consumer.store().count()).isZero();
+            List<Post> after = Sender.posts(10);
+            sender.send(after);
+            await().atMost(DRAINED).until(() -> consumer.hasDrainedTo(10));
+            assertThat(storedIds(consumer)).containsExactlyInAnyOrderElementsOf(ids(after));
+            assertThat(consumer.queue().pending()).isEqualTo(new Pending(0, 0, 0));
+        }
+    }
+
+    @Test
+    void whatA201PromisesIsReadBackFromTheBroker() {
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES)) {
+            assertThat(consumer.queue().durability().level()).hasToString("A");
+            assertThat(consumer.queue().durability().settings()).containsEntry("queue.x-queue-type", "quorum");
+        }
+    }
+
+    private static UnaryOperator<PostBatchWriter> failingOn(String content) {
+        return writer -> batch -> {
+            if (batch.stream().anyMatch(post -> post.content().equals(content))) {
+                throw new IllegalStateException("no store is without bugs");
+            }
+            return writer.write(batch);
+        };
+    }
+
+    private static List<UUID> ids(List<Post> posts) {
+        return posts.stream().map(Post::id).toList();
+    }
+
+    private static List<UUID> storedIds(RunningConsumer consumer) {
+        List<UUID> ids = new ArrayList<>();
+        consumer.store().forEach(stored -> ids.add(stored.id()));
+        return ids;
+    }
+
+    private static Set<String> storedContents(RunningConsumer consumer) {
+        Set<String> contents = new HashSet<>();
+        consumer.store().forEach(stored -> contents.add(stored.content()));
+        return contents;
+    }
+}

@@ -1,0 +1,88 @@
+package io.writepath.rabbitmq.consumer;
+
+import io.writepath.post.PostBatchWriter;
+import io.writepath.post.QueueInspector;
+import io.writepath.post.QueueInspector.Pending;
+import io.writepath.post.StoreInspector;
+import io.writepath.testsupport.PostgresService;
+import io.writepath.testsupport.RabbitService;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The whole application against a real broker and a real PostgreSQL. */
+final class RunningConsumer implements AutoCloseable {
+
+    private final ConfigurableApplicationContext context;
+
+    private RunningConsumer(ConfigurableApplicationContext context) {
+        this.context = context;
+    }
+
+    static RunningConsumer start(RabbitService rabbit, PostgresService postgres) {
+        return start(rabbit, postgres, UnaryOperator.identity());
+    }
+
+    /** Starts it with something that goes wrong wrapped around the real store's writer. */
+    static RunningConsumer start(
+            RabbitService rabbit, PostgresService postgres, UnaryOperator<PostBatchWriter> mishap) {
+        ApplicationContextInitializer<ConfigurableApplicationContext> wrap =
+                context -> context.getBeanFactory().addBeanPostProcessor(new BeanPostProcessor() {
+                    @Override
+                    public Object postProcessAfterInitialization(Object bean, String name) {
+                        return bean instanceof PostBatchWriter writer ? mishap.apply(writer) : bean;
+                    }
+                });
+        return new RunningConsumer(new SpringApplicationBuilder(ConsumerApplication.class)
+                .initializers(wrap)
+                .properties(Map.of(
+                        "INSPECTOR_PORT", 0,
+                        "server.address", "127.0.0.1",
+                        "spring.rabbitmq.addresses", rabbit.address(),
+                        "spring.rabbitmq.username", rabbit.username(),
+                        "spring.rabbitmq.password", rabbit.password(),
+                        "spring.datasource.url", postgres.jdbcUrl(),
+                        "spring.datasource.username", postgres.username(),
+                        "spring.datasource.password", postgres.password()))
+                .run());
+    }
+
+    StoreInspector store() {
+        return context.getBean(StoreInspector.class);
+    }
+
+    QueueInspector queue() {
+        return context.getBean(QueueInspector.class);
+    }
+
+    Map<String, Double> counters() {
+        return context.getBean(ConsumerCounters.class).read();
+    }
+
+    double counter(String name) {
+        Double value = counters().get(name);
+        if (value == null) {
+            throw new IllegalArgumentException("no counter " + name);
+        }
+        return value;
+    }
+
+    void reset() {
+        queue().reset();
+        store().reset();
+    }
+
+    /** Whether nothing waits, nothing is in hand and this many rows are stored. */
+    boolean hasDrainedTo(long rows) {
+        Pending pending = queue().pending();
+        return pending.ready() == 0 && pending.unacknowledged() == 0 && store().count() == rows;
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+}

@@ -1,0 +1,79 @@
+package io.writepath.rabbitmq.consumer;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.MessageProperties;
+import io.writepath.post.Post;
+import io.writepath.post.QueueNames;
+import io.writepath.queue.rabbitmq.OutgoingMessage;
+import io.writepath.queue.rabbitmq.PostMessages;
+import io.writepath.testsupport.RabbitService;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Puts messages into the queue as the producer does, and looks into the dead-letter queue. */
+final class Sender implements AutoCloseable {
+
+    private static final long CONFIRM_TIMEOUT_MS = 30_000;
+
+    private final Connection connection;
+    private final Channel channel;
+
+    Sender(RabbitService rabbit) throws Exception {
+        ConnectionFactory factory = new ConnectionFactory();
+        factory.setHost(rabbit.host());
+        factory.setPort(rabbit.port());
+        factory.setUsername(rabbit.username());
+        factory.setPassword(rabbit.password());
+        connection = factory.newConnection("test-sender");
+        channel = connection.createChannel();
+        channel.confirmSelect();
+    }
+
+    static List<Post> posts(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> new Post(UUID.randomUUID(), "영화가 좋다 " + i, Instant.now()))
+                .toList();
+    }
+
+    void send(List<Post> posts) throws Exception {
+        for (Post post : posts) {
+            OutgoingMessage message = PostMessages.encode(post);
+            send(message.id(), message.body());
+        }
+        awaitConfirms();
+    }
+
+    /** Sends a body as if it were the post of this id; {@link #awaitConfirms} tells when it is queued. */
+    void send(String id, byte[] body) throws IOException {
+        AMQP.BasicProperties properties = MessageProperties.MINIMAL_PERSISTENT_BASIC
+                .builder()
+                .type(PostMessages.TYPE)
+                .messageId(id)
+                .build();
+        channel.basicPublish(QueueNames.EXCHANGE, QueueNames.ROUTING_KEY, properties, body);
+    }
+
+    void awaitConfirms() throws Exception {
+        channel.waitForConfirmsOrDie(CONFIRM_TIMEOUT_MS);
+    }
+
+    /** Takes one message out of the dead-letter queue; null when it is empty. */
+    @Nullable
+    GetResponse takeParked() throws IOException {
+        boolean automaticAcknowledgement = true;
+        return channel.basicGet(QueueNames.DEAD_LETTER_QUEUE, automaticAcknowledgement);
+    }
+
+    @Override
+    public void close() throws IOException {
+        connection.close();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.writepath.rabbitmq.consumer;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,33 @@
+package io.writepath.rabbitmq.producer;
+
+import io.writepath.post.Post;
+import io.writepath.post.PostWriter;
+import io.writepath.post.StoreUnavailableException;
+import io.writepath.queue.rabbitmq.ConfirmPublisher;
+import io.writepath.queue.rabbitmq.PostMessages;
+import io.writepath.queue.rabbitmq.PublishOutcome;
+import java.time.Duration;
+
+/**
+ * Writing is a confirmed message in a quorum queue. It cannot know what the final store holds under the id, so a
+ * repeated id is always accepted; the consumer keeps the first and parks one with other content.
+ */
+final class QueuePostWriter implements PostWriter {
+
+    private final ConfirmPublisher publisher;
+    private final Duration confirmTimeout;
+
+    QueuePostWriter(ConfirmPublisher publisher, Duration confirmTimeout) {
+        this.publisher = publisher;
+        this.confirmTimeout = confirmTimeout;
+    }
+
+    @Override
+    public Post write(Post post) {
+        PublishOutcome outcome = publisher.publish(PostMessages.encode(post), confirmTimeout);
+        if (outcome != PublishOutcome.CONFIRMED) {
+            throw new StoreUnavailableException(outcome.reason());
+        }
+        return post;
+    }
+}

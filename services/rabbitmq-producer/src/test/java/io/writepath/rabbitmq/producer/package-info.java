@@ -1,0 +1,4 @@
+@NullMarked
+package io.writepath.rabbitmq.producer;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,80 @@
+package io.writepath.store.elasticsearch;
+
+import io.writepath.post.Post;
+import io.writepath.post.PostConflictException;
+import io.writepath.post.PostWriter;
+import io.writepath.post.StoreUnavailableException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Answers each post by the reply to its own document: on disk in every declared copy, or not acknowledged. */
+final class ElasticsearchPostWriter implements PostWriter {
+
+    private final PostIndex index;
+    private final DocumentSender sender;
+    private final int copies;
+    private final Duration wait;
+    private final Availability elasticsearch = new Availability();
+
+    /** @param wait how long a caller's thread is held at most, both round trips of a repeated post included */
+    ElasticsearchPostWriter(PostIndex index, DocumentSender sender, int copies, Duration wait) {
+        this.index = index;
+        this.sender = sender;
+        this.copies = copies;
+        this.wait = wait;
+    }
+
+    @Override
+    public Post write(Post post) {
+        index.assertEnsured();
+        long deadlineNanos = System.nanoTime() + wait.toNanos();
+        PostDocument document = PostDocument.of(post);
+        Reply reply = await(sender.send(new Operation.Create(post.id(), document)), deadlineNanos);
+        if (reply instanceof Reply.Taken) {
+            return existing(post, await(sender.send(new Operation.Confirm(post.id())), deadlineNanos));
+        }
+        assertDurable(reply);
+        return document.toPost(post.id());
+    }
+
+    private Post existing(Post post, Reply confirmed) {
+        assertDurable(confirmed);
+        if (!(confirmed instanceof Reply.Written(int ignored, PostDocument stored)) || stored == null) {
+            throw new StoreUnavailableException("Elasticsearch did not show the stored post");
+        }
+        if (!stored.content().equals(post.content())) {
+            throw new PostConflictException(post.id());
+        }
+        return stored.toPost(post.id());
+    }
+
+    private void assertDurable(Reply reply) {
+        switch (reply) {
+            case Reply.Written written when written.copies() >= copies -> elasticsearch.noteAnswer();
+            case Reply.Written written ->
+                throw elasticsearch.unavailable(
+                        "only %d of %d declared copies have the post".formatted(written.copies(), copies));
+            case Reply.Unavailable unavailable -> throw elasticsearch.unavailable(unavailable.reason());
+            case Reply.Taken taken -> throw new StoreUnavailableException("too many writers repeat this post at once");
+            case Reply.Refused refused -> throw new IllegalStateException(refused.reason());
+        }
+    }
+
+    private Reply await(CompletableFuture<Reply> reply, long deadlineNanos) {
+        try {
+            return reply.get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException late) {
+            reply.cancel(false);
+            throw elasticsearch.unavailable("Elasticsearch did not answer in %d ms; the post may or may not be stored"
+                    .formatted(wait.toMillis()));
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailableException("interrupted while waiting for Elasticsearch");
+        } catch (ExecutionException broken) {
+            throw new IllegalStateException(broken.getCause());
+        }
+    }
+}

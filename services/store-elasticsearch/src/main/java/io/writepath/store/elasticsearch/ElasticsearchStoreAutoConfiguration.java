@@ -1,0 +1,96 @@
+package io.writepath.store.elasticsearch;
+
+import co.elastic.clients.elasticsearch._types.Time;
+import io.writepath.post.PostWriter;
+import java.time.Duration;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Elasticsearch as the final store: {@code writepath.store=elasticsearch}. */
+@AutoConfiguration
+@ConditionalOnProperty(name = "writepath.store", havingValue = "elasticsearch")
+@EnableConfigurationProperties(ElasticsearchSettings.class)
+class ElasticsearchStoreAutoConfiguration {
+
+    /** Below the application deadline of 5 s, so that this shows as 503 with a reason. */
+    private static final Duration WRITE_WAIT = Duration.ofSeconds(2);
+
+    /** Below the writer's own wait, so that the client hears that copies are missing and not just that it took long. */
+    private static final Time COPIES_WAIT = Time.of(time -> time.time("1s"));
+
+    private static final Time BATCH_COPIES_WAIT = Time.of(time -> time.time("10s"));
+
+    /** Beside one connection for each request in flight: audits, health, the consumer's bulks. */
+    private static final int SPARE_CONNECTIONS = 16;
+
+    @Bean
+    Connection elasticsearchConnection(
+            ElasticsearchSettings settings, @Value("${writepath.in-flight-max:256}") int inFlightMax) {
+        return new Connection(settings, inFlightMax + SPARE_CONNECTIONS);
+    }
+
+    @Bean
+    PostIndex elasticsearchPostIndex(Connection connection, ElasticsearchSettings settings) {
+        return new PostIndex(connection, settings);
+    }
+
+    @Bean
+    IndexStarter elasticsearchIndexStarter(PostIndex index) {
+        return new IndexStarter(index);
+    }
+
+    @Bean
+    CommitRecorder elasticsearchCommitRecorder(ElasticsearchSettings settings) {
+        return new CommitRecorder(settings.copies());
+    }
+
+    @Bean
+    ElasticsearchPostBatchWriter elasticsearchPostBatchWriter(
+            PostIndex index, Connection connection, CommitRecorder commits, ElasticsearchSettings settings) {
+        return new ElasticsearchPostBatchWriter(
+                index, connection.background(), BATCH_COPIES_WAIT, commits, settings.copies());
+    }
+
+    @Bean
+    ElasticsearchPostReader elasticsearchPostReader(Connection connection) {
+        return new ElasticsearchPostReader(connection.foregroundBlocking());
+    }
+
+    @Bean
+    ElasticsearchStoreInspector elasticsearchStoreInspector(
+            Connection connection, PostIndex index, ElasticsearchSettings settings) {
+        return new ElasticsearchStoreInspector(connection, index, settings);
+    }
+
+    /** Where posts go straight into the index. On a queue path the ingress has a writer of its own. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingBean(PostWriter.class)
+    static class Ingress {
+
+        @Bean
+        DocumentSender elasticsearchDocumentSender(
+                Connection connection, ElasticsearchSettings settings, CommitRecorder commits) {
+            return switch (settings.writeMode()) {
+                case SINGLE -> new SingleSender(connection.foreground(), COPIES_WAIT, commits);
+                case BULK ->
+                    new BulkSender(
+                            connection.foreground(),
+                            COPIES_WAIT,
+                            commits,
+                            Thread::startVirtualThread,
+                            settings.bulksInFlight());
+            };
+        }
+
+        @Bean
+        ElasticsearchPostWriter elasticsearchPostWriter(
+                PostIndex index, DocumentSender sender, ElasticsearchSettings settings) {
+            return new ElasticsearchPostWriter(index, sender, settings.copies(), WRITE_WAIT);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package io.writepath.store.elasticsearch;
+
+import co.elastic.clients.elasticsearch.ElasticsearchClient;
+import co.elastic.clients.elasticsearch._types.ElasticsearchException;
+import co.elastic.clients.elasticsearch._types.Time;
+import co.elastic.clients.elasticsearch.cluster.HealthResponse;
+import co.elastic.clients.elasticsearch.core.SearchRequest;
+import co.elastic.clients.elasticsearch.core.SearchResponse;
+import co.elastic.clients.elasticsearch.core.search.Hit;
+import co.elastic.clients.transport.Version;
+import io.writepath.post.Durability;
+import io.writepath.post.StoreInspector;
+import io.writepath.post.StoreUnavailableException;
+import io.writepath.post.StoredPost;
+import io.writepath.post.VersionSource;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Asks Elasticsearch itself, past everything this process remembers or was told. */
+final class ElasticsearchStoreInspector implements StoreInspector, VersionSource {
+
+    private static final int PAGE_DOCUMENTS = 10_000;
+    private static final Time KEEP_ALIVE = Time.of(time -> time.time("1m"));
+
+    private final Connection connection;
+    private final ElasticsearchClient client;
+    private final PostIndex index;
+    private final ElasticsearchSettings declared;
+
+    ElasticsearchStoreInspector(Connection connection, PostIndex index, ElasticsearchSettings declared) {
+        this.connection = connection;
+        this.client = connection.background();
+        this.index = index;
+        this.declared = declared;
+    }
+
+    @Override
+    public void assertReady() {
+        index.assertAssigned();
+    }
+
+    @Override
+    public long count() {
+        try {
+            refresh();
+            var counted = client.count(count -> count.index(PostIndex.ALIAS));
+            if (counted.shards().failed().intValue() > 0) {
+                throw new StoreUnavailableException("Elasticsearch could not count in every shard");
+            }
+            return counted.count();
+        } catch (IOException | ElasticsearchException failure) {
+            throw Failures.unavailable(failure);
+        }
+    }
+
+    @Override
+    public void reset() {
+        index.recreate();
+    }
+
+    @Override
+    public void forEach(Consumer<StoredPost> consumer) {
+        try {
+            refresh();
+            String pit = client.openPointInTime(
+                            open -> open.index(PostIndex.ALIAS).keepAlive(KEEP_ALIVE))
+                    .id();
+            try {
+                forEach(pit, consumer);
+            } finally {
+                client.closePointInTime(close -> close.id(pit));
+            }
+        } catch (IOException | ElasticsearchException failure) {
+            throw Failures.unavailable(failure);
+        }
+    }
+
+    private void forEach(String pit, Consumer<StoredPost> consumer) throws IOException {
+        List<Hit<PostDocument>> hits = page(pit, null);
+        while (!hits.isEmpty()) {
+            hits.forEach(hit -> consumer.accept(toStoredPost(hit)));
+            hits = hits.size() < PAGE_DOCUMENTS ? List.of() : page(pit, hits.getLast());
+        }
+    }
+
+    private List<Hit<PostDocument>> page(String pit, @Nullable Hit<PostDocument> last) throws IOException {
+        var request = new SearchRequest.Builder()
+                .pit(reader -> reader.id(pit).keepAlive(KEEP_ALIVE))
+                .sort(sort -> sort.field(field -> field.field("_shard_doc")))
+                .trackTotalHits(total -> total.enabled(false))
+                .size(PAGE_DOCUMENTS);
+        if (last != null) {
+            request.searchAfter(last.sort());
+        }
+        SearchResponse<PostDocument> page = client.search(request.build(), PostDocument.class);
+        if (page.timedOut() || page.shards().failed().intValue() > 0) {
+            throw new StoreUnavailableException("Elasticsearch could not read every shard");
+        }
+        return page.hits().hits();
+    }
+
+    private static StoredPost toStoredPost(Hit<PostDocument> hit) {
+        return new StoredPost(UUID.fromString(hit.id()), PostDocument.of(hit).content(), null);
+    }
+
+    /**
+     * Level A needs the flush before each answer, and every declared copy on its own node now, of the declared index:
+     * somebody may have changed its number of replicas since.
+     */
+    @Override
+    public Durability durability() {
+        Map<String, String> settings = new TreeMap<>(index.settings());
+        HealthResponse health = index.health();
+        settings.put("declared_copies", Integer.toString(declared.copies()));
+        settings.put("assigned_copies", Integer.toString(health.activeShards()));
+        settings.put("data_nodes", Integer.toString(health.numberOfDataNodes()));
+        boolean flushed = "request".equalsIgnoreCase(settings.get(PostIndex.TRANSLOG_DURABILITY));
+        boolean copied = Integer.toString(declared.replicas()).equals(settings.get(PostIndex.REPLICAS))
+                && Integer.toString(declared.shards()).equals(settings.get(PostIndex.SHARDS))
+                && health.activeShards() >= declared.shards() * declared.copies();
+        return new Durability(flushed && copied ? Durability.Level.A : Durability.Level.B, settings);
+    }
+
+    @Override
+    public Map<String, String> versions() {
+        Map<String, String> versions = new TreeMap<>();
+        versions.put("elasticsearch-java", String.valueOf(Version.VERSION));
+        try {
+            JsonNode nodes = connection
+                    .get("/_nodes", Map.of("filter_path", "nodes.*.version"))
+                    .path("nodes");
+            nodes.forEach(
+                    node -> versions.put("elasticsearch", node.path("version").asString()));
+        } catch (IOException failure) {
+            throw Failures.unavailable(failure);
+        }
+        return versions;
+    }
+
+    private void refresh() throws IOException {
+        var shards = client.indices()
+                .refresh(refresh -> refresh.index(PostIndex.ALIAS))
+                .shards();
+        if (shards == null || shards.failed().intValue() > 0) {
+            throw new StoreUnavailableException("Elasticsearch could not refresh every shard");
+        }
+    }
+}

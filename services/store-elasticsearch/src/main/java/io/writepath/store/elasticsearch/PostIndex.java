@@ -1,0 +1,145 @@
+package io.writepath.store.elasticsearch;
+
+import co.elastic.clients.elasticsearch.ElasticsearchClient;
+import co.elastic.clients.elasticsearch._types.ElasticsearchException;
+import co.elastic.clients.elasticsearch._types.HealthStatus;
+import co.elastic.clients.elasticsearch.cluster.HealthResponse;
+import co.elastic.clients.elasticsearch.indices.IndexSettings;
+import co.elastic.clients.elasticsearch.indices.TranslogDurability;
+import co.elastic.clients.json.JsonData;
+import io.writepath.post.StoreUnavailableException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Map;
+import java.util.TreeMap;
+import tools.jackson.databind.JsonNode;
+
+/** The one index of posts: made explicitly, with every setting that decides what an acknowledgement promises. */
+final class PostIndex {
+
+    /** Reads and writes go through the alias, so that they can never create an index. */
+    static final String ALIAS = "posts";
+
+    static final String NAME = "posts-1";
+    static final String SHARDS = "index.number_of_shards";
+    static final String REPLICAS = "index.number_of_replicas";
+    static final String REFRESH_INTERVAL = "index.refresh_interval";
+    static final String TRANSLOG_DURABILITY = "index.translog.durability";
+    static final String ACTIVE_COPIES = "index.write.wait_for_active_shards";
+
+    private static final String EXISTS = "resource_already_exists_exception";
+    private static final String ASSIGNED_WAIT = "10s";
+
+    private final Connection connection;
+    private final ElasticsearchClient client;
+    private final ElasticsearchSettings declared;
+    private volatile boolean ensured;
+
+    PostIndex(Connection connection, ElasticsearchSettings declared) {
+        this.connection = connection;
+        this.client = connection.background();
+        this.declared = declared;
+    }
+
+    /** Creates the index unless it is there; several processes may do so at once. */
+    void ensure() throws IOException {
+        try {
+            create();
+        } catch (ElasticsearchException answered) {
+            if (!EXISTS.equals(answered.error().type())) {
+                throw answered;
+            }
+            client.indices().putSettings(put -> put.index(NAME).settings(adjustable(new IndexSettings.Builder())));
+        }
+        ensured = true;
+    }
+
+    /** Before that, an index left from earlier may still promise less than is declared now. */
+    void assertEnsured() {
+        if (!ensured) {
+            throw new StoreUnavailableException("the index is not set up yet in Elasticsearch");
+        }
+    }
+
+    /**
+     * Deletes and creates: there is no {@code _delete_by_query} in every distribution, and deleted documents linger.
+     */
+    void recreate() {
+        try {
+            client.indices().delete(delete -> delete.index(NAME).ignoreUnavailable(true));
+            ensure();
+            client.cluster().health(health -> health.index(NAME)
+                    .waitForActiveShards(active -> active.count(declared.shards() * declared.copies()))
+                    .timeout(limit -> limit.time(ASSIGNED_WAIT)));
+        } catch (IOException | ElasticsearchException failure) {
+            throw Failures.unavailable(failure);
+        }
+        assertAssigned();
+    }
+
+    /** Fails, in words, unless the index is the declared one and each shard has all of its copies. */
+    void assertAssigned() {
+        assertEnsured();
+        String shards = settings().get(SHARDS);
+        if (!Integer.toString(declared.shards()).equals(shards)) {
+            throw new StoreUnavailableException(
+                    "the index has %s shards, but ELASTICSEARCH_SHARDS is %d; POST /inspector/reset makes it anew"
+                            .formatted(shards, declared.shards()));
+        }
+        HealthResponse health = health();
+        if (health.numberOfDataNodes() < declared.copies()) {
+            throw new StoreUnavailableException("%d copies need as many Elasticsearch nodes, and there are %d"
+                    .formatted(declared.copies(), health.numberOfDataNodes()));
+        }
+        int wanted = declared.shards() * declared.copies();
+        if (health.status() == HealthStatus.Red || health.activeShards() < wanted) {
+            throw new StoreUnavailableException(
+                    "%d of %d copies of shards are assigned".formatted(health.activeShards(), wanted));
+        }
+    }
+
+    /** The live index's settings under Elasticsearch's own names, defaults included. */
+    Map<String, String> settings() {
+        try {
+            JsonNode index = connection
+                    .get("/" + NAME + "/_settings", Map.of("flat_settings", "true", "include_defaults", "true"))
+                    .path(NAME);
+            Map<String, String> settings = new TreeMap<>();
+            for (String name : new String[] {SHARDS, REPLICAS, REFRESH_INTERVAL, TRANSLOG_DURABILITY, ACTIVE_COPIES}) {
+                JsonNode value = index.path("settings").path(name);
+                settings.put(
+                        name, (value.isMissingNode() ? index.path("defaults").path(name) : value).asString());
+            }
+            return settings;
+        } catch (IOException failure) {
+            throw Failures.unavailable(failure);
+        }
+    }
+
+    HealthResponse health() {
+        try {
+            return client.cluster().health(health -> health.index(NAME).timeout(limit -> limit.time("1s")));
+        } catch (IOException | ElasticsearchException failure) {
+            throw Failures.unavailable(failure);
+        }
+    }
+
+    private void create() throws IOException {
+        try (InputStream mapping = PostIndex.class.getResourceAsStream("/posts-mapping.json")) {
+            client.indices().create(create -> create.index(NAME)
+                    .aliases(ALIAS, alias -> alias.isWriteIndex(true))
+                    .settings(
+                            adjustable(new IndexSettings.Builder().numberOfShards(Integer.toString(declared.shards()))))
+                    .mappings(mappings -> mappings.withJson(mapping))
+                    .waitForActiveShards(active -> active.count(0)));
+        }
+    }
+
+    private IndexSettings adjustable(IndexSettings.Builder settings) {
+        return settings.numberOfReplicas(Integer.toString(declared.replicas()))
+                .refreshInterval(interval -> interval.time(declared.refreshInterval()))
+                .translog(translog -> translog.durability(TranslogDurability.Request))
+                .otherSettings("write.wait_for_active_shards", JsonData.of(declared.copies()))
+                .build();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.writepath.store.elasticsearch;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,95 @@
+package io.writepath.store.jpa;
+
+import io.writepath.post.PostConflictException;
+import io.writepath.post.StoreUnavailableException;
+import jakarta.persistence.PersistenceException;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Tells a database that cannot serve now from a request it refuses. Only SQL states of refused data (class 22 and 23)
+ * and of wrong statements (class 42) are the request's or our own fault; a lost connection, a server that starts,
+ * recovers, is full or read-only, and a pool without a free connection are not.
+ */
+final class Availability {
+
+    private static final Logger log = LoggerFactory.getLogger(Availability.class);
+
+    private final AtomicBoolean answering = new AtomicBoolean(true);
+
+    /** Asks the database; throws {@link StoreUnavailableException} when it cannot serve. */
+    <T> T ask(Supplier<T> question) {
+        try {
+            T answer = question.get();
+            noteAnswer();
+            return answer;
+        } catch (PostConflictException refused) {
+            noteAnswer();
+            throw refused;
+        } catch (DataAccessException | TransactionException | PersistenceException failed) {
+            // PersistenceException: plain JDBC inside a transaction of JPA takes its connection from Hibernate, and
+            // nothing translates what that throws.
+            if (isRefusal(failed)) {
+                throw failed;
+            }
+            throw unavailable(failed);
+        }
+    }
+
+    /** Whether the database answered and refuses what it was asked, so that asking again cannot help. */
+    static boolean isRefusal(RuntimeException failed) {
+        SQLException cause = sqlCause(failed);
+        String state = cause == null ? null : cause.getSQLState();
+        return state != null && (state.startsWith("22") || state.startsWith("23") || state.startsWith("42"));
+    }
+
+    /** Whether it is the data that it refuses, not the statement: a missing table is no post's fault. */
+    static boolean isBadData(RuntimeException failed) {
+        SQLException cause = sqlCause(failed);
+        String state = cause == null ? null : cause.getSQLState();
+        return state != null && (state.startsWith("22") || state.startsWith("23"));
+    }
+
+    private StoreUnavailableException unavailable(RuntimeException failed) {
+        String reason = reason(sqlCause(failed));
+        if (answering.getAndSet(false)) {
+            log.warn("PostgreSQL cannot serve: {}", reason, failed);
+        }
+        return new StoreUnavailableException("PostgreSQL cannot serve: " + reason, failed);
+    }
+
+    private void noteAnswer() {
+        if (!answering.get() && answering.compareAndSet(false, true)) {
+            log.info("PostgreSQL serves again");
+        }
+    }
+
+    private static String reason(@Nullable SQLException cause) {
+        if (cause instanceof SQLTransientConnectionException) {
+            return "no connection from the pool in time";
+        }
+        String state = cause == null ? null : cause.getSQLState();
+        return switch (state == null || state.length() < 2 ? "" : state.substring(0, 2)) {
+            case "25" -> "it is read-only";
+            case "53" -> "it is out of resources";
+            case "57" -> "it is starting, stopping or recovering";
+            default -> "the connection failed";
+        };
+    }
+
+    private static @Nullable SQLException sqlCause(Throwable failed) {
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException sql) {
+                return sql;
+            }
+        }
+        return null;
+    }
+}

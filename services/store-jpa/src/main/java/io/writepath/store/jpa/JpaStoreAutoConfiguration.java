@@ -1,0 +1,92 @@
+package io.writepath.store.jpa;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.writepath.post.PostWriter;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.DatabaseInitializationSettings;
+import org.springframework.context.annotation.Bean;
+import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Stores posts in PostgreSQL where {@code writepath.store=jpa}. An application with its own writer keeps it. */
+@AutoConfiguration(before = DataSourceAutoConfiguration.class)
+@ConditionalOnProperty(name = "writepath.store", havingValue = "jpa")
+@EntityScan(basePackageClasses = PostEntity.class)
+@EnableJpaRepositories(basePackageClasses = PostRepository.class, considerNestedRepositories = false)
+public class JpaStoreAutoConfiguration {
+
+    /**
+     * Waits are bounded so that one for the pool and one for the server stay below the application's deadline of 5 s.
+     * Each can be overridden as {@code spring.datasource.hikari.*}.
+     */
+    @Bean
+    @ConfigurationProperties("spring.datasource.hikari")
+    HikariDataSource dataSource(DataSourceProperties properties) {
+        HikariDataSource pool = properties
+                .initializeDataSourceBuilder()
+                .type(HikariDataSource.class)
+                .build();
+        pool.setPoolName("posts");
+        pool.setAutoCommit(false); // Hibernate then takes a connection only when it has a statement to send
+        pool.setConnectionTimeout(2_000);
+        pool.setValidationTimeout(1_000); // of a connection that idled: part of the wait, not on top of it
+        pool.setInitializationFailTimeout(120_000); // PostgreSQL may still be starting
+        pool.addDataSourceProperty("socketTimeout", "2"); // seconds; a frozen server must not pin a connection
+        pool.addDataSourceProperty("connectTimeout", "2");
+        pool.addDataSourceProperty("tcpKeepAlive", "true");
+        pool.addDataSourceProperty("ApplicationName", "writepath");
+        return pool;
+    }
+
+    @Bean
+    DataSourceScriptDatabaseInitializer schema(DataSource dataSource) {
+        DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
+        settings.setSchemaLocations(List.of("classpath:io/writepath/store/jpa/schema.sql"));
+        settings.setMode(DatabaseInitializationMode.ALWAYS);
+        return new DataSourceScriptDatabaseInitializer(dataSource, settings);
+    }
+
+    @Bean
+    Availability postgresAvailability() {
+        return new Availability();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(PostWriter.class)
+    JpaPostWriter postWriter(PostRepository repository, Availability postgres) {
+        return new JpaPostWriter(repository, postgres);
+    }
+
+    @Bean
+    JpaPostReader postReader(PostRepository repository, Availability postgres) {
+        return new JpaPostReader(repository, postgres);
+    }
+
+    @Bean
+    BatchInsert postBatchWriter(
+            JdbcTemplate jdbc, PlatformTransactionManager transactionManager, Availability postgres) {
+        return new BatchInsert(jdbc, new TransactionTemplate(transactionManager), postgres);
+    }
+
+    @Bean
+    PoolGauges poolGauges(HikariDataSource pool) {
+        return new PoolGauges(pool);
+    }
+
+    @Bean
+    PostgresInspector postgresInspector(HikariDataSource pool) {
+        return new PostgresInspector(pool);
+    }
+}
