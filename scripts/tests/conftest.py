@@ -2,8 +2,33 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+from writepath.runtime.choose import choose
+from writepath.runtime.docker import DockerRuntime
+
+ROOT = Path(__file__).resolve().parents[2]
+_WITH_CONTAINERS = pytest.StashKey[bool]()
 
 # No deadline: the machine may be busy. The same examples each time: a red build stays red until it is mended.
 settings.register_profile("writepath", deadline=None, derandomize=True, database=None)
 settings.load_profile("writepath")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the containers' own tests to the docker runtime: RUNTIME=native promises to do without an engine."""
+    containers = [item for item in items if item.get_closest_marker("docker")]
+    if containers and not _with_containers(config):
+        config.hook.pytest_deselected(items=containers)
+        items[:] = [item for item in items if item not in containers]
+
+
+def _with_containers(config: pytest.Config) -> bool:
+    if _WITH_CONTAINERS not in config.stash:
+        name = os.environ.get("WRITEPATH_TEST_RUNTIME") or "auto"
+        config.stash[_WITH_CONTAINERS] = isinstance(choose(ROOT, name, print), DockerRuntime)
+    return config.stash[_WITH_CONTAINERS]
