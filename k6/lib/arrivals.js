@@ -1,4 +1,4 @@
-// From phases to k6's executor. scripts/src/writepath/plan.py computes the same moments; a test runs k6 to compare.
+// From phases to k6's executor. scripts/src/writepath/load/plan.py computes the same moments; a test runs k6 to compare.
 
 const GRACEFUL_STOP = "20s"; // longer than a request may take: what is cut off leaves no line in the ledger
 const RATES_PER_UNIT = 1000; // k6 takes whole rates only: a thousandth of a request per second is 1 in 1,000 s

@@ -1,4 +1,4 @@
-// One line for each finished request: what became of it. scripts/src/writepath/ledger.py reads them.
+// One line for each finished request: what became of it. scripts/src/writepath/load/ledger.py reads them.
 
 export const WRONG_ECHO = 9001; // 201, but Location does not name the id that was sent
 export const END_OF_FILE = 9002; // connection closed without an answer; k6 has no code of its own for it

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath.audit import Attempts, Counts, Stored, compare, intervals, not_read
-from writepath.ledger import Outcome
-from writepath.plan import encode_id
+from writepath.load.ledger import Outcome
+from writepath.load.plan import encode_id
+from writepath.run.audit import Attempts, Counts, Stored, compare, intervals, not_read
 
 RUN = "0123456789abcde"
 

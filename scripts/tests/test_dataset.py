@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath import dataset
 from writepath.errors import UsageError
+from writepath.load import dataset
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from writepath import inspector
 from writepath.errors import AuditError
-from writepath.inspector import Inspector, Pending
-from writepath.plan import encode_id
-from writepath.stored import PREFIX_LENGTH, Rows
+from writepath.load.plan import encode_id
+from writepath.run import inspector
+from writepath.run.inspector import Inspector, Pending
+from writepath.run.stored import PREFIX_LENGTH, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from writepath import dataset, k6, ledger, plan, process
+from writepath import process
 from writepath.errors import LoadError
+from writepath.load import dataset, k6, ledger, plan
 from writepath.provision import k6 as provision
 from writepath.registry import Phase
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath import ledger
 from writepath.errors import AuditError
-from writepath.ledger import HEADER, RECORD, Ledger, Outcome
+from writepath.load import ledger
+from writepath.load.ledger import HEADER, RECORD, Ledger, Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath import plan
 from writepath.errors import UsageError
-from writepath.plan import ArrivalPlan, align, arrival_plan, constant_plan
+from writepath.load import plan
+from writepath.load.plan import ArrivalPlan, align, arrival_plan, constant_plan
 from writepath.registry import Phase
 
 ORIGIN_MS = 1_795_231_568_103.0

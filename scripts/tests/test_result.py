@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from writepath import result, schema
+from writepath import result
 from writepath.errors import UsageError
-from writepath.result import Run, SuiteResult, SuiteVariant, Verdict
+from writepath.result import Run, SuiteResult, SuiteVariant, Verdict, schema
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = result.Code(commit="0" * 40, dirty=False)
@@ -88,7 +88,7 @@ def test_what_is_saved_satisfies_its_schema(name: str, record: Any, tmp_path: Pa
 def test_the_schemas_are_those_of_the_records() -> None:
     for name, text in schema.files().items():
         assert (ROOT / "schemas" / name).read_text(encoding="utf-8") == text, (
-            "run: python -m writepath.schema"
+            "run: python -m writepath.result.schema"
         )
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath.dataset import generate
-from writepath.reviews import KEYWORD_SHARES, reviews
+from writepath.load.dataset import generate
+from writepath.load.reviews import KEYWORD_SHARES, reviews
 
 SHA256_OF_SEED_1 = "f397938d3d77207b8380da171735a3b662b9007b644adead9ce363fa1ab1feaa"
 SEEDS = st.integers(min_value=0, max_value=2**63 - 1)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from writepath.run.sampler import HOST, K6, Sample, Sampler, cpu_shares, foreign_share, resources, save
 from writepath.runtime.base import Usage
-from writepath.sampler import HOST, K6, Sample, Sampler, cpu_shares, foreign_share, resources, save
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

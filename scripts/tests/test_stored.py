@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath import stored
 from writepath.errors import AuditError
-from writepath.plan import encode_id
-from writepath.stored import PREFIX_LENGTH, Rows
+from writepath.load.plan import encode_id
+from writepath.run import stored
+from writepath.run.stored import PREFIX_LENGTH, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

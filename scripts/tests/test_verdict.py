@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from writepath import audit
 from writepath.result import Canary, Drain, Durability, Generator, Offenders, Requests
-from writepath.verdict import Evidence, judge
+from writepath.run import audit
+from writepath.run.verdict import Evidence, judge
 
 REQUESTS = Requests(
     planned=100,

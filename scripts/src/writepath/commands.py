@@ -156,8 +156,10 @@ def usage() -> str:
 
 
 def _bench(root: Path, options: Options, suite: Suite, variants: tuple[Variant, ...]) -> int:
-    from writepath import checkout, dataset, suite_run
+    from writepath import checkout
+    from writepath.load import dataset
     from writepath.progress import Progress
+    from writepath.suite import suite_run
 
     seed = options.whole("SEED", 1, low=0, high=SEED_MAX)
     repetitions = options.whole("REPS", suite.repetitions, low=1, high=1000)

@@ -15,7 +15,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from writepath.plan import arrival_plan, encode_id
+from writepath.load.plan import arrival_plan, encode_id
 from writepath.registry import Phase
 
 

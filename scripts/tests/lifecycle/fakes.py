@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from lifecycle.liar import Liar, Lies
 from writepath import registry
-from writepath.dataset import Dataset
-from writepath.draft import RunSpec
 from writepath.errors import StartError
+from writepath.load.dataset import Dataset
 from writepath.registry import Phase, Scenario, Variant, WarmUp
 from writepath.result import Code
+from writepath.run.draft import RunSpec
 from writepath.runtime.base import Usage
 
 if TYPE_CHECKING:

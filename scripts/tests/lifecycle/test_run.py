@@ -12,12 +12,14 @@ from rich.console import Console
 
 from lifecycle.fakes import SCENARIO, FakeRuntime, dataset, spec
 from lifecycle.liar import Lies
-from writepath import drain, host, ledger, result, verdict
+from writepath import result
 from writepath.errors import SetupError
-from writepath.host import CanaryCage
-from writepath.plan import encode_id
+from writepath.load import ledger
+from writepath.load.plan import encode_id
 from writepath.progress import Progress
-from writepath.runner import Bench, execute
+from writepath.run import drain, host, verdict
+from writepath.run.host import CanaryCage
+from writepath.run.runner import Bench, execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,11 +13,13 @@ from rich.console import Console
 from lifecycle import fakes
 from lifecycle.fakes import FakeRuntime, dataset, suite, variant
 from lifecycle.liar import Lies
-from writepath import drain, host, result, suite_run, verdict
+from writepath import result
 from writepath.errors import SetupError, UsageError
 from writepath.progress import Progress
 from writepath.result import Code
-from writepath.suite_run import INTERRUPTED, SuitePlan, blocks, worst
+from writepath.run import drain, host, verdict
+from writepath.suite import suite_run
+from writepath.suite.suite_run import INTERRUPTED, SuitePlan, blocks, worst
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from writepath import audit, ledger, plan, result, sampler, stored
+from writepath import result
+from writepath.load import ledger, plan
 from writepath.registry import Phase
+from writepath.run import audit, sampler, stored
 
 if TYPE_CHECKING:
     from pathlib import Path

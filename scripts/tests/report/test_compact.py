@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from writepath.errors import UsageError
-from writepath.ledger import RECORD, Ledger
+from writepath.load.ledger import RECORD, Ledger
 from writepath.report import compact
 from writepath.report.raw import RunData, Samples, StoredRows, read_run
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from writepath import publish, result
+from writepath import result
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import cli_compare, cli_publish, cli_report
+from writepath.report import cli_compare, cli_publish, cli_report, publish
 from writepath.report.exports import markdown
 from writepath.report.figures import suite_figures
 from writepath.report.raw import read_suite

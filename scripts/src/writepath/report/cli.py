@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath import publish as publishing
 from writepath.errors import UsageError
 from writepath.report import exports
+from writepath.report import publish as publishing
 from writepath.report.compare import compared
 from writepath.report.figures import suite_figures
 from writepath.report.page import page

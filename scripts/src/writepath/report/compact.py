@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from writepath.errors import UsageError
-from writepath.ledger import RECORD, Ledger
+from writepath.load.ledger import RECORD, Ledger
 from writepath.report.raw import Samples, StoredRows
 
 if TYPE_CHECKING:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath import plan, stats
-from writepath.ledger import END_OF_FILE, Outcome
+from writepath import stats
+from writepath.load import plan
+from writepath.load.ledger import END_OF_FILE, Outcome
 from writepath.registry import Phase
 from writepath.result import Resource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from writepath.ledger import Ledger
+    from writepath.load.ledger import Ledger
     from writepath.report.raw import RunData, Samples, Series, StoredRows, SuiteData
     from writepath.result import Run, SuitePhase, SuiteResult
     from writepath.stats import Bands, Distribution, Floats, Ints

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath import ledger as ledgers
 from writepath.errors import UsageError
+from writepath.load import ledger as ledgers
 from writepath.result import Run, SuiteResult, load_run, load_suite
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from writepath.result import Durability
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from writepath.stored import Rows
+    from writepath.run.stored import Rows
 
 ASK_TIMEOUT_S = 10.0
 GAUGE_TIMEOUT_S = 0.8  # below the sampling interval

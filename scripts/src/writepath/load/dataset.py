@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from writepath.errors import UsageError
-from writepath.reviews import reviews
+from writepath.load.reviews import reviews
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

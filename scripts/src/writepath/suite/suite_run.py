@@ -11,21 +11,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from writepath import host, pidfile, result, resume
-from writepath.draft import RunSpec, dataset_facts, moment
-from writepath.host import CanaryCage
+from writepath import pidfile, result
 from writepath.result import SuitePhase, SuiteResult, SuiteRun, SuiteVariant
-from writepath.runner import Bench, execute
+from writepath.run import host
+from writepath.run.draft import RunSpec, dataset_facts, moment
+from writepath.run.host import CanaryCage
+from writepath.run.runner import Bench, execute
+from writepath.suite import resume
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from writepath.dataset import Dataset
+    from writepath.load.dataset import Dataset
     from writepath.progress import Progress
     from writepath.registry import Suite, Variant
     from writepath.result import Code
-    from writepath.runner import Finished
+    from writepath.run.runner import Finished
     from writepath.runtime.base import Runtime
 
 STAMP = "%Y%m%dT%H%M%SZ"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath.ledger import WRONG_ECHO, Outcome
+from writepath.load.ledger import WRONG_ECHO, Outcome
 from writepath.result import Audit, Offenders
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from writepath.ledger import Ledger
+    from writepath.load.ledger import Ledger
 
 INTERVALS_MAX = 100
 FIRST_IDS = 20

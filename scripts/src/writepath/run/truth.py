@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Self
 
 import httpx
 
-from writepath import stored as stored_rows
 from writepath.errors import StartError
-from writepath.inspector import Inspector, Pending, plain_client
-from writepath.plan import encode_id
-from writepath.stored import Rows
+from writepath.load.plan import encode_id
+from writepath.run import stored as stored_rows
+from writepath.run.inspector import Inspector, Pending, plain_client
+from writepath.run.stored import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from writepath.audit import Stored
     from writepath.registry import Variant
     from writepath.result import Durability
+    from writepath.run.audit import Stored
     from writepath.runtime.base import Stack
 
 POLL_S = 0.25

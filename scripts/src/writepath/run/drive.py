@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from writepath import k6, sampler
-from writepath.ledger import Tail
+from writepath.load import k6
+from writepath.load.ledger import Tail
 from writepath.progress import Live
+from writepath.run import sampler
 from writepath.runtime.base import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from writepath.run.truth import Truth
     from writepath.runtime.base import Stack
-    from writepath.truth import Truth
 
 TICK_S = 0.25
 

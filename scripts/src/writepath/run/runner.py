@@ -10,26 +10,27 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath import audit, draft, drive, k6, ledger, sampler
-from writepath import drain as draining
-from writepath import figures as measured
-from writepath import stored as stored_rows
-from writepath.draft import Draft, Evaluation, RunSpec
 from writepath.errors import AuditError, LoadError, WritepathError
-from writepath.plan import arrival_plan, constant_plan, encode_id, new_run_id
-from writepath.truth import Truth
-from writepath.verdict import Evidence
+from writepath.load import k6, ledger
+from writepath.load.plan import arrival_plan, constant_plan, encode_id, new_run_id
+from writepath.run import audit, draft, drive, sampler
+from writepath.run import drain as draining
+from writepath.run import figures as measured
+from writepath.run import stored as stored_rows
+from writepath.run.draft import Draft, Evaluation, RunSpec
+from writepath.run.truth import Truth
+from writepath.run.verdict import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from writepath.audit import Stored
-    from writepath.drain import Drained
-    from writepath.host import CanaryCage
-    from writepath.plan import ArrivalPlan
+    from writepath.load.plan import ArrivalPlan
     from writepath.progress import Progress
     from writepath.result import Audit, Host, Run
+    from writepath.run.audit import Stored
+    from writepath.run.drain import Drained
+    from writepath.run.host import CanaryCage
     from writepath.runtime.base import Runtime, Stack
 
 

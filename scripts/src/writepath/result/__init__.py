@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from writepath.errors import UsageError
-from writepath.measures import (
+from writepath.result.measures import (
     Audit,
     Canary,
     Code,
@@ -33,7 +33,7 @@ from writepath.measures import (
     Verdict,
     VerdictStatus,
 )
-from writepath.records import from_json
+from writepath.result.records import from_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,24 +12,26 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from writepath import ledger, result, sampler
-from writepath.plan import new_run_id
+from writepath import result
+from writepath.load import ledger
+from writepath.load.plan import new_run_id
 from writepath.result import Drain, Generator, Step, Verdict
-from writepath.verdict import judge
+from writepath.run import sampler
+from writepath.run.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from writepath import k6
-    from writepath.audit import Stored
-    from writepath.dataset import Dataset
-    from writepath.drain import Drained
-    from writepath.drive import Driven
-    from writepath.figures import Figures
+    from writepath.load import k6
+    from writepath.load.dataset import Dataset
     from writepath.progress import Progress
     from writepath.registry import Scenario, Variant
-    from writepath.verdict import Evidence
+    from writepath.run.audit import Stored
+    from writepath.run.drain import Drained
+    from writepath.run.drive import Driven
+    from writepath.run.figures import Figures
+    from writepath.run.verdict import Evidence
 
 UNEXPECTED_EXIT_CODE = 10
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath.audit import Stored
 from writepath.errors import AuditError
+from writepath.run.audit import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

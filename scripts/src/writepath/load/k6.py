@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from writepath.plan import ArrivalPlan
+    from writepath.load.plan import ArrivalPlan
 
 STOP_SECONDS = 10.0  # k6 interrupts its virtual users and writes the summary in far less
 THRESHOLDS_CROSSED = 99

@@ -1,7 +1,7 @@
-"""What do run.json and suite.json look like, for other languages? Derives their JSON Schemas from result.py.
+"""What do run.json and suite.json look like, for other languages? Derives their JSON Schemas from the records.
 
-`python -m writepath.schema` rewrites the committed files; a test fails where they differ. The comment beside a field is
-its description, so that a unit is written once.
+`python -m writepath.result.schema` rewrites the committed files; a test fails where they differ. The comment beside a
+field is its description, so that a unit is written once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from writepath import result
 
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def json_schema(record: type, title: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from writepath.inspector import Pending
+    from writepath.run.inspector import Pending
 
 QUIET_S = 5.0
 CAP_S = 120.0

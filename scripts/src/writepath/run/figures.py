@@ -9,16 +9,16 @@ import numpy as np
 
 from writepath import stats
 from writepath.errors import LoadError
-from writepath.ledger import Outcome
-from writepath.plan import align
+from writepath.load.ledger import Outcome
+from writepath.load.plan import align
 from writepath.result import Latency, PhaseResult, Requests, Throughput
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from writepath.audit import Stored
-    from writepath.ledger import Ledger
-    from writepath.plan import ArrivalPlan
+    from writepath.load.ledger import Ledger
+    from writepath.load.plan import ArrivalPlan
+    from writepath.run.audit import Stored
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""One run, from an empty store to its verdict."""
