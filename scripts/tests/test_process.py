@@ -161,7 +161,7 @@ def test_reap_ends_what_a_killed_runner_left(tmp_path: Path) -> None:
     assert pidfile.stale([folder]) == []
     os.kill(outer.pid, signal.SIGKILL)  # it alone, as the kernel does when memory is short
     assert is_running(inner)
-    assert pidfile.stale([folder]) == [folder]
+    assert eventually(lambda: pidfile.stale([folder]) == [folder])
     assert pidfile.reap(folder) == ["inner"]
     assert not is_running(inner)
     outer.stop()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+import own_checkout
+
 SAMPLE = Path(__file__).parent / "sample"
 MINUTES_20 = 1200
 EXIT_UNKNOWN = 3
@@ -30,17 +28,7 @@ ENTRY = """
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with the built jars, and with the cache of this one: nothing is fetched again."""
-    copy = tmp_path_factory.mktemp("adding") / "writepath"
-    shutil.copytree(
-        ROOT, copy, ignore=shutil.ignore_patterns(".git", ".writepath", "node_modules", "results")
-    )
-    state = copy / ".writepath"
-    state.mkdir()
-    for cached in (ROOT / ".writepath").iterdir():
-        if cached.is_dir() and cached.name not in {"run", "venv", "stacks"}:
-            (state / cached.name).symlink_to(cached)
-    return copy
+    return own_checkout.copied(tmp_path_factory.mktemp("adding"))
 
 
 def append(path: Path, text: str) -> None:
@@ -55,19 +43,10 @@ def replace(path: Path, old: str, new: str) -> None:
 
 def bench(checkout: Path, variant: str) -> dict[str, object]:
     """Runs the smoke load on one variant as a user would; the newest run.json."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "scripts/src")}
-    environment.update(VARIANT=variant, SUITE="smoke", RUNTIME="native")
-    ended = subprocess.run(
-        [sys.executable, "-m", "writepath", "bench"],
-        cwd=checkout,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=MINUTES_20,
-        check=False,
-    )
-    assert ended.returncode in {0, EXIT_UNKNOWN}, ended.stdout[-3000:] + ended.stderr[-3000:]
-    runs = list((checkout / "results" / "latest").resolve().rglob("run.json"))
+    command = own_checkout.started(checkout, "bench", VARIANT=variant, SUITE="smoke")
+    said, _ = command.communicate(timeout=MINUTES_20)
+    assert command.returncode in {0, EXIT_UNKNOWN}, said[-6000:]
+    runs = list(own_checkout.latest(checkout).rglob("run.json"))
     assert len(runs) == 1
     found: dict[str, object] = json.loads(runs[0].read_text(encoding="utf-8"))
     return found
