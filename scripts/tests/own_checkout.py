@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Self
 
 ROOT = Path(__file__).resolve().parents[2]
+STOP_SECONDS = 60
 
 
 def copied(folder: Path) -> Path:
@@ -26,18 +28,46 @@ def copied(folder: Path) -> Path:
     return copy
 
 
-def started(checkout: Path, command: str, **variables: str) -> subprocess.Popen[str]:
-    """One command of the project under way, with the output of its words and errors together."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "writepath", command],
-        cwd=checkout,
-        env={**os.environ, "PYTHONPATH": str(checkout / "scripts/src"), "RUNTIME": "native", **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        # A shell's background job inherits SIGINT as ignored, and these tests may run in one.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs yet
-    )
+class Command:
+    """One command of the project under way; its words and errors go to one file. Ended with the block."""
+
+    def __init__(self, checkout: Path, name: str, **variables: str) -> None:
+        """Starts it. variables: as a user would write them behind `make`."""
+        self._log = (checkout.parent / f"{name}.log").open("w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "writepath", name],
+            cwd=checkout,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(checkout / "scripts/src"),
+                "RUNTIME": "native",
+                **variables,
+            },
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            # A shell's background job inherits SIGINT as ignored, and these tests may run in one.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - forked before any thread
+        )
+
+    def __enter__(self) -> Self:
+        """It runs already."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Asks it to stop, as Ctrl-C does, where a failed test left it running."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait(timeout=STOP_SECONDS)
+        self._log.close()
+
+    def said(self) -> str:
+        """The end of what it printed so far."""
+        self._log.flush()
+        return Path(self._log.name).read_text(encoding="utf-8")[-6000:]
+
+    def ended(self, within_s: float) -> int:
+        """Its exit code, once it is there."""
+        return self.process.wait(timeout=within_s)
 
 
 def latest(checkout: Path) -> Path:

@@ -43,9 +43,8 @@ def replace(path: Path, old: str, new: str) -> None:
 
 def bench(checkout: Path, variant: str) -> dict[str, object]:
     """Runs the smoke load on one variant as a user would; the newest run.json."""
-    command = own_checkout.started(checkout, "bench", VARIANT=variant, SUITE="smoke")
-    said, _ = command.communicate(timeout=MINUTES_20)
-    assert command.returncode in {0, EXIT_UNKNOWN}, said[-6000:]
+    with own_checkout.Command(checkout, "bench", VARIANT=variant, SUITE="smoke") as command:
+        assert command.ended(MINUTES_20) in {0, EXIT_UNKNOWN}, command.said()
     runs = list(own_checkout.latest(checkout).rglob("run.json"))
     assert len(runs) == 1
     found: dict[str, object] = json.loads(runs[0].read_text(encoding="utf-8"))

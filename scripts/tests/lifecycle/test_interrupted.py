@@ -11,9 +11,9 @@ import pytest
 
 import own_checkout
 from contract.subject import eventually
+from own_checkout import Command
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
 MINUTES_5 = 300
@@ -27,18 +27,18 @@ def checkout(tmp_path: Path) -> Path:
     return own_checkout.copied(tmp_path)
 
 
-def in_second_load(checkout: Path) -> tuple[subprocess.Popen[str], list[psutil.Process]]:
-    """A suite whose first run is finished and whose second is under load, and every process it started."""
-    command = own_checkout.started(checkout, "bench-all", **SUITE)
+def in_second_load(command: Command, checkout: Path) -> list[psutil.Process]:
+    """Waits until the first run is finished and the second is under load; every process of the command then."""
     second = "*/*/*/*/rep-02/ledger.csv"
-    eventually(
-        lambda: any(file.stat().st_size for file in (checkout / "results").glob(second)),
-        "the second run loads",
-        within_s=MINUTES_5,
-    )
-    children = psutil.Process(command.pid).children(recursive=True)
-    assert {"k6", "java", "postgres", "nginx"} <= {child.name() for child in children}
-    return command, children
+
+    def loads() -> bool:
+        assert command.process.poll() is None, command.said()
+        return any(file.stat().st_size for file in (checkout / "results").glob(second))
+
+    eventually(loads, "the second run loads", within_s=MINUTES_5)
+    processes = psutil.Process(command.process.pid).children(recursive=True)
+    assert {"k6", "java", "postgres", "nginx"} <= {process.name() for process in processes}
+    return processes
 
 
 def ended(processes: list[psutil.Process]) -> bool:
@@ -56,25 +56,26 @@ def assert_first_run_is_kept(checkout: Path) -> None:
 @pytest.mark.native
 @pytest.mark.timeout(2 * MINUTES_5)
 def test_ctrl_c_in_mid_load_leaves_no_process_and_keeps_what_was_finished(checkout: Path) -> None:
-    command, processes = in_second_load(checkout)
-    command.send_signal(signal.SIGINT)
-    said, _ = command.communicate(timeout=MINUTES_5)
-    assert command.returncode == EXIT_INTERRUPTED, said[-3000:]
+    with Command(checkout, "bench-all", **SUITE) as command:
+        processes = in_second_load(command, checkout)
+        command.process.send_signal(signal.SIGINT)
+        assert command.ended(MINUTES_5) == EXIT_INTERRUPTED, command.said()
+        said = command.said()
     assert ended(processes)
-    assert "RESUME=1" in said
+    assert "RESUME=1 goes on from here" in said
     assert_first_run_is_kept(checkout)
 
 
 @pytest.mark.native
 @pytest.mark.timeout(3 * MINUTES_5)
 def test_a_killed_suite_leaves_no_process_and_is_gone_on_with(checkout: Path) -> None:
-    command, processes = in_second_load(checkout)
-    command.kill()
-    command.communicate(timeout=MINUTES_5)
-    resumed = own_checkout.started(checkout, "bench-all", RESUME="1", **SUITE)
-    eventually(lambda: ended(processes), "every process of the killed suite is gone", within_s=MINUTES_5)
-    said, _ = resumed.communicate(timeout=MINUTES_5)
-    assert resumed.returncode in {0, EXIT_UNKNOWN}, said[-6000:]
+    with Command(checkout, "bench-all", **SUITE) as command:
+        processes = in_second_load(command, checkout)
+        command.process.kill()
+        command.ended(MINUTES_5)
+    with Command(checkout, "bench-all", RESUME="1", **SUITE) as resumed:
+        eventually(lambda: ended(processes), "every process of the killed suite is gone", within_s=MINUTES_5)
+        assert resumed.ended(MINUTES_5) in {0, EXIT_UNKNOWN}, resumed.said()
     assert_first_run_is_kept(checkout)
     index = json.loads((own_checkout.latest(checkout) / "suite.json").read_text(encoding="utf-8"))
     assert (index["status"], len(index["runs"])) == ("finished", 2)

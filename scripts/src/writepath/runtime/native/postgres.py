@@ -37,7 +37,8 @@ class Postgres:
         """One server without a Unix socket: a path below a deep checkout is too long for one."""
         data = place.folder / "data"
         template = _template(place.root, place.service, place.account)
-        process.call("cp", "-a", "--reflink=auto", template, data)
+        # Resolved: of a link, as in a cache folder shared by two checkouts, cp would copy the link alone.
+        process.call("cp", "-a", "--reflink=auto", template.resolve(), data)
         flags = list(place.service.command[1:])
         port = place.addresses.port(place.service.name, PORT)
         server = archives.postgres(place.root) / "bin" / "postgres"
