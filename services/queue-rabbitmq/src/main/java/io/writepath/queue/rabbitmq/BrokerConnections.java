@@ -1,49 +1,47 @@
 package io.writepath.queue.rabbitmq;
 
-import com.rabbitmq.client.Address;
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 
 /**
- * Opens connections that never recover by themselves: each owner replaces a lost one, because only the owner knows what
- * became of the messages on it.
+ * Takes the client library's own connection out of one of Spring's factories. The factory's proxies replace a broken
+ * channel quietly; whoever waits for confirms or answers must know that it broke, and what was lost with it. A
+ * connection that was aborted or lost is a new one the next time.
  */
-public final class BrokerConnections {
+final class BrokerConnections {
 
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
-    private static final Duration RPC_TIMEOUT = Duration.ofSeconds(5);
+    static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
-    private final BrokerSettings settings;
-    private final ConnectionFactory factory = new ConnectionFactory();
+    private BrokerConnections() {}
 
-    public BrokerConnections(BrokerSettings settings) {
-        this.settings = settings;
-        factory.setUsername(settings.username());
-        factory.setPassword(settings.password());
-        factory.setVirtualHost(settings.virtualHost());
-        factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());
-        factory.setConnectionTimeout((int) CONNECT_TIMEOUT.toMillis());
-        factory.setHandshakeTimeout((int) RPC_TIMEOUT.toMillis());
-        factory.setChannelRpcTimeout((int) RPC_TIMEOUT.toMillis());
-        factory.setAutomaticRecoveryEnabled(false);
-        factory.setTopologyRecoveryEnabled(false);
+    static Connection open(ConnectionFactory factory) {
+        return Objects.requireNonNull(factory.createConnection().getDelegate());
     }
 
-    /** Opens one connection; the name is what the broker's own tools show. */
-    public Connection open(String name) throws IOException, TimeoutException {
-        return factory.newConnection(Address.parseAddresses(settings.addresses()), name);
-    }
-
-    public BrokerSettings settings() {
-        return settings;
+    static Channel channelOf(Connection connection) throws IOException {
+        return connection.openChannel().orElseThrow(() -> new IOException("no channel left on the connection"));
     }
 
     /** Closes without waiting for an answer that a dead broker never gives. */
-    public static void abort(Connection connection) {
-        connection.abort((int) TimeUnit.SECONDS.toMillis(1));
+    static void abort(Connection connection) {
+        connection.abort((int) CLOSE_TIMEOUT.toMillis());
+    }
+
+    /** The broker's reason for closing the channel, somewhere among the causes; null when it is no refusal. */
+    static AMQP.Channel.@Nullable Close refusal(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ShutdownSignalException signal
+                    && signal.getReason() instanceof AMQP.Channel.Close close) {
+                return close;
+            }
+        }
+        return null;
     }
 }

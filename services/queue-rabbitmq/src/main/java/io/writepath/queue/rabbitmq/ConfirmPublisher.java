@@ -5,29 +5,36 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.context.SmartLifecycle;
 
 /**
- * Publishes persistent, mandatory messages and waits for the broker's confirm, on its own connection: a broker in alarm
- * blocks publishing connections, and must not stop consumers with them. A lost connection is replaced in the
- * background; meanwhile every publishing fails at once.
+ * Publishes persistent, mandatory messages and waits for the broker's confirm, on a connection for publishing only: a
+ * broker in alarm blocks publishing connections, and must not stop consumers with them. A lost connection is replaced
+ * in the background; meanwhile every publishing fails at once.
  */
-public final class ConfirmPublisher implements Gauges, AutoCloseable {
+public final class ConfirmPublisher implements Gauges, SmartLifecycle, AutoCloseable {
 
     private final PublisherCounters counters = new PublisherCounters();
     private final PublisherSupervisor supervisor;
+    private volatile boolean running;
 
-    public ConfirmPublisher(BrokerConnections connections, QueueTopology topology, PublisherRoute route) {
-        Duration startTimeout = connections.settings().startTimeout();
-        this.supervisor = new PublisherSupervisor(route.name(), startTimeout, () -> open(connections, topology, route));
+    /** Publishes on the factory's publishing connection, and is alone on it. */
+    public ConfirmPublisher(
+            ConnectionFactory connections, BrokerSettings settings, QueueTopology topology, PublisherRoute route) {
+        ConnectionFactory publishing = Objects.requireNonNull(connections.getPublisherConnectionFactory());
+        this.supervisor =
+                new PublisherSupervisor(route.name(), settings.startTimeout(), () -> open(publishing, topology, route));
     }
 
-    private PublisherSession open(BrokerConnections connections, QueueTopology topology, PublisherRoute route)
-            throws IOException, TimeoutException {
-        PublisherSession session = PublisherSession.open(connections, topology, route, counters);
+    private PublisherSession open(ConnectionFactory publishing, QueueTopology topology, PublisherRoute route)
+            throws IOException {
+        PublisherSession session = PublisherSession.open(publishing, topology, route, counters);
         counters.connections.increment();
         return session;
     }
@@ -37,8 +44,10 @@ public final class ConfirmPublisher implements Gauges, AutoCloseable {
      *
      * @throws IllegalStateException the broker did not answer within the start time-out, or holds other settings
      */
+    @Override
     public void start() {
         supervisor.start();
+        running = true;
     }
 
     /** Sends the message and waits for the broker's word, at most {@code wait}; never throws for the broker's sake. */
@@ -93,7 +102,24 @@ public final class ConfirmPublisher implements Gauges, AutoCloseable {
     }
 
     @Override
+    public void stop() {
+        close();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** Before whatever publishes, and stopped after it; Spring's connections, at the lowest phase, outlive this. */
+    @Override
+    public int getPhase() {
+        return Integer.MIN_VALUE + 1;
+    }
+
+    @Override
     public void close() {
+        running = false;
         supervisor.close();
     }
 }

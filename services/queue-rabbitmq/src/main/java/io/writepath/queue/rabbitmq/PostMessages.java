@@ -33,17 +33,19 @@ public final class PostMessages {
     /**
      * Reads a post back.
      *
+     * @param type the message's type
+     * @param id the message's own id
      * @throws UndecodableMessageException when it is not a post of this format; it never will be
      */
-    public static Post decode(AMQP.@Nullable BasicProperties properties, byte[] body) {
-        if (properties == null || !TYPE.equals(properties.getType())) {
+    public static Post decode(@Nullable String type, @Nullable String id, byte[] body) {
+        if (!TYPE.equals(type)) {
             throw new UndecodableMessageException("its type is not " + TYPE);
         }
         Post post = parse(body);
         if (post.id() == null || post.content() == null || post.createdAt() == null) {
             throw new UndecodableMessageException("id, content or createdAt is missing");
         }
-        if (!post.id().toString().equals(properties.getMessageId())) {
+        if (!post.id().toString().equals(id)) {
             throw new UndecodableMessageException("its message id is not the post's id");
         }
         return post;

@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 
 /** One publishing connection with its channels. Once it or any channel breaks, all of it has ended. */
 final class PublisherSession implements AutoCloseable {
@@ -23,11 +23,12 @@ final class PublisherSession implements AutoCloseable {
     }
 
     static PublisherSession open(
-            BrokerConnections connections, QueueTopology topology, PublisherRoute route, PublisherCounters counters)
-            throws IOException, TimeoutException {
-        PublisherSession session = new PublisherSession(connections.open(route.name()));
+            ConnectionFactory connections, QueueTopology topology, PublisherRoute route, PublisherCounters counters)
+            throws IOException {
+        PublisherSession session = new PublisherSession(BrokerConnections.open(connections));
         try {
-            session.prepare(topology, route, counters);
+            topology.declare(connections);
+            session.prepare(route, counters);
             return session;
         } catch (IOException | RuntimeException e) {
             session.close();
@@ -35,14 +36,11 @@ final class PublisherSession implements AutoCloseable {
         }
     }
 
-    private void prepare(QueueTopology topology, PublisherRoute route, PublisherCounters counters) throws IOException {
+    private void prepare(PublisherRoute route, PublisherCounters counters) throws IOException {
         connection.addBlockedListener(reason -> blocked = true, () -> blocked = false);
         connection.addShutdownListener(cause -> end());
         for (int i = 0; i < route.channels(); i++) {
-            Channel channel = connection.createChannel();
-            if (i == 0) {
-                topology.declare(channel);
-            }
+            Channel channel = BrokerConnections.channelOf(connection);
             channel.addShutdownListener(cause -> end());
             channels.add(new ConfirmChannel(channel, route.exchange(), route.name() + "-" + i, counters));
         }

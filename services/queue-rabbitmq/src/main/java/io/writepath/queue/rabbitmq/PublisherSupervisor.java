@@ -1,8 +1,6 @@
 package io.writepath.queue.rabbitmq;
 
 import com.rabbitmq.client.AMQP;
-import com.rabbitmq.client.ShutdownSignalException;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -108,10 +106,8 @@ final class PublisherSupervisor implements AutoCloseable {
     }
 
     private static boolean isRefusedTopology(Exception failure) {
-        return failure instanceof IOException
-                && failure.getCause() instanceof ShutdownSignalException signal
-                && signal.getReason() instanceof AMQP.Channel.Close close
-                && close.getReplyCode() == AMQP.PRECONDITION_FAILED;
+        AMQP.Channel.Close refusal = BrokerConnections.refusal(failure);
+        return refusal != null && refusal.getReplyCode() == AMQP.PRECONDITION_FAILED;
     }
 
     private static String reason(Exception failure) {

@@ -16,6 +16,8 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.springframework.amqp.AmqpException;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 
 /**
  * What the broker itself says about the queue, over plain AMQP: the management plug-in is not on every broker. Has its
@@ -23,17 +25,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable {
 
-    private final BrokerConnections connections;
+    private final CachingConnectionFactory connections;
     private final QueueTopology topology;
-    private final String name;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Connection connection;
     private @Nullable Channel channel;
 
-    public QueueReadBack(BrokerConnections connections, QueueTopology topology, String name) {
+    /** Uses the factory alone, and closes it in the end. */
+    public QueueReadBack(CachingConnectionFactory connections, QueueTopology topology) {
         this.connections = connections;
         this.topology = topology;
-        this.name = name;
     }
 
     /** Messages waiting in the queue. */
@@ -88,7 +89,7 @@ public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable
             askOrRefuse(channel -> {
                 // Passive first: reading back must not create what is missing.
                 channel.queueDeclarePassive(QueueNames.QUEUE);
-                topology.declare(channel);
+                topology.declare(connections);
                 return 0L;
             });
             settings.put("exchange.durable", "true");
@@ -106,6 +107,7 @@ public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable
         lock.lock();
         try {
             disconnect();
+            connections.destroy();
         } finally {
             lock.unlock();
         }
@@ -123,10 +125,11 @@ public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable
         lock.lock();
         try {
             return question.ask(openChannel());
-        } catch (IOException | TimeoutException | ShutdownSignalException e) {
+        } catch (IOException | TimeoutException | ShutdownSignalException | AmqpException e) {
             disconnect();
-            if (closeReason(e) instanceof AMQP.Channel.Close close) {
-                throw new RefusedException(close.getReplyText(), e);
+            AMQP.Channel.Close refusal = BrokerConnections.refusal(e);
+            if (refusal != null) {
+                throw new RefusedException(refusal.getReplyText(), e);
             }
             throw new StoreUnavailableException("the broker does not answer", e);
         } finally {
@@ -134,15 +137,15 @@ public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable
         }
     }
 
-    private Channel openChannel() throws IOException, TimeoutException {
+    private Channel openChannel() throws IOException {
         Channel open = channel;
         if (open != null && open.isOpen()) {
             return open;
         }
         disconnect();
-        Connection fresh = connections.open(name);
+        Connection fresh = BrokerConnections.open(connections);
         connection = fresh;
-        open = fresh.createChannel();
+        open = BrokerConnections.channelOf(fresh);
         channel = open;
         return open;
     }
@@ -154,11 +157,6 @@ public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable
         if (open != null) {
             BrokerConnections.abort(open);
         }
-    }
-
-    private static @Nullable Object closeReason(Exception failure) {
-        Throwable cause = failure instanceof ShutdownSignalException ? failure : failure.getCause();
-        return cause instanceof ShutdownSignalException signal ? signal.getReason() : null;
     }
 
     private interface Question<T> {

@@ -1,10 +1,20 @@
 package io.writepath.queue.rabbitmq;
 
-import com.rabbitmq.client.BuiltinExchangeType;
 import com.rabbitmq.client.Channel;
 import io.writepath.post.QueueNames;
 import java.io.IOException;
 import java.util.Map;
+import org.springframework.amqp.core.AmqpAdmin;
+import org.springframework.amqp.core.Binding;
+import org.springframework.amqp.core.BindingBuilder;
+import org.springframework.amqp.core.Declarable;
+import org.springframework.amqp.core.Declarables;
+import org.springframework.amqp.core.DirectExchange;
+import org.springframework.amqp.core.Exchange;
+import org.springframework.amqp.core.Queue;
+import org.springframework.amqp.core.QueueBuilder;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.amqp.rabbit.core.RabbitAdmin;
 
 /**
  * Exchange, queue and dead-letter queue, all durable. Declaring is idempotent, and the broker refuses it when what is
@@ -12,46 +22,63 @@ import java.util.Map;
  */
 public final class QueueTopology {
 
-    private final QueueSettings settings;
+    private final Queue queue;
+    private final Declarables declarables;
 
     public QueueTopology(QueueSettings settings) {
-        this.settings = settings;
-    }
-
-    /** Declares everything, dead-letter side first so that nothing can die into a hole. */
-    public void declare(Channel channel) throws IOException {
-        declareExchanges(channel);
-        channel.queueDeclare(QueueNames.DEAD_LETTER_QUEUE, true, false, false, Map.of("x-queue-type", "quorum"));
-        channel.queueBind(QueueNames.DEAD_LETTER_QUEUE, QueueNames.DEAD_LETTER_EXCHANGE, QueueNames.ROUTING_KEY);
-        channel.queueDeclare(QueueNames.QUEUE, true, false, false, arguments());
-        channel.queueBind(QueueNames.QUEUE, QueueNames.EXCHANGE, QueueNames.ROUTING_KEY);
-    }
-
-    void declareExchanges(Channel channel) throws IOException {
-        channel.exchangeDeclare(QueueNames.DEAD_LETTER_EXCHANGE, BuiltinExchangeType.DIRECT, true);
-        channel.exchangeDeclare(QueueNames.EXCHANGE, BuiltinExchangeType.DIRECT, true);
+        DirectExchange deadExchange = new DirectExchange(QueueNames.DEAD_LETTER_EXCHANGE);
+        DirectExchange exchange = new DirectExchange(QueueNames.EXCHANGE);
+        Queue dead = QueueBuilder.durable(QueueNames.DEAD_LETTER_QUEUE).quorum().build();
+        queue = queue(settings);
+        // Dead-letter side first, so that nothing can die into a hole.
+        declarables = new Declarables(
+                deadExchange,
+                dead,
+                BindingBuilder.bind(dead).to(deadExchange).with(QueueNames.ROUTING_KEY),
+                exchange,
+                queue,
+                BindingBuilder.bind(queue).to(exchange).with(QueueNames.ROUTING_KEY));
     }
 
     /**
      * Quorum, because only that type flushes to disk before it confirms. Overflow refuses new messages: the default
      * would delete confirmed ones, and at-least-once dead-lettering needs it as well.
      */
+    private static Queue queue(QueueSettings settings) {
+        return QueueBuilder.durable(QueueNames.QUEUE)
+                .quorum()
+                .maxLength(settings.maxLength())
+                .overflow(QueueBuilder.Overflow.rejectPublish)
+                .deliveryLimit(settings.deliveryLimit())
+                .deadLetterExchange(QueueNames.DEAD_LETTER_EXCHANGE)
+                .deadLetterRoutingKey(QueueNames.ROUTING_KEY)
+                .withArgument("x-dead-letter-strategy", "at-least-once")
+                .build();
+    }
+
+    /**
+     * Declares everything, in order.
+     *
+     * @throws org.springframework.amqp.AmqpException the broker does not answer, or holds other settings
+     */
+    void declare(ConnectionFactory connections) {
+        AmqpAdmin admin = new RabbitAdmin(connections);
+        for (Declarable declarable : declarables.getDeclarables()) {
+            switch (declarable) {
+                case Exchange exchange -> admin.declareExchange(exchange);
+                case Queue declared -> admin.declareQueue(declared);
+                case Binding binding -> admin.declareBinding(binding);
+                default -> throw new IllegalStateException("nobody declares " + declarable);
+            }
+        }
+    }
+
+    Declarables declarables() {
+        return declarables;
+    }
+
     Map<String, Object> arguments() {
-        return Map.of(
-                "x-queue-type",
-                "quorum",
-                "x-max-length",
-                settings.maxLength(),
-                "x-overflow",
-                "reject-publish",
-                "x-delivery-limit",
-                settings.deliveryLimit(),
-                "x-dead-letter-exchange",
-                QueueNames.DEAD_LETTER_EXCHANGE,
-                "x-dead-letter-routing-key",
-                QueueNames.ROUTING_KEY,
-                "x-dead-letter-strategy",
-                "at-least-once");
+        return queue.getArguments();
     }
 
     /** Deletes every ready message of both queues. */

@@ -8,17 +8,32 @@ import io.writepath.testsupport.RabbitService;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 
 /** The tests' own hand on the broker: forgets the topology, breaks it, and connects what is tested. */
 final class Broker {
 
-    private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
+    static final BrokerSettings SETTINGS = new BrokerSettings(Duration.ofSeconds(10));
 
     private Broker() {}
 
-    static BrokerConnections connections(RabbitService rabbit) {
-        return new BrokerConnections(new BrokerSettings(
-                rabbit.address(), rabbit.username(), rabbit.password(), "/", Duration.ofSeconds(10), START_TIMEOUT));
+    /** As the applications set Boot's factory, which needs a context. */
+    static CachingConnectionFactory connections(RabbitService rabbit) {
+        CachingConnectionFactory connections = new CachingConnectionFactory(rabbit.host(), rabbit.port());
+        connections.setUsername(rabbit.username());
+        connections.setPassword(rabbit.password());
+        connections.setRequestedHeartBeat(10);
+        connections.setConnectionTimeout(2_000);
+        connections.setCloseTimeout(1_000);
+        connections.getRabbitConnectionFactory().setHandshakeTimeout(5_000);
+        connections.getRabbitConnectionFactory().setChannelRpcTimeout(5_000);
+        return connections;
+    }
+
+    static void declare(RabbitService rabbit, QueueTopology topology) {
+        CachingConnectionFactory connections = connections(rabbit);
+        topology.declare(connections);
+        connections.destroy();
     }
 
     /** Deletes queues and exchanges, so that a test may declare them with its own settings. */
@@ -32,7 +47,7 @@ final class Broker {
     }
 
     static void onChannel(RabbitService rabbit, Action action) throws Exception {
-        try (Connection connection = connections(rabbit).open("test");
+        try (Connection connection = BrokerConnections.open(connections(rabbit));
                 Channel channel = connection.createChannel()) {
             action.run(channel);
         }

@@ -39,7 +39,7 @@ class ConfirmPublisherIntegrationTests {
     private final QueueTopology topology = new QueueTopology(new QueueSettings(1_000_000, 100));
     private final TcpProxy proxy = TcpProxy.to(RABBIT.host(), RABBIT.port());
     private final ConfirmPublisher publisher = publisher(RABBIT.through(proxy), topology);
-    private final QueueReadBack readBack = new QueueReadBack(Broker.connections(RABBIT), topology, "test-inspector");
+    private final QueueReadBack readBack = new QueueReadBack(Broker.connections(RABBIT), topology);
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     @BeforeEach
@@ -183,7 +183,10 @@ class ConfirmPublisherIntegrationTests {
 
     private static ConfirmPublisher publisher(RabbitService rabbit, QueueTopology topology) {
         return new ConfirmPublisher(
-                Broker.connections(rabbit), topology, new PublisherRoute("test-publisher", QueueNames.EXCHANGE, 4));
+                Broker.connections(rabbit),
+                Broker.SETTINGS,
+                topology,
+                new PublisherRoute("test-publisher", QueueNames.EXCHANGE, 4));
     }
 
     private PublishOutcome publish() {

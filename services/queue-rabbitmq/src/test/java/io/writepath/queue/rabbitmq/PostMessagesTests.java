@@ -23,7 +23,7 @@ class PostMessagesTests {
         Post post = new Post(ID, content, CREATED_AT);
         OutgoingMessage message = PostMessages.encode(post);
 
-        Post back = PostMessages.decode(PostMessages.properties(message, 1), message.body());
+        Post back = decode(PostMessages.properties(message, 1), message.body());
 
         assertThat(back).isEqualTo(post);
     }
@@ -66,7 +66,7 @@ class PostMessagesTests {
         AMQP.BasicProperties properties =
                 PostMessages.properties(PostMessages.encode(new Post(ID, "a", CREATED_AT)), 1);
 
-        assertThatThrownBy(() -> PostMessages.decode(properties, body.getBytes(UTF_8)))
+        assertThatThrownBy(() -> decode(properties, body.getBytes(UTF_8)))
                 .isInstanceOf(UndecodableMessageException.class);
     }
 
@@ -75,13 +75,15 @@ class PostMessagesTests {
         OutgoingMessage message = PostMessages.encode(new Post(ID, "a", CREATED_AT));
         AMQP.BasicProperties right = PostMessages.properties(message, 1);
 
-        assertThatThrownBy(() ->
-                        PostMessages.decode(right.builder().type("post.v2").build(), message.body()))
+        assertThatThrownBy(() -> decode(right.builder().type("post.v2").build(), message.body()))
                 .isInstanceOf(UndecodableMessageException.class);
-        assertThatThrownBy(() ->
-                        PostMessages.decode(right.builder().messageId("another").build(), message.body()))
+        assertThatThrownBy(() -> decode(right.builder().messageId("another").build(), message.body()))
                 .isInstanceOf(UndecodableMessageException.class);
-        assertThatThrownBy(() -> PostMessages.decode(null, message.body()))
+        assertThatThrownBy(() -> PostMessages.decode(null, null, message.body()))
                 .isInstanceOf(UndecodableMessageException.class);
+    }
+
+    private static Post decode(AMQP.BasicProperties properties, byte[] body) {
+        return PostMessages.decode(properties.getType(), properties.getMessageId(), body);
     }
 }

@@ -20,7 +20,7 @@ class QueueReadBackIntegrationTests {
     private static final RabbitService RABBIT = BackingServices.rabbitmq();
 
     private final QueueTopology topology = new QueueTopology(new QueueSettings(1_000_000, 100));
-    private final QueueReadBack readBack = new QueueReadBack(Broker.connections(RABBIT), topology, "test-inspector");
+    private final QueueReadBack readBack = new QueueReadBack(Broker.connections(RABBIT), topology);
 
     @BeforeEach
     void forgetTopology() throws Exception {
@@ -34,7 +34,7 @@ class QueueReadBackIntegrationTests {
 
     @Test
     void theDeclaredQueueIsOnDiskBeforeTheConfirm() throws Exception {
-        Broker.onChannel(RABBIT, topology::declare);
+        Broker.declare(RABBIT, topology);
 
         Durability durability = readBack.durability();
 
@@ -71,7 +71,7 @@ class QueueReadBackIntegrationTests {
 
     @Test
     void depthsAndPurgeSpeakOfBothQueues() throws Exception {
-        Broker.onChannel(RABBIT, topology::declare);
+        Broker.declare(RABBIT, topology);
         Broker.onChannel(RABBIT, channel -> {
             channel.confirmSelect();
             for (int i = 0; i < 3; i++) {

@@ -8,11 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Brings every message of a batch to its end: stored, known to be stored, or parked. Then it may be acknowledged. */
 final class BatchProcessor {
 
-    private static final int PERSISTENT = 2;
+    private static final Logger log = LoggerFactory.getLogger(BatchProcessor.class);
 
     private final BatchStoring storing;
     private final DeadLetters deadLetters;
@@ -25,17 +27,34 @@ final class BatchProcessor {
     }
 
     /**
-     * Returns once nothing of the batch can get lost any more, however long the store or the broker is down.
+     * Returns once nothing of the batch can get lost any more, however long the store or the broker is down, and
+     * whatever else goes wrong.
      *
      * @throws Patience.AbandonedException the batch was not wanted any more; it must not be acknowledged
      */
     void process(List<Delivery> batch, BooleanSupplier wanted)
             throws Patience.AbandonedException, InterruptedException {
+        batch.forEach(this::countDelivery);
         Patience patience = new Patience(wanted);
+        while (true) {
+            try {
+                bringToEnd(batch, patience);
+                return;
+            } catch (RuntimeException e) {
+                // Nobody foresaw it, so nobody knows whose fault it is. Given back, the batch would come again at once
+                // and use up its delivery limit; then the broker would dead-letter posts that are as good as any.
+                log.error("a batch of {} failed unexpectedly and is tried again", batch.size(), e);
+                patience.pause();
+            }
+        }
+    }
+
+    /** Harmless to repeat: what is stored already is found stored, and what is parked already is parked twice. */
+    private void bringToEnd(List<Delivery> batch, Patience patience)
+            throws Patience.AbandonedException, InterruptedException {
         List<Incoming> good = new ArrayList<>(batch.size());
         List<Incoming> bad = new ArrayList<>();
         for (Delivery delivery : batch) {
-            countDelivery(delivery);
             Incoming incoming = Incoming.of(delivery);
             (incoming.objection() == null ? good : bad).add(incoming);
         }
@@ -66,8 +85,7 @@ final class BatchProcessor {
         if (delivery.redelivered()) {
             counters.redelivered.increment();
         }
-        Integer mode = delivery.properties().getDeliveryMode();
-        if (mode == null || mode != PERSISTENT) {
+        if (!delivery.persistent()) {
             counters.notPersistent.increment();
         }
     }

@@ -3,12 +3,20 @@ package io.writepath.rabbitmq.consumer;
 import io.writepath.post.PostBatchWriter;
 import io.writepath.post.QueueInspector;
 import io.writepath.post.QueueNames;
-import io.writepath.queue.rabbitmq.BrokerConnections;
+import io.writepath.queue.rabbitmq.BrokerSettings;
 import io.writepath.queue.rabbitmq.ConfirmPublisher;
 import io.writepath.queue.rabbitmq.PublisherRoute;
 import io.writepath.queue.rabbitmq.QueueReadBack;
 import io.writepath.queue.rabbitmq.QueueTopology;
+import java.time.Duration;
+import org.springframework.amqp.core.AcknowledgeMode;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.amqp.rabbit.core.RabbitAdmin;
+import org.springframework.amqp.rabbit.listener.ListenerContainerIdleEvent;
+import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
+import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -16,20 +24,32 @@ import org.springframework.context.annotation.Configuration;
 @EnableConfigurationProperties(ConsumerSettings.class)
 class ConsumerConfiguration {
 
-    private static final String CONSUMER = "writepath-consumer";
+    private static final String CONSUMER = "queue-consumer";
     private static final String PARKING = "writepath-consumer-parking";
-    private static final String INSPECTOR = "writepath-consumer-inspector";
+    private static final Duration IDLE = Duration.ofMillis(100);
+    private static final Duration RECOVERY_INTERVAL = Duration.ofSeconds(1);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
 
     /** Publishes what is parked. Starting it waits for the broker and declares the topology. */
-    @Bean(initMethod = "start")
-    ConfirmPublisher parkingPublisher(BrokerConnections connections, QueueTopology topology) {
+    @Bean
+    ConfirmPublisher parkingPublisher(ConnectionFactory connections, BrokerSettings broker, QueueTopology topology) {
         return new ConfirmPublisher(
-                connections, topology, new PublisherRoute(PARKING, QueueNames.DEAD_LETTER_EXCHANGE, 1));
+                connections, broker, topology, new PublisherRoute(PARKING, QueueNames.DEAD_LETTER_EXCHANGE, 1));
     }
 
     @Bean
     ConsumerCounters consumerCounters() {
         return new ConsumerCounters();
+    }
+
+    @Bean
+    Deliveries deliveries() {
+        return new Deliveries();
+    }
+
+    @Bean
+    ConnectionFactoryCustomizer countDeliveries(Deliveries deliveries) {
+        return factory -> factory.setMetricsCollector(deliveries);
     }
 
     @Bean
@@ -39,20 +59,52 @@ class ConsumerConfiguration {
                 new BatchStoring(writer, counters), new DeadLetters(parkingPublisher, counters), counters);
     }
 
+    /** The container is no bean: the consumer alone starts and stops it, also for a reset. */
     @Bean
     QueueConsumer queueConsumer(
-            BrokerConnections connections,
-            QueueTopology topology,
+            ConnectionFactory connections,
+            RabbitAdmin admin,
+            ApplicationContext context,
             ConsumerSettings settings,
             BatchProcessor processor,
+            Deliveries deliveries,
             ConsumerCounters counters) {
-        return new QueueConsumer(
-                () -> ConsumerSession.open(connections.open(CONSUMER), topology, settings), processor, counters);
+        SimpleMessageListenerContainer container = container(connections, settings);
+        // Declares the topology again when the queue is gone.
+        container.setAmqpAdmin(admin);
+        container.setApplicationContext(context);
+        container.setIdleEventInterval(IDLE.toMillis());
+        container.setApplicationEventPublisher(event -> {
+            if (event instanceof ListenerContainerIdleEvent) {
+                counters.lagMs.set(0);
+            }
+        });
+        BatchListener listener = new BatchListener(processor, deliveries, counters, container::isActive);
+        container.setMessageListener(listener);
+        return new QueueConsumer(container, listener, deliveries);
     }
 
-    @Bean
-    QueueReadBack queueReadBack(BrokerConnections connections, QueueTopology topology) {
-        return new QueueReadBack(connections, topology, INSPECTOR);
+    private static SimpleMessageListenerContainer container(ConnectionFactory connections, ConsumerSettings settings) {
+        SimpleMessageListenerContainer container = new SimpleMessageListenerContainer(connections);
+        container.setBeanName(CONSUMER);
+        container.setQueueNames(QueueNames.QUEUE);
+        container.setConsumerBatchEnabled(true);
+        container.setBatchSize(settings.batchSize());
+        container.setPrefetchCount(settings.prefetch());
+        container.setReceiveTimeout(settings.linger().toMillis());
+        container.setBatchReceiveTimeout(settings.linger().toMillis());
+        container.setMessagePropertiesConverter(new OwnProperties());
+        // Whoever stored a batch acknowledges it; should the container ever reject, the broker keeps the message.
+        container.setAcknowledgeMode(AcknowledgeMode.MANUAL);
+        container.setDefaultRequeueRejected(true);
+        // Whatever is wrong with broker or queue is tried again, for ever: a consumer that stopped helps nobody.
+        container.setMissingQueuesFatal(false);
+        container.setMismatchedQueuesFatal(false);
+        container.setPossibleAuthenticationFailureFatal(false);
+        container.setDeclarationRetries(0);
+        container.setRecoveryInterval(RECOVERY_INTERVAL.toMillis());
+        container.setShutdownTimeout(STOP_TIMEOUT.toMillis());
+        return container;
     }
 
     @Bean

@@ -9,7 +9,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param batchSize most posts in one write to the store
  * @param prefetch most messages delivered and not acknowledged: the next batch is here while this one commits
- * @param linger how long a batch that is not full waits for more, from its first message on
+ * @param linger how long a batch that is not full waits for more: twice this at most
  */
 @ConfigurationProperties("writepath.consumer")
 record ConsumerSettings(

@@ -41,11 +41,10 @@ final class DeadLetters {
     }
 
     private static OutgoingMessage parked(Incoming incoming) {
-        var properties = incoming.delivery().properties();
-        String id = Objects.requireNonNullElse(properties.getMessageId(), UNKNOWN);
-        String type = Objects.requireNonNullElse(properties.getType(), UNKNOWN);
+        Delivery delivery = incoming.delivery();
+        String id = Objects.requireNonNullElse(delivery.id(), UNKNOWN);
+        String type = Objects.requireNonNullElse(delivery.type(), UNKNOWN);
         String reason = Objects.requireNonNullElse(incoming.objection(), UNKNOWN);
-        return new OutgoingMessage(
-                id, incoming.delivery().body(), Map.of("x-parked-reason", reason, "x-original-type", type));
+        return new OutgoingMessage(id, delivery.body(), Map.of("x-parked-reason", reason, "x-original-type", type));
     }
 }

@@ -11,7 +11,7 @@ record Incoming(
 
     static Incoming of(Delivery delivery) {
         try {
-            return new Incoming(delivery, PostMessages.decode(delivery.properties(), delivery.body()), null);
+            return new Incoming(delivery, PostMessages.decode(delivery.type(), delivery.id(), delivery.body()), null);
         } catch (UndecodableMessageException e) {
             return new Incoming(delivery, null, "undecodable: " + e.getMessage());
         }

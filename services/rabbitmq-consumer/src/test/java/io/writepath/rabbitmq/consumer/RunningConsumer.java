@@ -58,6 +58,11 @@ final class RunningConsumer implements AutoCloseable {
         return context.getBean(QueueInspector.class);
     }
 
+    /** Whether it holds a connection to consume on, as far as its client has noticed. */
+    boolean connected() {
+        return context.getBean(QueueConsumer.class).connected();
+    }
+
     Map<String, Double> counters() {
         return context.getBean(ConsumerCounters.class).read();
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.writepath.post.QueueInspector;
-import io.writepath.queue.rabbitmq.BrokerConnections;
 import io.writepath.testsupport.BackingServices;
 import io.writepath.testsupport.PostgresService;
 import io.writepath.testsupport.RabbitService;
@@ -21,6 +20,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -81,8 +81,8 @@ class ProducerIntegrationTests {
 
     @Test
     void anUnroutablePostIsUnavailableAndNotCounted() throws Exception {
-        try (var connection = context.getBean(BrokerConnections.class).open("test");
-                var channel = connection.createChannel()) {
+        try (var channel =
+                context.getBean(ConnectionFactory.class).createConnection().createChannel(false)) {
             channel.queueUnbind("writepath.posts", "writepath.posts", "post");
             try {
                 assertUnavailable(post(UUID.randomUUID(), "nowhere"), "no queue");

@@ -1,0 +1,82 @@
+package io.writepath.rabbitmq.consumer;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.NoOpMetricsCollector;
+import io.writepath.queue.rabbitmq.QueueTopology;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What the broker delivered to this process and nobody acknowledged, as the client library itself counts it: the
+ * listener sees a message only when its batch is complete, and a queue is not drained while messages wait here for it.
+ */
+final class Deliveries extends NoOpMetricsCollector {
+
+    private final Map<Channel, Consuming> consuming = new ConcurrentHashMap<>();
+
+    @Override
+    public void basicConsume(Channel channel, String consumerTag, boolean autoAck) {
+        consuming.put(channel, new Consuming(consumerTag));
+        channel.addShutdownListener(cause -> consuming.remove(channel));
+    }
+
+    @Override
+    public void consumedMessage(Channel channel, long deliveryTag, String consumerTag) {
+        Consuming here = consuming.get(channel);
+        if (here != null) {
+            here.delivered = deliveryTag;
+        }
+    }
+
+    @Override
+    public void basicAck(Channel channel, long deliveryTag, boolean multiple) {
+        Consuming here = consuming.get(channel);
+        if (here != null) {
+            here.acknowledged = deliveryTag == 0 ? here.delivered : deliveryTag;
+        }
+    }
+
+    long unacknowledged() {
+        return consuming.values().stream()
+                .mapToLong(here -> here.delivered - here.acknowledged)
+                .sum();
+    }
+
+    /** Whether acknowledging up to the last tag acknowledges this batch and nothing else. */
+    boolean isNext(Channel channel, long firstTag, long lastTag, int size) {
+        Consuming here = consuming.get(channel);
+        return here != null && firstTag == here.acknowledged + 1 && lastTag - firstTag + 1 == size;
+    }
+
+    /**
+     * Throws away every message: waiting, delivered and parked. The container must be restarted afterwards; it does not
+     * know that it consumes no more.
+     *
+     * @return false when nothing consumes, so that nothing was thrown away
+     */
+    boolean discardEverything() throws IOException {
+        boolean discarded = false;
+        for (Map.Entry<Channel, Consuming> entry : consuming.entrySet()) {
+            Channel channel = entry.getKey();
+            channel.basicCancel(entry.getValue().consumerTag);
+            boolean allDelivered = true;
+            channel.basicAck(0, allDelivered);
+            QueueTopology.purge(channel);
+            discarded = true;
+        }
+        return discarded;
+    }
+
+    /** One consuming channel; its tags count up from 1, and are acknowledged in order. */
+    private static final class Consuming {
+
+        private final String consumerTag;
+        private volatile long delivered;
+        private volatile long acknowledged;
+
+        Consuming(String consumerTag) {
+            this.consumerTag = consumerTag;
+        }
+    }
+}
