@@ -70,11 +70,15 @@ final class QueueConsumer implements SmartLifecycle, Gauges {
 
     /** Throws away every message of queue, dead-letter queue and this process, between two batches. */
     void reset() {
+        long deadline = System.nanoTime() + RESET_TIMEOUT.toNanos();
         lifecycle.lock();
         try {
-            discardEverything();
-        } catch (IOException | ShutdownSignalException e) {
-            throw new StoreUnavailableException("the queue could not be emptied: the connection broke", e);
+            while (!discardEverything(Duration.ofNanos(deadline - System.nanoTime()))) {
+                if (System.nanoTime() > deadline) {
+                    throw new StoreUnavailableException("the queue could not be emptied: no connection to the broker");
+                }
+                Thread.sleep(STEP);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StoreUnavailableException("interrupted while the queue was emptied", e);
@@ -84,13 +88,14 @@ final class QueueConsumer implements SmartLifecycle, Gauges {
         }
     }
 
-    private void discardEverything() throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + RESET_TIMEOUT.toNanos();
-        while (!listener.discard(deliveries::discardEverything, Duration.ofNanos(deadline - System.nanoTime()))) {
-            if (System.nanoTime() > deadline) {
-                throw new StoreUnavailableException("the queue could not be emptied: no connection to the broker");
-            }
-            Thread.sleep(STEP);
+    /** False while the batch in hand does not end, nothing consumes, or the connection breaks meanwhile. */
+    private boolean discardEverything(Duration wait) throws InterruptedException {
+        try {
+            return listener.discard(deliveries::discardEverything, wait);
+        } catch (IOException | ShutdownSignalException e) {
+            log.warn("the queue could not be emptied yet: {}", e.toString());
+            restart();
+            return false;
         }
     }
 
