@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from writepath import pidfile, provision
+from writepath import pidfile, provision, registry
 from writepath.errors import StartError, UsageError
 from writepath.process import Daemon, call
 from writepath.runtime import topology
@@ -202,6 +202,18 @@ def test_a_start_that_fails_names_the_component_and_quotes_its_log(runtime: Nati
     assert time.monotonic() - begun < SECONDS
     saved = Path(str(caught.value).rpartition("All logs: ")[2])
     assert "no_such_setting" in (saved / "postgres.log").read_text()
+
+
+def test_a_proxy_port_in_use_names_flag_value_and_remedy(runtime: NativeRuntime) -> None:
+    """Before anything is started."""
+    jpa = registry.load(ROOT).variant("jpa")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with (
+            pytest.raises(StartError, match=f"HTTP_PORT={port}: in use; choose another one"),
+            runtime.start(jpa, overrides={"HTTP_PORT": port}, say=print),
+        ):
+            raise AssertionError("it must not start")
 
 
 def test_an_unknown_image_is_refused_by_name() -> None:

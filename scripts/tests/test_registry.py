@@ -55,7 +55,7 @@ def test_a_setting_is_taken_as_it_is_written(checkout: Path, written: str) -> No
 
 def test_a_rate_with_an_exponent_is_a_number(checkout: Path) -> None:
     path = checkout / "suites.yaml"
-    text = path.read_text(encoding="utf-8").replace("rate_per_s: 100}", "rate_per_s: 1e3}")
+    text = path.read_text(encoding="utf-8").replace("rate_per_s: 200}", "rate_per_s: 1e3}")
     path.write_text(text, encoding="utf-8")
     warm_up = registry.load(checkout).scenarios["ramp-smoke"].warm_up
     assert warm_up is not None
@@ -137,7 +137,7 @@ SUITE_MISTAKES = [
         id="rate of nothing",
     ),
     pytest.param(
-        "rate_per_s: 100}", "rate_per_s: -1}",
+        "rate_per_s: 200}", "rate_per_s: -1}",
         "suites.yaml: scenarios.ramp-smoke.warm_up.rate_per_s: -1 is too small; it must be more than 0",
         id="negative rate",
     ),

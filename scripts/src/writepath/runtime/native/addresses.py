@@ -48,14 +48,13 @@ class Addresses:
                 self._ports[key] = free_port(set(self._ports.values()))
             return self._ports[key]
 
-    def fix(self, service: str, name: str | int, port: int) -> None:
-        """Makes a port that somebody chose stand for a port of the service's first instance."""
+    def fix(self, service: str, name: str | int, port: int) -> bool:
+        """Makes a port that somebody chose stand for one of the service's first instance; False where it is in use."""
         if not _is_free(port):
-            raise StartError(
-                f"{service}: port {port} is in use; choose another one, or leave it to Writepath"
-            )
+            return False
         with self._lock:
             self._ports[service, name, 0] = port
+        return True
 
     def endpoints(self, host: str, port: int) -> Sequence[str]:
         """Every instance behind a host name, as 127.0.0.1:port."""

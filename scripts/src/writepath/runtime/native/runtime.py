@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from writepath import pidfile, provision
-from writepath.errors import SetupError, UsageError
+from writepath.errors import SetupError, StartError, UsageError
 from writepath.provision import archives, jdk, k6, maven, state
 from writepath.runtime import topology
 from writepath.runtime.native import account, recipes
@@ -87,9 +87,9 @@ class NativeRuntime:
     ) -> Iterator[NativeStack]:
         """As start, for any choice of services."""
         runs_as = self._account()
-        folder = self._claim(f"{name}-{os.getpid()}-{next(_numbers)}")
         addresses = Addresses(services, active)
         _fix_proxy_port(active.values(), addresses, proxy_port)
+        folder = self._claim(f"{name}-{os.getpid()}-{next(_numbers)}")
         places = {
             each.name: Place(
                 root=self.root,
@@ -161,10 +161,12 @@ class NativeRuntime:
 
 def _fix_proxy_port(active: Iterable[Service], addresses: Addresses, port: str | None) -> None:
     """A port that the user asked for; otherwise any free one."""
-    if port in (None, "", "0"):
+    if not port or port == "0":
         return
-    if not str(port).isdigit():
-        raise UsageError(f"{PORT_VARIABLE}={port}: not a port number")
     for service in active:
-        if service.image_name == "nginx":
-            addresses.fix(service.name, int(service.environment["LISTEN"]), int(str(port)))
+        if service.image_name == "nginx" and not addresses.fix(
+            service.name, int(service.environment["LISTEN"]), int(port)
+        ):
+            raise StartError(
+                f"{PORT_VARIABLE}={port}: in use; choose another one, or write nothing for a free one"
+            )
