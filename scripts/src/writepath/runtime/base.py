@@ -27,6 +27,7 @@ class Stack(Protocol):
 
     base_url: str  # of the proxy: http://127.0.0.1:PORT
     components: Sequence[str]  # compose service names
+    stores: Sequence[str]  # those that keep data: with a named volume
 
     def inspector_urls(self, service: str) -> Sequence[str]:
         """Base URLs of a service's inspectors, one an instance: http://127.0.0.1:PORT/inspector."""
@@ -43,8 +44,35 @@ class Stack(Protocol):
     def effective_settings(self) -> Mapping[str, Mapping[str, str]]:
         """By component, the environment and flags it was started with; secrets masked."""
 
-    def halt(self, component: str) -> None:
-        """Ends a component at once, as a power cut would: for tests of what the others answer then."""
+    def lives(self, component: str) -> Mapping[str, str]:
+        """Its running or paused processes: name (`component[-instance]`) to an identity no other process ever has."""
+
+    def kill(self, component: str, name: str | None = None) -> None:
+        """SIGKILL for all its processes or the named one, with their children, as a crash would; gone on return."""
+
+    def terminate(self, component: str, name: str | None = None) -> None:
+        """SIGTERM, and waits until it has ended in order; StartError where it does not within 40 s."""
+
+    def revive(self, component: str) -> None:
+        """Starts again what of it has ended, with the same data, ports and settings. Does not wait until it serves."""
+
+    def pause(self, component: str, name: str | None = None) -> None:
+        """Freezes it with all its children (SIGSTOP, a frozen control group): connections stay, nothing is answered."""
+
+    def resume(self, component: str, name: str | None = None) -> None:
+        """Lets what was frozen go on; nothing where nothing is frozen."""
+
+    def is_ready(self, component: str) -> bool:
+        """Whether every process of it serves; quick, and False for any failure to reach it."""
+
+    def address(self, component: str, port: int) -> str:
+        """`127.0.0.1:PORT` behind which its first instance listens on a port of the compose file."""
+
+    def fill_disk(self, component: str) -> int:
+        """Fills the small file system that its data was put on at the start; the bytes left free."""
+
+    def free_disk(self, component: str) -> None:
+        """Takes away what fill_disk wrote; nothing where nothing is filled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +98,14 @@ class Runtime(Protocol):
         overrides: Mapping[str, str],
         say: Callable[[str], None],
         only: Sequence[str] | None = None,
+        profiles: Sequence[str] = (),
+        small_disks: Mapping[str, int] | None = None,
     ) -> AbstractContextManager[Stack]:
         """Starts every part side by side, yields when ready, always stops and removes state on exit.
 
-        overrides are compose variables (INSTANCES, POOL_SIZE, ...); only limits it to some services (for tests).
+        overrides are compose variables (INSTANCES, POOL_SIZE, ...); only limits it to some services (for tests);
+        profiles are started beside the variant's own; small_disks gives a component's data a file system of its
+        own of so many bytes, which can be filled. SetupError where this machine allows no such file system.
         """
 
     def versions(self, variant: Variant) -> Mapping[str, str]:
