@@ -49,6 +49,10 @@ bench-all: ## run a suite [SUITE=default VARIANTS=a,b REPS=n SEED=n RUNTIME=auto
 bench: ## run one variant: VARIANT=jpa [SUITE=default REPS=n ...]
 	@$(WRITEPATH) bench
 
+.PHONY: bench-faults
+bench-faults: ## kill, freeze, cut and fill under load, then count what was lost [FAULT=a,b|short|help VARIANTS=a,b TRIALS=n JOBS=n SEED=n RUNTIME=auto RESUME=1]
+	@$(WRITEPATH) bench-faults
+
 .PHONY: up
 up: ## start one variant and stay until Ctrl-C: VARIANT=jpa [RUNTIME=auto INSTANCES=n ...]
 	@$(WRITEPATH) up

@@ -52,6 +52,22 @@ def bench(root: Path, options: Options, _words: Sequence[str]) -> int:
     return _bench(root, options, known.suite(options.text("SUITE", "default") or ""), (variant,))
 
 
+def bench_faults(root: Path, options: Options, _words: Sequence[str]) -> int:
+    """Faults under load: a matrix of variants and faults."""
+    from writepath.faults import command
+
+    known = registry.load(root)
+    asked = command.asked(options)
+    if asked is None:
+        print(command.listing(root, known))
+        return 0
+    with ExitStack() as held:
+        plan = command.plan(root, root / STATE, known, options, asked)
+        variants = list({wanted.variant.name: wanted.variant for wanted in plan.wanted}.values())
+        runtime = _ready_runtime(held, root, options, variants)
+        return command.run(plan, runtime, print)
+
+
 def up(root: Path, options: Options, _words: Sequence[str]) -> int:
     """Starts one variant and stays until Ctrl-C or `down`; ends with an error when a component is lost."""
     variant = registry.load(root).variant(options.required("VARIANT", "jpa"))
@@ -132,6 +148,11 @@ COMMANDS = {
     "setup": Command(run=setup, help="fetch and build what a run needs", variables=("RUNTIME",)),
     "bench-all": Command(run=bench_all, help="run a suite", variables=(*RUN, SETTINGS)),
     "bench": Command(run=bench, help="run one variant", variables=(*ONE, SETTINGS)),
+    "bench-faults": Command(
+        run=bench_faults,
+        help="strike variants with faults under load",
+        variables=("FAULT", "VARIANTS", "TRIALS", "JOBS", "SEED", "RUNTIME", "RESUME", SETTINGS),
+    ),
     "up": Command(
         run=up, help="start one variant and stay until Ctrl-C", variables=("VARIANT", "RUNTIME", SETTINGS)
     ),

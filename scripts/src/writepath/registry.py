@@ -104,8 +104,8 @@ class Registry:
 
 def load(root: Path) -> Registry:
     """Reads both files below root. UsageError for what their JSON Schemas or the compose file forbid."""
-    variants_data = _read(root, "variants")
-    suites_data = _read(root, "suites")
+    variants_data = checked_yaml(root, "variants")
+    suites_data = checked_yaml(root, "suites")
     topology = _topology(root)
     variants = {name: _variant(name, entry, topology) for name, entry in variants_data["variants"].items()}
     scenarios = {name: _scenario(root, name, entry) for name, entry in suites_data["scenarios"].items()}
@@ -218,7 +218,8 @@ def _lookup(table: dict[str, T], name: str, flag: str, file: str) -> T:
     return table[name]
 
 
-def _read(root: Path, kind: str) -> Any:
+def checked_yaml(root: Path, kind: str) -> Any:
+    """The content of <kind>.yaml; UsageError, with place and remedy, for what its JSON Schema forbids."""
     path = root / f"{kind}.yaml"
     data = strict_yaml.load(path, verbatim=frozenset({"settings"}))
     schema = json.loads((root / "schemas" / f"{kind}.schema.json").read_text(encoding="utf-8"))

@@ -186,6 +186,18 @@ def bands_by_second(offsets_ms: Floats, served_ms: Floats, seconds: int) -> Band
     )
 
 
+def upper_bound(losing: int, effective: int) -> float | None:
+    """95 % upper bound of the share of such faults that lose data (Clopper and Pearson, one-sided).
+
+    For none of m it is 1 - 0.05^(1/m). None without an effective trial.
+    """
+    from scipy.stats import beta  # noqa: PLC0415 - half a second to load, for one figure of a report
+
+    if effective == 0:
+        return None
+    return 1.0 if losing == effective else float(beta.ppf(0.95, losing + 1, effective - losing))
+
+
 def _ranked(ordered: Floats, starts: Ints, counts: Ints, quantile: float) -> Floats:
     result = np.full(counts.size, np.nan)
     some = counts > 0

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from writepath.errors import UsageError
+from writepath.result.files import write_json
 from writepath.result.measures import (
     Audit,
     Canary,
@@ -228,14 +228,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _write(record: Run | SuiteResult, path: Path) -> None:
     data = dataclasses.asdict(record)
     _rename(data.get("durability"), "level", "class")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".json.part")
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(data, file, ensure_ascii=False, indent=2, allow_nan=False)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    write_json(data, path)
 
 
 def _rename(record: dict[str, Any] | None, old: str, new: str) -> None:

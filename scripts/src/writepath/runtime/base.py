@@ -62,6 +62,9 @@ class Stack(Protocol):
     def resume(self, component: str, name: str | None = None) -> None:
         """Lets what was frozen go on; nothing where nothing is frozen."""
 
+    def remedies(self, component: str) -> Sequence[Mapping[str, object]]:
+        """What undoes a present pause or full disk of it without this process: for `faults.deadman`."""
+
     def is_ready(self, component: str) -> bool:
         """Whether every process of it serves; quick, and False for any failure to reach it."""
 

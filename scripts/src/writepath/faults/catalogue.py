@@ -1,0 +1,154 @@
+"""Which faults are there, and which of them can strike a variant? Names, words and lengths; nothing is done here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath.errors import UsageError
+from writepath.registry import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from writepath.registry import Variant
+
+STORES = {
+    "broker": "rabbitmq",
+    "database": "postgres",
+    "index": "elasticsearch",
+    "replica": "elasticsearch-2",
+}
+PROXY = "nginx"
+LINKS = ("broker", "database", "index")  # each has a Toxiproxy of its own between the applications and itself
+MINIMUM = (3.0, 6.0)
+INSTANT = (0.5, 2.0)
+ROLES = {
+    "application": "the application",
+    "consumer": "the consumer",
+    "broker": "the broker",
+    "database": "the database",
+    "index": "the Elasticsearch node",
+    "replica": "the replica's Elasticsearch node",
+    "proxy": "nginx",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One kind of fault. `key` names it on the command line: action-role."""
+
+    key: str
+    words: str
+    action: str
+    role: str | None = None
+    lasts_seconds: tuple[float, float] = MINIMUM  # drawn evenly between these
+    overrides: tuple[tuple[str, str], ...] = ()  # compose variables that it needs
+    small_disk: bool = False
+
+    @property
+    def needs_queue(self) -> bool:
+        """Whether it makes sense only where a queue is."""
+        return self.action in ("delete-queue", "delete-binding")
+
+
+def _each(action: str, words: str, roles: Collection[str], lasts: tuple[float, float]) -> list[Fault]:
+    return [
+        Fault(
+            key=f"{action}-{role}",
+            words=words.format(ROLES[role]),
+            action=action,
+            role=role,
+            lasts_seconds=lasts,
+            small_disk=action == "fill-disk",
+        )
+        for role in roles
+    ]
+
+
+# Freezes and black holes last longer than every time-out of the write path (5 s), so that it must give up.
+FAULTS: Mapping[str, Fault] = {
+    fault.key: fault
+    for fault in (
+        Fault(key="none", words="no fault (control)", action="none", lasts_seconds=INSTANT),
+        *_each("kill", "kill -9 of {}", ROLES, INSTANT),
+        *_each("pause", "SIGSTOP, then SIGCONT of {}", ROLES, (4.0, 8.0)),
+        Fault(
+            key="kill-broker-backlog",
+            words="kill -9 of the broker with a backlog in its queue",
+            action="kill-under-backlog",
+            role="broker",
+            lasts_seconds=INSTANT,
+        ),
+        Fault(
+            key="kill-consumer-backlog",
+            words="kill -9 of the consumer with messages in its hands",
+            action="kill-under-backlog",
+            role="consumer",
+            lasts_seconds=INSTANT,
+        ),
+        Fault(
+            key="crash-loop-consumer",
+            words="crash loop of the consumer",
+            action="crash-loop",
+            role="consumer",
+        ),
+        Fault(key="delete-queue", words="the queue is deleted", action="delete-queue", role="broker"),
+        Fault(
+            key="delete-binding",
+            words="the queue's binding is deleted",
+            action="delete-binding",
+            role="broker",
+        ),
+        *_each("fill-disk", "disk full under {}", LINKS, MINIMUM),
+        *_each("cut", "network cut between application and {}", LINKS, MINIMUM),
+        *_each("delay", "0.4 s of delay between application and {}", LINKS, MINIMUM),
+        *_each("reset", "connections reset between application and {}", LINKS, MINIMUM),
+        *_each("blackhole-from", "answers of {} swallowed", LINKS, (4.0, 8.0)),
+        *_each("blackhole-to", "requests to {} swallowed", LINKS, (4.0, 8.0)),
+        Fault(
+            key="rolling-restart",
+            words="graceful rolling restart of the application",
+            action="rolling-restart",
+            role="application",
+            overrides=(("INSTANCES", "2"),),
+        ),
+        Fault(
+            key="overload",
+            words="overload at twice the capacity",
+            action="overload",
+            lasts_seconds=(8.0, 8.0),
+            overrides=(("IN_FLIGHT_MAX", "16"), ("POOL_SIZE", "16")),
+        ),
+    )
+}
+
+
+def fault(key: str) -> Fault:
+    """UsageError names the nearest known one."""
+    if key not in FAULTS:
+        raise UsageError(f"FAULT={key}: no such fault; {nearest(key, FAULTS)}")
+    return FAULTS[key]
+
+
+def component(one: Fault, variant: Variant, components: Collection[str]) -> str | None:
+    """The component that the fault strikes; None where the variant has none of that role."""
+    if one.role is None:
+        return None
+    name = {
+        "application": variant.ingress,
+        "consumer": variant.inspector if variant.inspector != variant.ingress else None,
+        "proxy": PROXY,
+        **STORES,
+    }[one.role]
+    return name if name in components else None
+
+
+def applies(one: Fault, variant: Variant, components: Collection[str]) -> bool:
+    """Whether this variant, made of these components, can suffer it."""
+    return one.role is None or component(one, variant, components) is not None
+
+
+def possible(variant: Variant, components: Collection[str]) -> tuple[Fault, ...]:
+    """Every fault that can strike the variant, in the catalogue's order."""
+    return tuple(one for one in FAULTS.values() if applies(one, variant, components))

@@ -1,0 +1,48 @@
+"""Which action does a fault's name stand for, on this scene?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath.faults import actions, links
+from writepath.faults.catalogue import STORES
+from writepath.faults.scene import FaultError
+
+if TYPE_CHECKING:
+    from writepath.faults.actions import Action
+    from writepath.faults.catalogue import Fault
+    from writepath.faults.scene import Scene
+
+LINK_ACTIONS = ("cut", "delay", "reset", "blackhole-from", "blackhole-to")
+FINAL_STORES = (STORES["database"], STORES["index"])
+
+
+def action(fault: Fault, scene: Scene, broker_password: str) -> Action:
+    """A fresh one for each trial."""
+    if fault.action == "none":
+        return actions.Nothing()
+    component = scene.component(fault)
+    if fault.action in LINK_ACTIONS:
+        return links.BreakLink(scene, fault.action, component)
+    if fault.action in ("delete-queue", "delete-binding"):
+        what = fault.action.removeprefix("delete-")
+        return links.DeleteTopology(scene, what, component, broker_password)
+    if fault.action == "kill-under-backlog":
+        return actions.KillUnderBacklog(scene, component, _behind(fault, scene))
+    kinds = {
+        "kill": actions.Kill,
+        "pause": actions.Pause,
+        "crash-loop": actions.CrashLoop,
+        "fill-disk": actions.FillDisk,
+        "rolling-restart": actions.RollingRestart,
+    }
+    if fault.action not in kinds:
+        raise FaultError(f"{fault.key}: nobody knows how to do '{fault.action}'")
+    return kinds[fault.action](scene, component)
+
+
+def _behind(fault: Fault, scene: Scene) -> str:
+    """What takes the messages off the component's hands."""
+    if fault.role == "broker":
+        return scene.variant.inspector
+    return next(store for store in FINAL_STORES if store in scene.stack.components)

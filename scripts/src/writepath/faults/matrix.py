@@ -1,0 +1,252 @@
+"""How does the matrix go? Every cell of every variant, several variants side by side, an index written after each."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from writepath import pidfile
+from writepath.faults import cell_run
+from writepath.faults.cell_run import CellSpec, Lane
+from writepath.faults.scene import StoppedError
+from writepath.result.faults import (
+    FAULTS_FILE,
+    FAULTS_SCHEMA_VERSION,
+    CellEntry,
+    FaultsResult,
+    load_faults,
+    save_faults,
+)
+from writepath.run.draft import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.faults.catalogue import Fault
+    from writepath.load.dataset import Dataset
+    from writepath.registry import Variant
+    from writepath.result import Code
+    from writepath.result.faults import Cell
+    from writepath.runtime.base import Runtime
+
+STAMP = "%Y%m%dT%H%M%SZ"
+SUITE = "faults"
+INTERRUPTED = 130
+LOOK_S = 0.5
+CELL_SECONDS = 45.0  # start, drain, both reads
+TRIAL_SECONDS = 20.0  # a first guess; replaced by what the trials so far took
+EXIT_CODES = {"held": 0, "loses": 0, "unknown": 3, "not discriminating": 3, "broke": 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """One cell that was asked for."""
+
+    variant: Variant
+    fault: Fault
+    trials: int
+
+    @property
+    def key(self) -> str:
+        """Also its folder, below the matrix's."""
+        return f"{self.variant.name}/{self.fault.key}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixPlan:
+    """What the user asked for, checked."""
+
+    root: Path
+    state: Path
+    wanted: tuple[Wanted, ...]
+    jobs: int  # cells side by side
+    seed: int
+    rate_per_s: float
+    overrides: Mapping[str, str]
+    dataset: Dataset
+    code: Code
+    broker_password: str
+    resumed: bool
+
+
+@dataclass(kw_only=True)
+class _Matrix:
+    """A matrix under way; the lock guards the index."""
+
+    plan: MatrixPlan
+    runtime: Runtime
+    say: Callable[[str], None]
+    folder: Path
+    index: FaultsResult
+    content: Path
+    pids: Path
+    stopped: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    began_s: float = field(default_factory=time.monotonic)
+    trials_made: int = 0
+
+    def cell(self, wanted: Wanted) -> Cell:
+        """One, and its line in the index."""
+        plan = self.plan
+        folder = self.folder / wanted.key
+        if folder.exists():  # stopped or failed before a resume: never counted
+            shutil.rmtree(folder)
+        spec = CellSpec(
+            variant=wanted.variant,
+            fault=wanted.fault,
+            trials=wanted.trials,
+            seed=plan.seed,
+            rate_per_s=plan.rate_per_s,
+            overrides=plan.overrides,
+            dataset=plan.dataset,
+            code=plan.code,
+            folder=folder,
+        )
+        lane = Lane(
+            runtime=self.runtime,
+            say=self.say,
+            content=self.content,
+            pids=self.pids,
+            root=plan.root,
+            broker_password=plan.broker_password,
+            stopped=self.stopped,
+        )
+        began = time.monotonic()
+        cell = cell_run.run(spec, lane)
+        self._enter(cell, wanted, time.monotonic() - began)
+        return cell
+
+    def _enter(self, cell: Cell, wanted: Wanted, seconds: float) -> None:
+        entry = CellEntry(
+            variant=cell.variant,
+            fault=cell.fault,
+            folder=wanted.key,
+            outcome=cell.outcome,
+            status=cell.status,
+            seconds=round(seconds, 3),
+        )
+        with self.lock:
+            self.index = dataclasses.replace(self.index, cells=(*self.index.cells, entry))
+            save_faults(self.index, self.folder)
+            self.trials_made += wanted.trials
+            left = self._left_minutes()
+        why = f": {'; '.join(cell.reasons)}" if cell.reasons else ""
+        number = f"{len(self.index.cells)}/{len(self.plan.wanted)}"
+        self.say(
+            f"{number} {wanted.key}: {cell.status.upper()} in {len(cell.effective)} faults{why} ({left} left)"
+        )
+
+    def _left_minutes(self) -> str:
+        done = {entry.folder for entry in self.index.cells}
+        left = [wanted for wanted in self.plan.wanted if wanted.key not in done]
+        guess = sum(CELL_SECONDS + one.trials * TRIAL_SECONDS for one in left) / self.plan.jobs
+        return f"{guess / 60:.0f} min"
+
+
+def run(plan: MatrixPlan, runtime: Runtime, say: Callable[[str], None]) -> tuple[int, Path]:
+    """All cells. The exit code, the worst of theirs or 130 where the user stopped it, and the matrix's folder."""
+    index, folder = _begin(plan, runtime)
+    content = plan.state / "content.json"
+    plan.dataset.write(content)
+    pids = plan.state / "run" / f"load-{os.getpid()}"
+    pids.mkdir(parents=True, exist_ok=True)
+    pidfile.claim(pids)
+    matrix = _Matrix(
+        plan=plan, runtime=runtime, say=say, folder=folder, index=index, content=content, pids=pids
+    )
+    trials = sum(wanted.trials for wanted in plan.wanted)
+    say(
+        f"faults: {len(plan.wanted)} cells, {trials} faults, {plan.jobs} side by side, seed {plan.seed},"
+        f" {plan.rate_per_s:g} requests a second, in {folder.relative_to(plan.root)}"
+    )
+    try:
+        status = _all(matrix)
+    finally:
+        shutil.rmtree(pids, ignore_errors=True)
+    _end(matrix, "aborted" if status == INTERRUPTED else "finished")
+    return status, folder
+
+
+def _all(matrix: _Matrix) -> int:
+    done = {entry.folder for entry in matrix.index.cells}
+    waiting = [wanted for wanted in matrix.plan.wanted if wanted.key not in done]
+    codes = [EXIT_CODES[entry.status] for entry in matrix.index.cells]
+    pool = ThreadPoolExecutor(max_workers=matrix.plan.jobs, thread_name_prefix="lane")
+    running: set[Future[Cell]] = {pool.submit(matrix.cell, wanted) for wanted in waiting}
+    try:
+        while running:
+            ended, running = wait(running, timeout=LOOK_S, return_when=FIRST_COMPLETED)
+            codes += [10 if cell.outcome == "failed" else EXIT_CODES[cell.status] for cell in _cells(ended)]
+    except KeyboardInterrupt:
+        matrix.stopped.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+        _end(matrix, "aborted")
+        matrix.say(
+            f"stopped; {len(matrix.index.cells)} of {len(matrix.plan.wanted)} cells are kept. RESUME=1 goes on."
+        )
+        return INTERRUPTED
+    finally:
+        matrix.stopped.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+    return worst(codes)
+
+
+def _cells(ended: set[Future[Cell]]) -> list[Cell]:
+    return [future.result() for future in ended if not isinstance(future.exception(), StoppedError)]
+
+
+def worst(codes: Sequence[int]) -> int:
+    """Infrastructure (10+) over broken promises (1) over unknown (3) over held (0)."""
+    order = {0: 0, 3: 1, 1: 2}
+    return max(codes, key=lambda code: order.get(code, code), default=0)
+
+
+def _begin(plan: MatrixPlan, runtime: Runtime) -> tuple[FaultsResult, Path]:
+    now = datetime.now(UTC)
+    index = FaultsResult(
+        schema_version=FAULTS_SCHEMA_VERSION,
+        stamp=now.strftime(STAMP),
+        status="running",
+        started_at=moment(now.timestamp()),
+        finished_at=None,
+        seed=plan.seed,
+        runtime=runtime.name,
+        rate_per_s=plan.rate_per_s,
+        overrides=dict(plan.overrides),
+        code=plan.code,
+        wanted=tuple(wanted.key for wanted in plan.wanted),
+    )
+    if plan.resumed:
+        found = _newest(plan, index)
+        if found is not None:
+            return found
+    folder = plan.root / "results" / SUITE / index.stamp
+    folder.mkdir(parents=True)
+    save_faults(index, folder)
+    return index, folder
+
+
+def _newest(plan: MatrixPlan, wanted: FaultsResult) -> tuple[FaultsResult, Path] | None:
+    """The newest matrix of the same seed, runtime, rate and settings; its finished cells are kept."""
+    same = ("seed", "runtime", "rate_per_s", "overrides")
+    for path in sorted((plan.root / "results" / SUITE).glob(f"*/{FAULTS_FILE}"), reverse=True):
+        found = load_faults(path.parent)
+        if all(getattr(found, name) == getattr(wanted, name) for name in same):
+            kept = tuple(entry for entry in found.cells if entry.outcome == "finished")
+            keys = tuple(dict.fromkeys((*found.wanted, *wanted.wanted)))
+            return dataclasses.replace(found, status="running", wanted=keys, cells=kept), path.parent
+    return None
+
+
+def _end(matrix: _Matrix, status: str) -> None:
+    finished_at = moment(time.time())
+    matrix.index = dataclasses.replace(matrix.index, status=status, finished_at=finished_at)
+    save_faults(matrix.index, matrix.folder)

@@ -1,0 +1,119 @@
+"""Which cells are asked for? faults.yaml, narrowed by FAULT=, VARIANTS= and TRIALS=."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath.errors import UsageError
+from writepath.faults import catalogue
+from writepath.faults.matrix import Wanted
+from writepath.registry import checked_yaml
+from writepath.runtime import topology
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.faults.catalogue import Fault
+    from writepath.registry import Registry, Variant
+
+SHORT = "short"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultsFile:
+    """faults.yaml."""
+
+    rate_per_s: float
+    trials: int
+    trials_of: Mapping[str, int]
+    variants: tuple[str, ...]
+    short_trials: int
+    short_faults: tuple[str, ...]
+    twins: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the user narrows it to; None: as the file says."""
+
+    faults: Sequence[str] | None = None  # keys, or `short`
+    variants: Sequence[str] | None = None
+    trials: int | None = None
+
+
+def load(root: Path, registry: Registry) -> FaultsFile:
+    """UsageError for what the schema, the registry or the catalogue do not know."""
+    data = checked_yaml(root, "faults")
+    for name in (*data["variants"], *data["twins"]):
+        registry.variant(name)
+    for key in (
+        *data["trials_of"],
+        *data["short"]["faults"],
+        *(k for keys in data["twins"].values() for k in keys),
+    ):
+        catalogue.fault(key)
+    return FaultsFile(
+        rate_per_s=float(data["rate_per_s"]),
+        trials=data["trials"],
+        trials_of=data["trials_of"],
+        variants=tuple(data["variants"]),
+        short_trials=data["short"]["trials"],
+        short_faults=tuple(data["short"]["faults"]),
+        twins={name: tuple(keys) for name, keys in data["twins"].items()},
+    )
+
+
+def cells(root: Path, registry: Registry, file: FaultsFile, asked: Asked) -> tuple[Wanted, ...]:
+    """In the order they are run: those that take longest first, so that lanes end together."""
+    short = asked.faults is not None and list(asked.faults) == [SHORT]
+    keys = file.short_faults if short else asked.faults
+    chosen = None if keys is None else [catalogue.fault(key) for key in keys]
+    names = asked.variants or ([*file.variants] if short else [*file.variants, *file.twins])
+    found = [
+        Wanted(variant=variant, fault=fault, trials=asked.trials or _trials(file, fault, short=short))
+        for variant in map(registry.variant, names)
+        for fault in _faults(root, file, variant, chosen, explicit=asked.variants is not None)
+    ]
+    if not found:
+        raise UsageError(
+            f"FAULT={','.join(asked.faults or ())} VARIANTS={','.join(asked.variants or ())}: none of these variants"
+            " can suffer any of these faults; `make bench-faults FAULT=help` lists which can"
+        )
+    return tuple(sorted(found, key=lambda wanted: -wanted.trials))
+
+
+def _trials(file: FaultsFile, fault: Fault, *, short: bool) -> int:
+    return file.short_trials if short else file.trials_of.get(fault.key, file.trials)
+
+
+def _faults(
+    root: Path, file: FaultsFile, variant: Variant, chosen: Sequence[Fault] | None, *, explicit: bool
+) -> Iterator[Fault]:
+    """A twin is struck where it must lose; by another fault only where the user names both."""
+    components = components_of(root, variant)
+    able = catalogue.possible(variant, components)
+    twin = file.twins.get(variant.name)
+    for fault in able:
+        named = chosen is not None and fault in chosen
+        if (chosen is None or named) and (twin is None or fault.key in twin or (named and explicit)):
+            yield fault
+
+
+def components_of(root: Path, variant: Variant) -> frozenset[str]:
+    """The compose services of a variant."""
+    known = topology.load(root, dict(variant.settings), os.environ)
+    return frozenset(known.active(variant.profiles))
+
+
+def listing(root: Path, registry: Registry, file: FaultsFile) -> str:
+    """Every fault in words, and the variants of faults.yaml that can suffer it."""
+    variants = [registry.variant(name) for name in file.variants]
+    parts = {variant.name: components_of(root, variant) for variant in variants}
+    lines = []
+    for fault in catalogue.FAULTS.values():
+        able = [v.name for v in variants if catalogue.applies(fault, v, parts[v.name])]
+        lines.append(f"  {fault.key:22} {fault.words:58} {', '.join(able) or '-'}")
+    return "\n".join(lines)

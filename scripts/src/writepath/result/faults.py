@@ -1,0 +1,171 @@
+"""What is known of a fault run? The records of cell.json and faults.json: load and save only.
+
+A cell is one variant under one kind of fault: several trials of it in one load, then one audit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from writepath.errors import UsageError
+from writepath.result.files import write_json
+from writepath.result.measures import Audit, Code, Durability  # noqa: TC001 - from_json reads the hints
+from writepath.result.records import from_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAULTS_SCHEMA_VERSION = 1
+CELL_FILE = "cell.json"
+FAULTS_FILE = "faults.json"
+
+CellOutcome = Literal["finished", "failed", "aborted"]
+CellStatus = Literal["held", "broke", "unknown", "loses", "not discriminating"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One fault, from its injection to the next one's. A write belongs to the trial in whose stretch it was sent."""
+
+    number: int  # from 1
+    steady_seconds: float  # of undisturbed load before it, drawn from the seed
+    lasts_seconds: float  # from injection to heal, drawn from the seed
+    injected_at_ms: float  # epoch
+    healed_at_ms: float  # epoch
+    effective: bool  # proved to have happened
+    proof: str  # in words: what moved, or what did not
+    recovered_after_seconds: float | None  # from heal to the first good 10 s; null: not within the bound
+    exposed: int  # writes acknowledged within 5 s around the fault
+    lost: int  # acknowledged, and not in the store
+    vanished: int  # in the store before all stores were killed, and not afterwards
+    stranded: int  # acknowledged, and still in the queue or dead-lettered
+    corrupted: int  # stored with other content
+    duplicated: int  # stored more than once
+    recovered: int  # without an answer, and stored all the same
+    errors: dict[str, int]  # by kind, from injection to recovery
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """cell.json: one variant under one fault."""
+
+    schema_version: int
+    run_id: str
+    variant: str
+    title: str
+    family: str
+    naive_twin_of: str | None
+    acknowledges: str
+    fault: str  # key, kill-database
+    fault_words: str
+    runtime: str
+    seed: int
+    rate_per_s: float
+    trials_wanted: int
+    overrides: dict[str, str]
+    code: Code
+    started_at: str
+    finished_at: str
+    outcome: CellOutcome
+    error: str | None
+    status: CellStatus
+    reasons: tuple[str, ...]
+    trials: tuple[Trial, ...] = ()
+    audit: Audit | None = None
+    durability: Durability | None = None
+    capacity_per_s: float | None = None  # measured for `overload`
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def effective(self) -> tuple[Trial, ...]:
+        """The trials that count."""
+        return tuple(trial for trial in self.trials if trial.effective)
+
+    @property
+    def losing(self) -> int:
+        """Effective trials in which a promised write was lost, in whatever way, or stored otherwise than promised."""
+        return sum(1 for trial in self.effective if broke(trial))
+
+
+def broke(trial: Trial) -> int:
+    """Writes of a trial for which the 201 was not kept."""
+    return trial.lost + trial.vanished + trial.stranded + trial.corrupted + trial.duplicated
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellEntry:
+    """One line of the index."""
+
+    variant: str
+    fault: str
+    folder: str  # relative to faults.json
+    outcome: CellOutcome
+    status: CellStatus
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultsResult:
+    """faults.json: written at the start and after each cell."""
+
+    schema_version: int
+    stamp: str
+    status: Literal["running", "aborted", "finished"]
+    started_at: str
+    finished_at: str | None
+    seed: int
+    runtime: str
+    rate_per_s: float
+    overrides: dict[str, str]
+    code: Code
+    wanted: tuple[str, ...]  # variant/fault of every cell that was asked for
+    cells: tuple[CellEntry, ...] = ()
+
+
+def load_cell(folder: Path) -> Cell:
+    """Reads folder/cell.json. UsageError where it is missing, broken or of another schema version."""
+    return from_json(Cell, _read(folder / CELL_FILE))
+
+
+def save_cell(cell: Cell, folder: Path) -> None:
+    """Writes folder/cell.json at once and completely."""
+    write_json(_asdict(cell), folder / CELL_FILE)
+
+
+def load_faults(folder: Path) -> FaultsResult:
+    """Reads folder/faults.json. UsageError where it is missing, broken or of another schema version."""
+    return from_json(FaultsResult, _read(folder / FAULTS_FILE))
+
+
+def save_faults(faults: FaultsResult, folder: Path) -> None:
+    """Writes folder/faults.json at once and completely."""
+    write_json(_asdict(faults), folder / FAULTS_FILE)
+
+
+def _asdict(record: Cell | FaultsResult) -> dict[str, Any]:
+    data = dataclasses.asdict(record)
+    durability = data.get("durability")
+    if durability is not None:  # `class` is the word of the page, and a keyword in Python
+        durability["class"] = durability.pop("level")
+    return data
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be read ({error.strerror}); is it a folder of fault runs?"
+        ) from error
+    except ValueError as error:
+        raise UsageError(f"{path}: not JSON ({error}); the file was cut or edited") from error
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if version != FAULTS_SCHEMA_VERSION:
+        raise UsageError(f"{path}: schema_version={version}, this Writepath reads {FAULTS_SCHEMA_VERSION}")
+    durability = data.get("durability")
+    if isinstance(durability, dict) and "class" in durability:
+        durability["level"] = durability.pop("class")
+    return cast("dict[str, Any]", data)

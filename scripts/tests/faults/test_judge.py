@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from writepath.faults.judge import judge
+from writepath.result.faults import Trial
+from writepath.run import audit
+
+READ = replace(audit.not_read(), status="read")
+TRIAL = Trial(
+    number=1,
+    steady_seconds=1.0,
+    lasts_seconds=1.0,
+    injected_at_ms=0.0,
+    healed_at_ms=1000.0,
+    effective=True,
+    proof="another process than before",
+    recovered_after_seconds=2.0,
+    exposed=100,
+    lost=0,
+    vanished=0,
+    stranded=0,
+    corrupted=0,
+    duplicated=0,
+    recovered=0,
+    errors={},
+)
+
+
+def test_a_correct_variant_that_keeps_every_promise_and_recovers_has_held() -> None:
+    assert judge([TRIAL] * 6, READ, wanted=6, naive=False) == ("held", ())
+
+
+@pytest.mark.parametrize("broken", ["lost", "vanished", "stranded", "corrupted", "duplicated"])
+def test_one_broken_promise_in_one_fault_breaks_it(broken: str) -> None:
+    status, reasons = judge([TRIAL] * 5 + [replace(TRIAL, **{broken: 1})], READ, wanted=6, naive=False)
+    assert (status, reasons) == ("broke", ("1 of 6 faults broke promises",))
+
+
+@pytest.mark.parametrize("seconds", [None, 30.1])
+def test_a_variant_that_is_not_well_within_thirty_seconds_is_broken(seconds: float | None) -> None:
+    status, reasons = judge([replace(TRIAL, recovered_after_seconds=seconds)], READ, wanted=1, naive=False)
+    assert status == "broke"
+    assert "not well again 30 s after the heal" in reasons[0]
+
+
+def test_too_few_proved_faults_are_unknown_never_held() -> None:
+    unproved = replace(TRIAL, effective=False)
+    assert judge([TRIAL] * 5 + [unproved], READ, wanted=6, naive=False)[0] == "unknown"
+
+
+def test_a_store_that_could_not_be_read_is_unknown_never_held() -> None:
+    assert judge([TRIAL], audit.not_read(), wanted=1, naive=False)[0] == "unknown"
+    assert judge([TRIAL], None, wanted=1, naive=True)[0] == "unknown"
+
+
+def test_a_promise_broken_outside_any_faults_reach_breaks_it_too() -> None:
+    assert judge([TRIAL], replace(READ, unexpected=1), wanted=1, naive=False)[0] == "broke"
+
+
+def test_a_twin_that_loses_says_so_and_one_that_does_not_discriminates_nothing() -> None:
+    assert judge([replace(TRIAL, lost=3)], READ, wanted=6, naive=True)[0] == "loses"
+    assert judge([TRIAL], READ, wanted=1, naive=True)[0] == "not discriminating"
