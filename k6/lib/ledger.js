@@ -1,6 +1,6 @@
 // One line for each finished request: what became of it. scripts/src/writepath/load/ledger.py reads them.
 
-export const WRONG_ECHO = 9001; // 201, but Location does not name the id that was sent
+export const WRONG_ACK = 9001; // 201, but Location does not name the id that was sent
 export const END_OF_FILE = 9002; // connection closed without an answer; k6 has no code of its own for it
 export const INTERRUPTED = 9003; // k6 itself was stopped before the answer
 const UNSPECIFIED = 1000; // k6's code for what it has no other for
@@ -37,7 +37,7 @@ export function ledgerLine(sequence, id, startedMs, elapsedMs, answer) {
  */
 function codeOf(answer, id) {
   if (answer.status === 201 && !String(answer.headers["Location"]).endsWith(`/${id}`)) {
-    return WRONG_ECHO;
+    return WRONG_ACK;
   }
   if (answer.error_code === UNSPECIFIED) {
     if (answer.error.includes("EOF")) return END_OF_FILE;

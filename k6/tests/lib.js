@@ -5,7 +5,7 @@ import { check } from "k6";
 import { stagesOf } from "../lib/arrivals.js";
 import { readConfig } from "../lib/config.js";
 import { encodeId } from "../lib/ids.js";
-import { END_OF_FILE, INTERRUPTED, WRONG_ECHO, ledgerLine } from "../lib/ledger.js";
+import { END_OF_FILE, INTERRUPTED, WRONG_ACK, ledgerLine } from "../lib/ledger.js";
 import { countsOf } from "../lib/summary.js";
 
 /** @type {import("k6/options").Options} */
@@ -67,9 +67,9 @@ const configuration = {
 const ledger = {
   "an acknowledged write": () =>
     line({ status: 201, headers: { Location: "/api/posts/x-1" } }) === "5,1000,0.250,12.346,201,0",
-  "a 201 for another id is a wrong echo": () =>
-    line({ status: 201, headers: { Location: "/api/posts/y-1" } }).endsWith(`,201,${WRONG_ECHO}`),
-  "a 201 without a Location is a wrong echo": () => line({ status: 201 }).endsWith(`,201,${WRONG_ECHO}`),
+  "a 201 for another id is a wrong ack": () =>
+    line({ status: 201, headers: { Location: "/api/posts/y-1" } }).endsWith(`,201,${WRONG_ACK}`),
+  "a 201 without a Location is a wrong ack": () => line({ status: 201 }).endsWith(`,201,${WRONG_ACK}`),
   "a refusal keeps k6's code": () => line({ status: 503, error_code: 1503 }).endsWith(",503,1503"),
   "without an answer the wait counts": () =>
     line({ error_code: 1050, error: "request timeout" }) === "5,1000,0.000,15001.000,0,1050",

@@ -206,7 +206,7 @@ def test_leaving_the_block_ends_k6(target: Target, tmp_path: Path, prefix: list[
     [
         ({"status": 503}, "503", "HTTP 503"),
         ({"status": 409}, "409", "HTTP 409"),
-        ({"echo": False}, "201", "wrong echo"),
+        ({"echo": False}, "201", "wrong ack"),
         ({"closes": True}, "0", "connection closed"),
     ],
 )

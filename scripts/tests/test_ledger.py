@@ -29,7 +29,7 @@ RECORDS = st.lists(
         TIMES,
         TIMES,
         st.sampled_from([0, 200, 201, 400, 409, 429, 500, 502, 503, 504]),
-        st.sampled_from([0, 1000, 1050, 1212, 1220, 1503, ledger.WRONG_ECHO]),
+        st.sampled_from([0, 1000, 1050, 1212, 1220, 1503, ledger.WRONG_ACK]),
     ),
     max_size=40,
     unique_by=lambda record: record[0],
@@ -160,7 +160,7 @@ def test_errors_are_counted_by_their_kind(folder: Path) -> None:
              (429, 1429), (0, 4711)]  # fmt: skip
     mixed = read(folder, "".join(line(seq, *pair) for seq, pair in enumerate(codes)))
     assert mixed.by_error() == {
-        "wrong echo": 1, "connection refused": 2, "connection reset": 1, "dial timed out": 1,
+        "wrong ack": 1, "connection refused": 2, "connection reset": 1, "dial timed out": 1,
         "request timed out": 1,         "connection closed": 1, "HTTP 503": 1, "HTTP 429": 1, "k6 error 4711": 1,
     }  # fmt: skip
     assert mixed.by_status() == {"0": 7, "201": 2, "429": 1, "503": 1}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import zlib
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from writepath.errors import AuditError
+from writepath.load.blocks import Blocks, columns, sifted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -28,14 +30,24 @@ RECORD = np.dtype(
         ("error_code", np.int32),  # k6's, or ours from 9000 on (k6/lib/ledger.js); 0: none
     ]
 )
-WRONG_ECHO = 9001  # 201, but Location does not name the id that was sent
+WRONG_ACK = 9001  # 201, but Location does not name the id that was sent
 END_OF_FILE = 9002  # the connection was closed without an answer
 INTERRUPTED = 9003  # k6 was stopped before the answer; often there is not even a line
+UNREAD = 9004  # no line, in a ledger that is torn or has lines that are none: it may have said 201
 ACKNOWLEDGED_STATUS = 201
 REJECTED_STATUSES = (400, 409, 413, 415, 429)
 SEQUENCES = 10**8  # of one run; more digits are two lines run together
 NAMED_PROBLEMS = 10
+_NAMED_BYTES = 80
 _LEVEL = 6
+_NONE = np.empty(0, RECORD)
+_TIMES = ("start_ms", "blocked_ms", "duration_ms")
+_TYPES = {
+    "seq": pa.int64(),
+    **dict.fromkeys(_TIMES, pa.float64()),
+    "status": pa.int16(),
+    "error_code": pa.int32(),
+}
 _ACKNOWLEDGED_FIELD = b",201,"  # no other field of a line can read so: times have three decimals
 _ERRORS = {
     1000: "connection failed",
@@ -48,9 +60,10 @@ _ERRORS = {
     1212: "connection refused",
     1220: "connection reset",
     1701: "unreadable answer",
-    WRONG_ECHO: "wrong echo",
+    WRONG_ACK: "wrong ack",
     END_OF_FILE: "connection closed",
     INTERRUPTED: "interrupted",
+    UNREAD: "its line is unreadable",
 }
 
 
@@ -86,9 +99,9 @@ class Ledger:
         return {str(value): int(count) for value, count in zip(values, counts, strict=True)}
 
     def by_error(self) -> dict[str, int]:
-        """Number of records by kind of error in words; of 201s, only those with a wrong echo are in it."""
+        """Number of records by kind of error in words; of 201s, only those with a wrong ack are in it."""
         records = self.records
-        sound = (records["status"] == ACKNOWLEDGED_STATUS) & (records["error_code"] != WRONG_ECHO)
+        sound = (records["status"] == ACKNOWLEDGED_STATUS) & (records["error_code"] != WRONG_ACK)
         kinds = np.stack([records["status"][~sound], records["error_code"][~sound]]).astype(np.int64)
         pairs, counts = np.unique(kinds, axis=1, return_counts=True)
         totals: dict[str, int] = {}
@@ -105,18 +118,71 @@ def error_kind(status: int, error_code: int) -> str:
     return _ERRORS.get(error_code, f"k6 error {error_code}")
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """Neighbouring lines of a ledger, in the file's order."""
+
+    number: int  # of the first line
+    records: NDArray[np.void]  # of RECORD; empty where the line is none
+    bad: str | None = None  # that line
+
+
+class Parts:
+    """A ledger part by part, plain or .gz, whole or torn. AuditError where there is no file."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens nothing yet."""
+        self._path = path
+        self._blocks = Blocks(path, HEADER)
+
+    @property
+    def torn(self) -> bool:
+        """The last line or the .gz; known after the last part."""
+        return self._blocks.torn
+
+    def __iter__(self) -> Iterator[Part]:
+        """Each line once."""
+        try:
+            for first, block in self._blocks:
+                number = first
+                for lines, records in sifted(block, _table):
+                    if records is None:
+                        yield Part(number=number, records=_NONE, bad=_line_of(block, number - first))
+                    else:
+                        yield Part(number=number, records=records)
+                    number += lines
+        except OSError as error:
+            raise AuditError(
+                f"{self._path.name}: the load's ledger cannot be read ({error.strerror})"
+            ) from error
+
+
 def read(path: Path) -> Ledger:
     """Reads a ledger, plain or .gz, whole or torn. AuditError where there is no file."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise AuditError(f"{path.name}: the load's ledger cannot be read ({error.strerror})") from error
-    torn_archive = False
-    if path.suffix == ".gz":
-        data, torn_archive = _unpacked(data)
-    whole, _, rest = data.rpartition(b"\n")
-    ledger = _parsed(whole)
-    return replace(ledger, truncated=bool(rest) or torn_archive)
+    parts = Parts(path)
+    known, bad = [], []
+    for part in parts:
+        if part.bad is None:
+            known.append(part)
+        else:
+            bad.append((part.number, part.bad))
+    records = np.concatenate([_NONE, *(part.records for part in known)])
+    starts = [part.number + np.arange(len(part.records)) for part in known]
+    numbers = np.concatenate([np.empty(0, np.int64), *starts])
+    order = np.argsort(records["seq"], kind="stable")
+    records, numbers = records[order], numbers[order]
+    again = np.zeros(len(records), np.bool_)
+    again[1:] = records["seq"][1:] == records["seq"][:-1]
+    problems = [f"line {number}: no record: {text!r}" for number, text in bad[:NAMED_PROBLEMS]]
+    named = zip(numbers[again][:NAMED_PROBLEMS], records["seq"][again][:NAMED_PROBLEMS], strict=True)
+    problems += [f"line {number}: seq {seq} again" for number, seq in named]
+    return Ledger(
+        records=records[~again],
+        malformed=len(bad),
+        repeated=int(again.sum()),
+        truncated=parts.torn,
+        problems=tuple(problems[:NAMED_PROBLEMS]),
+    )
 
 
 def write(ledger: Ledger, path: Path) -> None:
@@ -135,76 +201,38 @@ def _line(record: tuple[int, float, float, float, int, int]) -> str:
 
 
 def concluded(ledger: Ledger, started: int) -> Ledger:
-    """Adds the started iterations that left no line (interrupted): status 0, no times (NaN), indeterminate."""
+    """Adds the started iterations that left no line: status 0, no times (NaN), indeterminate.
+
+    In a whole ledger they were interrupted; in one that is not, nobody knows what their lines said.
+    """
     known = ledger.records["seq"]
     missing = np.setdiff1d(np.arange(max(started, int(known.max(initial=-1)) + 1)), known, assume_unique=True)
     added = np.zeros(len(missing), RECORD)
     added["seq"] = missing
-    for times in ("start_ms", "blocked_ms", "duration_ms"):
+    for times in _TIMES:
         added[times] = np.nan
-    added["error_code"] = INTERRUPTED
+    added["error_code"] = UNREAD if ledger.truncated or ledger.malformed else INTERRUPTED
     records = np.concatenate([ledger.records, added])
     return replace(ledger, records=records[np.argsort(records["seq"], kind="stable")])
 
 
-def _unpacked(data: bytes) -> tuple[bytes, bool]:
-    """What can be unpacked, and whether the archive is torn."""
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        return unpacker.decompress(data) + unpacker.flush(), not unpacker.eof
-    except zlib.error:
-        return b"", True
+def _line_of(block: bytes, index: int) -> str:
+    """The start of a block's line of that number, from 0."""
+    line = block.split(b"\n", index + 1)[index]
+    return line[:_NAMED_BYTES].decode("ascii", errors="replace")
 
 
-def _parsed(data: bytes) -> Ledger:
-    text = data.decode("ascii", errors="replace").replace(",,,,", ",nan,nan,nan,")  # interrupted: no times
-    lines = text.split("\n") if text else []
-    first = 2 if lines and lines[0] == HEADER else 1
-    lines = lines[first - 1 :]
-    records, numbers, bad = _rows(lines)
-    order = np.argsort(records["seq"], kind="stable")
-    records, numbers = records[order], numbers[order]
-    again = np.zeros(len(records), np.bool_)
-    again[1:] = records["seq"][1:] == records["seq"][:-1]
-    problems = [f"line {n + first}: no record: {lines[n][:80]!r}" for n in bad]
-    problems += [
-        f"line {n + first}: seq {s} again" for n, s in zip(numbers[again], records["seq"][again], strict=True)
-    ]
-    return Ledger(
-        records=records[~again],
-        malformed=len(bad),
-        repeated=int(again.sum()),
-        problems=tuple(problems[:NAMED_PROBLEMS]),
-    )
-
-
-def _rows(lines: list[str]) -> tuple[NDArray[np.void], NDArray[np.intp], list[int]]:
-    """The records, the index of each one's line, and the indices of lines that are no record."""
-    try:
-        records = _table(lines)
-        return records, np.arange(len(records)), []
-    except ValueError:
-        if len(lines) == 1:
-            return np.empty(0, RECORD), np.empty(0, np.intp), [0]
-    half = len(lines) // 2  # finds a few bad lines among a million in the time of reading them twice
-    before, after = _rows(lines[:half]), _rows(lines[half:])
-    return (
-        np.concatenate([before[0], after[0]]),
-        np.concatenate([before[1], after[1] + half]),
-        before[2] + [index + half for index in after[2]],
-    )
-
-
-def _table(lines: list[str]) -> NDArray[np.void]:
+def _table(block: bytes) -> NDArray[np.void]:
     """ValueError where any line is no record."""
-    if not lines:
-        return np.empty(0, RECORD)
-    if any(not line or line.isspace() for line in lines):
-        raise ValueError("empty line")  # which loadtxt would pass over
-    table = np.loadtxt(lines, dtype=RECORD, delimiter=",", comments=None, ndmin=1)
-    times = (table["start_ms"], table["blocked_ms"], table["duration_ms"])
-    timed = np.logical_and.reduce([np.isfinite(values) & (values >= 0) for values in times])
-    timeless = np.logical_and.reduce([np.isnan(values) for values in times]) & (table["status"] == 0)
+    found = columns(block, _TYPES, quoted=False)
+    table = np.empty(found.num_rows, RECORD)
+    for name in _TYPES:
+        column = found.column(name)
+        if column.null_count and name not in _TIMES:
+            raise ValueError("empty field")
+        table[name] = column.to_numpy()  # a null becomes NaN: interrupted, no times
+    timed = np.logical_and.reduce([np.isfinite(table[name]) & (table[name] >= 0) for name in _TIMES])
+    timeless = np.logical_and.reduce([np.isnan(table[name]) for name in _TIMES]) & (table["status"] == 0)
     if not ((timed | timeless) & (table["seq"] >= 0) & (table["seq"] < SEQUENCES)).all():
         raise ValueError("out of range")
     return table
