@@ -33,7 +33,9 @@ def stored(taken: Ledger, *, without: tuple[int, ...] = (), twice: tuple[int, ..
     return Stored(seq=seq, content_ok=np.ones(len(seq), np.bool_), durable_at_ms=np.full(len(seq), np.nan))
 
 
-def struck(number: int, at_s: float, lasts_s: float = 1.0, proof: str = "another process than before") -> Struck:
+def struck(
+    number: int, at_s: float, lasts_s: float = 1.0, proof: str = "another process than before"
+) -> Struck:
     moment = Moment(number=number, steady_seconds=1.0, lasts_seconds=lasts_s, choice=0.5)
     injected_ms = ORIGIN_MS + at_s * 1000
     return Struck(moment=moment, injected_ms=injected_ms, healed_ms=injected_ms + lasts_s * 1000, proof=proof)

@@ -23,7 +23,9 @@ def test_a_variant_is_struck_only_in_parts_that_it_has() -> None:
     assert "jpa/kill-database" in jpa
     assert not any("broker" in key or "consumer" in key or "index" in key for key in jpa)
     queue = keys(variants=["rabbitmq-jpa"])
-    assert {f"rabbitmq-jpa/kill-{role}" for role in ("application", "consumer", "broker", "database", "proxy")} <= queue
+    assert {
+        f"rabbitmq-jpa/kill-{role}" for role in ("application", "consumer", "broker", "database", "proxy")
+    } <= queue
 
 
 def test_every_kill_asked_for_twenty_times_is_run_twenty_times() -> None:
@@ -68,4 +70,8 @@ def test_a_fault_that_no_chosen_variant_can_suffer_is_an_error() -> None:
 def test_every_fault_has_words_and_a_key_that_names_action_and_role() -> None:
     for key, fault in catalogue.FAULTS.items():
         assert fault.words
-        assert fault.role is None or key in (fault.action, f"{fault.action}-{fault.role}") or key.startswith("kill-")
+        assert (
+            fault.role is None
+            or key in (fault.action, f"{fault.action}-{fault.role}")
+            or key.startswith("kill-")
+        )

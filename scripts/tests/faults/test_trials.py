@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from faults.planted import ORIGIN_MS, RATE_PER_S, at, ledger, stored, struck
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faults.planted import ORIGIN_MS, RATE_PER_S, at, ledger, stored, struck
 from writepath import stats
 from writepath.faults.recovery import Sent, recovered_after_s
 from writepath.faults.trials import fates, trials

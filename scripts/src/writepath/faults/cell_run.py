@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import threading
 import time
@@ -11,14 +12,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from writepath.errors import WritepathError
-from writepath.faults import choose, evaluate
+from writepath.faults import choose, evaluate, overload
 from writepath.faults.deadman import Deadman
 from writepath.faults.scene import Scene, StoppedError
 from writepath.faults.schedule import schedule
 from writepath.faults.toxiproxy import API_PORT, SERVICE, Toxiproxy
 from writepath.faults.trials import Struck
 from writepath.faults.watch import ANSWER_S, TICK_S, Watch
-from writepath.load import k6
+from writepath.load import k6, ledger
 from writepath.load.ledger import Tail
 from writepath.load.plan import arrival_plan, new_run_id
 from writepath.registry import Phase
@@ -131,6 +132,39 @@ def _measure(
     found.versions = {**lane.runtime.versions(spec.variant), **truth.versions()}
     truth.empty()
     load = _load(spec, lane, scene.stack, run_id)
+    if spec.fault.action == "overload":
+        loaded = _overload(spec, lane, scene, truth, load, found)
+    else:
+        loaded = _struck_again_and_again(spec, lane, scene, load, found)
+    evaluate.evaluate(spec, lane, scene, truth, (run_id, loaded), found)
+
+
+def _overload(
+    spec: CellSpec, lane: Lane, scene: Scene, truth: Truth, load: k6.Load, found: evaluate.Found
+) -> k6.LoadResult:
+    """The plan holds all trials; their moments are read off the ledger afterwards."""
+    prefix = lane.runtime.load_generator()
+    overload.brake(scene)
+    found.capacity_per_s = overload.capacity_per_s(load, prefix, spec.folder / "flood")
+    truth.empty()
+    moments = schedule(spec.seed, spec.fault, spec.trials)
+    made = overload.plan(moments, spec.rate_per_s, found.capacity_per_s)
+    lane.say(
+        f"{spec.variant.name} overload: capacity {found.capacity_per_s:g}/s under brakes, {made.seconds:.0f} s"
+    )
+    with k6.start(dataclasses.replace(load, plan=made), prefix) as generator:
+        while generator.running():
+            scene.wait(TICK_S)
+        found.load_ended_ms = time.time() * 1000
+        loaded = generator.result()
+    found.struck = overload.struck(made, ledger.read(loaded.ledger), moments)
+    _save_timeline(spec, found.struck)
+    return loaded
+
+
+def _struck_again_and_again(
+    spec: CellSpec, lane: Lane, scene: Scene, load: k6.Load, found: evaluate.Found
+) -> k6.LoadResult:
     with k6.start(load, lane.runtime.load_generator()) as generator:
         watch = Watch(Tail(generator.ledger).poll, spec.rate_per_s)
         _await_well(scene, generator, watch, time.monotonic(), FIRST_GOOD_S)
@@ -145,8 +179,7 @@ def _measure(
         scene.wait(ANSWER_S)
         found.load_ended_ms = time.time() * 1000
         generator.stop()
-        loaded = generator.result()
-    evaluate.evaluate(spec, lane, scene, truth, (run_id, loaded), found)
+        return generator.result()
 
 
 def _strike(spec: CellSpec, lane: Lane, scene: Scene, number: Moment) -> Struck:
