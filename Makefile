@@ -61,6 +61,14 @@ up: ## start one variant and stay until Ctrl-C: VARIANT=jpa [RUNTIME=auto INSTAN
 down: ## end a running `up` and whatever a killed command left behind
 	@$(WRITEPATH) down
 
+.PHONY: audit
+audit: ## make the audit of a run or a suite run again from its raw files [RUN=results/latest]
+	@$(WRITEPATH) audit
+
+.PHONY: bench-harness
+bench-harness: ## measure the harness itself: speed, memory, truth [ONLY=audit]
+	@$(WRITEPATH) bench-harness
+
 .PHONY: report
 report: ## tables and plots of a suite run [RUN=results/latest]
 	@$(WRITEPATH) report

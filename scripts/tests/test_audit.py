@@ -3,110 +3,179 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath.load.ledger import Outcome
+from writepath.load.ledger import INTERRUPTED, RECORD, UNREAD, WRONG_ACK
 from writepath.load.plan import encode_id
-from writepath.run.audit import Attempts, Counts, Stored, compare, intervals, not_read
+from writepath.result import Reading
+from writepath.run import audit as auditing
+from writepath.run import offenders
+from writepath.run.audit import Attempts, Comparison, Counts, Held, Stored, not_read, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from writepath.result import Audit
 
 RUN = "0123456789abcde"
+ACK, REJECT, LOST_ANSWER = 201, 409, 0
+SENT_MS, TOOK_MS = 1_000_000.0, 10.0
 
 
 def post_id(sequence: int) -> str:
     return encode_id(RUN, sequence)
 
 
-def attempts(outcomes: list[Outcome]) -> Attempts:
-    return Attempts(
-        seq=np.arange(len(outcomes)),
-        outcome=np.array(outcomes, dtype=np.uint8),
-        wrong_echo=np.zeros(len(outcomes), dtype=np.bool_),
-    )
+def records(statuses: Sequence[int], codes: dict[int, int] | None = None) -> np.ndarray:
+    rows = np.zeros(len(statuses), RECORD)
+    rows["seq"] = np.arange(len(statuses))
+    rows["status"] = statuses
+    rows["start_ms"], rows["duration_ms"] = SENT_MS, TOOK_MS
+    for seq, code in (codes or {}).items():
+        rows["error_code"][seq] = code
+    return rows
+
+
+def attempts(statuses: Sequence[int], codes: dict[int, int] | None = None) -> Attempts:
+    made = Attempts()
+    made.add(records(statuses, codes))
+    return made
 
 
 def stored(
-    seq: list[int] | np.ndarray, corrupt: tuple[int, ...] = (), foreign: tuple[str, ...] = ()
+    seq: Sequence[int] | np.ndarray,
+    corrupt: tuple[int, ...] = (),
+    foreign: tuple[str, ...] = (),
+    late: tuple[int, ...] = (),
 ) -> Stored:
     rows = np.asarray(seq, dtype=np.int64)
     return Stored(
         seq=rows,
         content_ok=~np.isin(rows, corrupt),
-        durable_at_ms=np.zeros(len(rows)),
+        durable_at_ms=np.where(np.isin(rows, late), SENT_MS + 5_011.0, SENT_MS + 20.0),
         foreign_ids=foreign,
     )
 
 
-def counts(planned: int, rows: Stored, **others: int) -> Counts:
-    known = {"dropped": 0, "store_rows": rows.rows, "left_in_queue": 0, "suppressed_duplicates": 0} | others
-    return Counts(planned=planned, **known)
+def compare(
+    made: Attempts, first: Stored, second: Stored | None = None, *, left: int = 0, **others: int
+) -> Comparison:
+    """second: as the first, where none is given."""
+    again = first if second is None else second
+    reads = tuple(Reading(store_rows=rows.rows, left_in_queue=left) for rows in (first, again))
+    known = {"planned": made.lines, "dropped": 0} | others
+    counts = Counts(reads=reads, suppressed_duplicates=0, **known)
+    return auditing.compare(made, Held.of(first, made), Held.of(again, made), counts, post_id)
 
 
-ACK, REJECT, LOST_ANSWER = Outcome.ACKNOWLEDGED, Outcome.REJECTED, Outcome.INDETERMINATE
+def audit(made: Attempts, first: Stored, second: Stored | None = None, **others: int) -> Audit:
+    return compare(made, first, second, **others).audit
 
 
 def test_a_faithful_store_has_only_ok_rows() -> None:
-    rows = stored([2, 0, 1])
-    audit = compare(attempts([ACK] * 3), rows, counts(3, rows), post_id)
-    assert (audit.ok, audit.offenders, audit.identities_broken) == (3, {}, ())
+    found = audit(attempts([ACK] * 3), stored([2, 0, 1]))
+    assert (found.ok, found.offenders, found.noted, found.identities_broken) == (3, {}, {}, ())
+    assert (found.verdict, found.unread, found.late) == ("PASS", (), 0)
 
 
 def test_every_planted_lie_is_named_by_sequence_and_id_and_nothing_else_is() -> None:
     number = 1_000_000
     rng = np.random.default_rng(7)
     planted = rng.choice(number, 4_000, replace=False)
-    skipped, doubled, spoilt = (np.sort(part) for part in np.split(planted[:3_000], 3))
+    skipped, doubled, spoilt, gone = (np.sort(part) for part in np.split(planted, 4))
     kept = np.setdiff1d(np.arange(number), skipped)
     order = rng.permutation(np.concatenate([kept, doubled]))
     foreign = (encode_id("fffffffffffffff", 3), "not-an-id")
     rows = stored(order, tuple(spoilt.tolist()), foreign)
+    again = stored(np.setdiff1d(kept, gone), tuple(spoilt.tolist()))
     began = time.monotonic()
-    audit = compare(attempts([ACK] * number), rows, counts(number, rows), post_id)
+    found = compare(attempts([ACK] * number), rows, again)
     assert time.monotonic() - began < 5
-    assert (audit.lost, audit.duplicated, audit.corrupted, audit.unexpected) == (1_000, 1_000, 1_000, 2)
-    assert audit.ok == number - 3_000
-    for name, expected in (("absent", skipped), ("duplicated", doubled), ("corrupted", spoilt)):
-        offenders = audit.offenders[name]
-        assert offenders.count == len(expected)
-        assert offenders.first_ids == tuple(post_id(int(s)) for s in expected[:20])
-    assert audit.offenders["unexpected"].first_ids == foreign
-    assert audit.identities_broken == ()
+    known = found.audit
+    assert (known.lost, known.duplicated, known.corrupted, known.vanished, known.unexpected) == (1_000,) * 4 + (2,)
+    assert known.ok == number - 4_000
+    for name, expected in (
+        ("absent", skipped), ("duplicated", doubled), ("corrupted", spoilt), ("vanished", gone)
+    ):  # fmt: skip
+        assert np.array_equal(found.members[name], expected)
+        assert known.offenders[name].count == len(expected)
+        assert known.offenders[name].first_ids == tuple(post_id(int(s)) for s in expected[:20])
+    assert known.offenders["unexpected"].first_ids == foreign
+    assert (known.identities_broken, known.verdict) == ((), "FAIL")
 
 
 def test_a_sequence_beyond_the_last_attempt_is_unexpected_and_costs_no_memory() -> None:
-    rows = stored([0, 2**59])
-    audit = compare(attempts([ACK]), rows, counts(1, rows), post_id)
-    assert (audit.ok, audit.unexpected) == (1, 1)
-    assert audit.offenders["unexpected"].first_ids == (post_id(2**59),)
+    found = audit(attempts([ACK]), stored([0, 2**59, 2**59]))
+    assert (found.ok, found.unexpected, found.identities_broken) == (1, 1, ())
+    assert found.offenders["unexpected"].first_ids == (post_id(2**59),)
 
 
 def test_a_write_without_an_answer_is_recovered_when_stored_and_a_clean_fail_when_not() -> None:
-    rows = stored([0])
-    audit = compare(attempts([LOST_ANSWER, LOST_ANSWER]), rows, counts(2, rows), post_id)
-    assert (audit.recovered, audit.clean_fail, audit.offenders) == (1, 1, {})
+    found = audit(attempts([ACK, LOST_ANSWER, 503]), stored([0, 1]))
+    assert (found.recovered, found.clean_fail, found.offenders, found.verdict) == (1, 1, {}, "PASS")
+    assert found.noted["recovered"].intervals == "1"
 
 
-def test_a_refused_write_that_is_stored_is_an_offender() -> None:
-    rows = stored([0])
-    audit = compare(attempts([REJECT, REJECT]), rows, counts(2, rows), post_id)
-    assert (audit.rejected_present, audit.clean_reject) == (1, 1)
-    assert audit.offenders["rejected_present"].intervals == "0"
+def test_a_refused_write_that_is_stored_in_either_read_is_an_offender() -> None:
+    for first, second in (([0, 1], [0]), ([0], [0, 1]), ([0, 1], [0, 1])):
+        found = audit(attempts([ACK, REJECT, REJECT]), stored(first), stored(second))
+        assert (found.rejected_present, found.clean_reject, found.verdict) == (1, 1, "FAIL")
+        assert found.offenders["rejected_present"].intervals == "1"
 
 
 def test_absent_writes_that_the_queue_still_holds_are_stranded_not_lost() -> None:
-    rows = stored([0])
-    audit = compare(attempts([ACK] * 4), rows, counts(4, rows, left_in_queue=2), post_id)
-    assert (audit.stranded, audit.lost) == (2, 1)
-    assert audit.offenders["absent"].intervals == "1..3"
+    found = audit(attempts([ACK] * 4), stored([0]), left=2)
+    assert (found.stranded, found.lost, found.verdict) == (2, 1, "FAIL")
+    assert found.offenders["absent"].intervals == "1..3"
+    assert audit(attempts([ACK] * 4), stored([0]), left=3).verdict == "FAIL"
+
+
+def test_a_write_that_appears_only_after_the_restart_is_lost_all_the_same() -> None:
+    found = audit(attempts([ACK, ACK]), stored([0]), stored([0, 1]))
+    assert (found.ok, found.lost, found.identities_broken, found.verdict) == (1, 1, (), "FAIL")
+
+
+def test_what_was_there_and_is_gone_after_the_restart_has_vanished_and_is_not_lost_too() -> None:
+    found = audit(attempts([ACK, ACK, LOST_ANSWER]), stored([0, 1, 2]), stored([0]))
+    assert (found.ok, found.vanished, found.lost, found.recovered, found.clean_fail) == (1, 2, 0, 0, 0)
+    assert (found.offenders["vanished"].intervals, found.verdict) == ("1..2", "FAIL")
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_a_fault_in_either_read_counts(second: bool) -> None:
+    sound, bad = stored([0, 1, 2]), stored([0, 1, 1, 2, 7], corrupt=(2,))
+    found = audit(attempts([ACK] * 3), *((sound, bad) if second else (bad, sound)))
+    assert (found.ok, found.duplicated, found.corrupted, found.unexpected) == (1, 1, 1, 1)
+    assert (found.identities_broken, found.verdict) == ((), "FAIL")
+
+
+def test_a_write_durable_more_than_five_seconds_after_its_answer_is_ok_and_late() -> None:
+    found = audit(attempts([ACK, ACK]), stored([0, 1], late=(1,)))
+    assert (found.ok, found.late, found.noted["late"].intervals, found.verdict) == (2, 1, "1", "PASS")
+    in_time = replace(stored([0]), durable_at_ms=np.array([SENT_MS + TOOK_MS + 5_000.0]))
+    assert audit(attempts([ACK]), in_time).late == 0
+
+
+def test_where_no_moment_is_known_late_is_unknown() -> None:
+    assert audit(attempts([ACK]), replace(stored([0]), durable_at_ms=np.array([np.nan]))).late is None
 
 
 def test_an_answer_that_names_another_id_is_an_offender() -> None:
-    rows = stored([0])
-    wrong = Attempts(seq=np.array([0]), outcome=np.array([ACK], dtype=np.uint8), wrong_echo=np.array([True]))
-    assert compare(wrong, rows, counts(1, rows), post_id).wrong_echo == 1
+    found = audit(attempts([ACK, ACK], {1: WRONG_ACK}), stored([0, 1]))
+    assert (found.wrong_ack, found.ok, found.verdict) == (1, 2, "FAIL")
+    assert found.offenders["wrong_ack"].intervals == "1"
+
+
+def test_a_write_whose_line_is_unreadable_is_never_a_pass() -> None:
+    found = audit(attempts([ACK, 0, 0], {1: UNREAD, 2: INTERRUPTED}), stored([0, 1]))
+    assert (found.never_read, found.recovered, found.clean_fail, found.verdict) == (1, 0, 1, "UNKNOWN")
+    assert (found.offenders["never_read"].intervals, found.identities_broken) == ("1", ())
 
 
 @pytest.mark.parametrize(
@@ -114,56 +183,103 @@ def test_an_answer_that_names_another_id_is_an_offender() -> None:
     [
         ({"planned": 4}, "planned 4 = started 3 + dropped 0"),
         ({"dropped": 2}, "planned 3 = started 3 + dropped 2"),
-        ({"store_rows": 9}, "rows read back 3 = rows the store counts 9"),
     ],
 )
 def test_sums_that_disagree_are_told_in_words(changed: dict[str, int], words: str) -> None:
-    rows = stored([0, 1, 2])
-    known = {"planned": 3, "dropped": 0, "store_rows": 3, "left_in_queue": 0, "suppressed_duplicates": 0}
-    audit = compare(attempts([ACK] * 3), rows, Counts(**(known | changed)), post_id)
-    assert audit.identities_broken == (words,)
+    found = audit(attempts([ACK] * 3), stored([0, 1, 2]), **changed)
+    assert (found.identities_broken, found.verdict) == ((words,), "FAIL")
 
 
-def test_a_ledger_with_a_sequence_twice_breaks_an_identity() -> None:
-    twice = Attempts(
-        seq=np.array([0, 0]), outcome=np.array([ACK, ACK], dtype=np.uint8), wrong_echo=np.zeros(2, np.bool_)
+@pytest.mark.parametrize(("wrong", "when"), [(0, "after the drain"), (1, "after the restart")])
+def test_rows_that_the_store_counts_otherwise_break_an_identity(wrong: int, when: str) -> None:
+    made, rows = attempts([ACK] * 3), stored([0, 1, 2])
+    reads = [Reading(store_rows=3, left_in_queue=0)] * 2
+    reads[wrong] = Reading(store_rows=9, left_in_queue=0)
+    counts = Counts(planned=3, dropped=0, reads=tuple(reads))
+    found = auditing.compare(made, Held.of(rows, made), Held.of(rows, made), counts, post_id).audit
+    assert found.identities_broken == (f"rows read back {when} 3 = rows the store counts 9",)
+    assert found.verdict == "FAIL"
+
+
+def test_a_ledger_with_a_sequence_twice_breaks_an_identity_and_the_first_line_counts() -> None:
+    twice = attempts([ACK, ACK])
+    twice.add(records([REJECT]))
+    found = audit(twice, stored([0, 1]), planned=3)
+    assert found.identities_broken == ("started 3 = distinct sequences in the ledger 2",)
+    assert (found.ok, found.verdict) == (2, "FAIL")
+
+
+def test_what_was_not_read_is_no_pass() -> None:
+    assert (not_read().verdict, not_read("cut").unread) == ("UNKNOWN", ("cut",))
+    made, rows = attempts([ACK]), stored([0])
+    reads = (Reading(store_rows=1, left_in_queue=0),)
+    once = auditing.compare(
+        made, Held.of(rows, made), None, Counts(planned=1, dropped=0, reads=reads), post_id
     )
-    rows = stored([0])
-    audit = compare(twice, rows, counts(2, rows), post_id)
-    assert "started 2 = distinct sequences in the ledger 1" in audit.identities_broken
+    assert (once.audit.verdict, once.audit.unread) == ("UNKNOWN", (auditing.NOT_READ_AGAIN,))
+    nothing = audit(attempts([503]), stored([]))
+    assert (nothing.verdict, nothing.offenders) == ("UNKNOWN", {})
 
 
-def test_what_was_never_read_is_no_pass() -> None:
-    assert not_read().status == "not-read"
+@pytest.mark.parametrize("name", list(auditing.MUST_BE_ZERO))
+def test_no_class_that_should_be_empty_passes(name: str) -> None:
+    good = audit(attempts([ACK]), stored([0]))
+    assert verdict(good) == "PASS"
+    assert verdict(replace(good, **{name: 1})) == ("UNKNOWN" if name == "never_read" else "FAIL")
+    assert verdict(replace(good, identities_broken=("a = b",))) == "FAIL"
+    assert verdict(replace(good, unread=("a file",), **{name: 1})) == "UNKNOWN"
+
+
+STATUSES = [ACK, REJECT, 400, LOST_ANSWER, 503]
 
 
 @given(
-    outcomes=st.lists(st.sampled_from(list(Outcome)), min_size=1, max_size=60),
-    rows=st.lists(st.integers(0, 80), max_size=90),
-    spoilt=st.sets(st.integers(0, 80), max_size=10),
-    shuffle=st.randoms(use_true_random=False),
+    statuses=st.lists(st.sampled_from(STATUSES), min_size=1, max_size=40),
+    first=st.lists(st.integers(0, 50), max_size=60),
+    second=st.lists(st.integers(0, 50), max_size=60),
+    spoilt=st.sets(st.integers(0, 50), max_size=8),
+    parts=st.integers(1, 5),
 )
-def test_every_id_falls_into_exactly_one_class(
-    outcomes: list[Outcome], rows: list[int], spoilt: set[int], shuffle: object
+def test_every_id_falls_into_exactly_one_class_whatever_the_order_and_the_parts(
+    statuses: list[int], first: list[int], second: list[int], spoilt: set[int], parts: int
 ) -> None:
-    held = stored(rows, tuple(spoilt))
-    audit = compare(attempts(outcomes), held, counts(len(outcomes), held), post_id)
-    assert audit.identities_broken == ()
-    attempted, present = set(range(len(outcomes))), set(rows)
-    assert audit.unexpected == len(present - attempted)
-    assert audit.duplicated == sum(1 for s in attempted if rows.count(s) > 1)
-    assert audit.corrupted == sum(1 for s in attempted & spoilt if rows.count(s) == 1)
-    assert audit.lost == sum(1 for s in attempted - present if outcomes[s] == ACK)
-    shuffled = rows[:]
-    shuffle.shuffle(shuffled)  # type: ignore[attr-defined]
-    again = stored(shuffled, tuple(spoilt))
-    assert compare(attempts(outcomes), again, counts(len(outcomes), again), post_id) == audit
+    rows, again = stored(first, tuple(spoilt)), stored(second, tuple(spoilt))
+    found = audit(attempts(statuses), rows, again)
+    expected = dict.fromkeys(("ok", "lost", "vanished", "duplicated", "corrupted", "recovered", "clean_fail",
+                              "clean_reject", "rejected_present"), 0)  # fmt: skip
+    for seq, status in enumerate(statuses):
+        expected[class_of(seq, status, first, second, spoilt)] += 1
+    assert {name: getattr(found, name) for name in expected} == expected
+    assert found.unexpected == len((set(first) | set(second)) - set(range(len(statuses))))
+    assert found.identities_broken == ()
+    bad = found.unexpected or sum(expected[name] for name in auditing.MUST_BE_ZERO if name in expected)
+    assert found.verdict == ("UNKNOWN" if ACK not in statuses else "FAIL" if bad else "PASS")
+    made = Attempts()
+    for part in np.array_split(records(statuses)[::-1], parts):
+        made.add(part)
+    assert audit(made, stored(first[::-1], tuple(spoilt)), again) == found
+
+
+def class_of(seq: int, status: int, first: list[int], second: list[int], spoilt: set[int]) -> str:
+    """The table of docs/methodology.md, written down a second time in another way."""
+    before, after = seq in first, seq in second
+    if first.count(seq) > 1 or second.count(seq) > 1:
+        return "duplicated"
+    if seq in spoilt and (before or after):
+        return "corrupted"
+    if status in (REJECT, 400):
+        return "rejected_present" if before or after else "clean_reject"
+    if before and not after:
+        return "vanished"
+    if status == ACK:
+        return "ok" if before else "lost"
+    return "recovered" if after else "clean_fail"
 
 
 def test_intervals_join_neighbours() -> None:
-    assert intervals(np.array([1, 2, 3, 7, 9, 10])) == "1..3 7 9..10"
+    assert offenders.intervals(np.array([1, 2, 3, 7, 9, 10])) == "1..3 7 9..10"
 
 
 def test_intervals_are_cut_after_a_hundred() -> None:
-    words = intervals(np.arange(0, 1000, 2)).split()
+    words = offenders.intervals(np.arange(0, 1000, 2)).split()
     assert (len(words), words[-1]) == (101, "...")

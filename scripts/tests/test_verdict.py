@@ -21,7 +21,7 @@ REQUESTS = Requests(
     by_status={"201": 100},
     by_error={},
 )
-AUDIT = replace(audit.not_read(), status="read", ok=100, stored_rows=100, stored_ids=100)
+AUDIT = replace(audit.not_read(), verdict="PASS", unread=(), ok=100, stored_rows=100, stored_ids=100)
 DRAIN = Drain(
     seconds=0.1,
     settle_seconds=5.1,
@@ -77,7 +77,7 @@ def test_a_run_without_a_fault_is_valid() -> None:
         ({"audit": replace(AUDIT, corrupted=1)}, "stored with other content"),
         ({"audit": replace(AUDIT, unexpected=1)}, "never sent"),
         ({"audit": replace(AUDIT, rejected_present=1)}, "refused writes are stored"),
-        ({"audit": replace(AUDIT, wrong_echo=1)}, "named another id"),
+        ({"audit": replace(AUDIT, wrong_ack=1)}, "named another id"),
         ({"audit": replace(AUDIT, identities_broken=("a = b",))}, "sums do not agree: a = b"),
         ({"requests": replace(REQUESTS, rejected=1)}, "started = acknowledged + rejected + indeterminate"),
         ({"requests": replace(REQUESTS, acknowledged=0, indeterminate=100)}, "no request was acknowledged"),

@@ -113,6 +113,20 @@ def clean(root: Path, _options: Options, _words: Sequence[str]) -> int:
     return 0
 
 
+def audit(root: Path, options: Options, _words: Sequence[str]) -> int:
+    """The audit of a run or of every run of a suite run, made again from raw files."""
+    from writepath.run import audit_cli
+
+    return audit_cli.run(root, _path(options, "RUN"), print)
+
+
+def bench_harness(_root: Path, options: Options, _words: Sequence[str]) -> int:
+    """Whether the harness itself is fast, small and right."""
+    from writepath import harness
+
+    return harness.run(options.names("ONLY"), print)
+
+
 def report(root: Path, options: Options, _words: Sequence[str]) -> int:
     """Tables and plots of a suite run."""
     from writepath.report import cli_report
@@ -157,6 +171,10 @@ COMMANDS = {
         run=up, help="start one variant and stay until Ctrl-C", variables=("VARIANT", "RUNTIME", SETTINGS)
     ),
     "down": Command(run=down, help="end a running `up` and what a killed command left"),
+    "audit": Command(run=audit, help="make a run's audit again from its raw files", variables=("RUN",)),
+    "bench-harness": Command(
+        run=bench_harness, help="measure the harness itself: speed, memory, truth", variables=("ONLY",)
+    ),
     "report": Command(run=report, help="tables and plots of a suite run", variables=("RUN",)),
     "publish": Command(run=publish, help="publish a finished suite run", variables=("RUN", "CHECK")),
     "compare": Command(run=compare, help="two suite runs side by side", variables=("A", "B")),

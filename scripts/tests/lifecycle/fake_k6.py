@@ -15,6 +15,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from writepath.load.ledger import WRONG_ACK
 from writepath.load.plan import arrival_plan, encode_id
 from writepath.registry import Phase
 
@@ -39,9 +40,11 @@ def main(mode: str, arguments: list[str]) -> int:
             began = time.perf_counter()
             to_app.request("POST", "/api/posts", json.dumps(body).encode())
             with to_app.getresponse() as answer:
-                answer.read()
+                named = json.loads(answer.read())["id"]
             took_ms = (time.perf_counter() - began) * 1000
             code = 0 if answer.status == 201 else 1000 + answer.status
+            if answer.status == 201 and named != body["id"]:
+                code = WRONG_ACK
             lines.write(
                 f"{sequence},{origin_ms + offset_ms:.3f},0.000,{took_ms:.3f},{answer.status},{code}\n"
             )

@@ -50,10 +50,12 @@ class FakeStack(Unharmed):
     liar: Liar
     events: list[str]
     lost: tuple[str, ...] = ()
+    stuck: str = ""  # "kill": it does not die; "ready": it does not come back
 
     def __post_init__(self) -> None:
         self.base_url = self.liar.base_url
         self.components: Sequence[str] = ("app",)
+        self.stores: Sequence[str] = ("app",)
 
     def inspector_urls(self, _service: str) -> Sequence[str]:
         return (self.liar.inspector_url,)
@@ -72,6 +74,22 @@ class FakeStack(Unharmed):
     def effective_settings(self) -> Mapping[str, Mapping[str, str]]:
         return {"app": {"LIES": "0"}}
 
+    def lives(self, component: str) -> Mapping[str, str]:
+        return {component: str(self.liar.crashes)}
+
+    def kill(self, component: str, name: str | None = None) -> None:  # noqa: ARG002 - one process
+        self.events.append(f"kill {component}")
+        if self.stuck == "kill":
+            raise StartError(f"{component} does not die")
+        self.liar.crash()
+
+    def revive(self, component: str) -> None:
+        self.events.append(f"revive {component}")
+        self.liar.revive()
+
+    def is_ready(self, component: str) -> bool:  # noqa: ARG002 - one component
+        return self.stuck != "ready"
+
 
 @dataclass(kw_only=True)
 class FakeRuntime:
@@ -83,6 +101,7 @@ class FakeRuntime:
     start_error: str | None = None
     stop_error: Exception | None = None
     lost: tuple[str, ...] = ()
+    stuck: str = ""
     interrupt_at: str | None = None  # the event that is answered with Ctrl-C
     starts: int = 0
     name: str = "fake"
@@ -108,7 +127,7 @@ class FakeRuntime:
         self.starts += 1
         with Liar(lies=lies, on=self.heard_from_liar) as liar:
             try:
-                yield FakeStack(liar=liar, events=self.events, lost=self.lost)
+                yield FakeStack(liar=liar, events=self.events, lost=self.lost, stuck=self.stuck)
             finally:
                 self.events.append("stop")
                 if self.stop_error:

@@ -26,7 +26,13 @@ class Lies:
     refuse: frozenset[int] = frozenset()  # answered 503, not stored
     invent: tuple[str, ...] = ()  # ids nobody sent
     keep_on_reset: int = 0  # the reset from which on nothing is emptied any more; 0: none
+    drop: frozenset[int] = frozenset()  # gone after the restart
+    keep: frozenset[int] = frozenset()  # answered 503, and stored
+    admit: frozenset[int] = frozenset()  # answered 400, and stored
+    delay: frozenset[int] = frozenset()  # durable 10 s after it was sent
+    cross: frozenset[int] = frozenset()  # answered with the id of another
     cut_posts: bool = False
+    cut_again: bool = False  # the second read
     no_durability: bool = False
 
 
@@ -38,6 +44,8 @@ class Liar:
     on: Callable[[str], None] = lambda _what: None
     rows: list[tuple[str, str, int]] = field(default_factory=list)
     resets: int = 0
+    crashes: int = 0
+    down: bool = False
 
     def __enter__(self) -> Self:
         self.store("00000000-0000-8000-8000-000000000000", "the write that proved the stack ready")
@@ -59,12 +67,20 @@ class Liar:
         """From the second reset on comes the load, and the lies begin."""
         return self.resets > 1
 
-    def store(self, post_id: str, content: str) -> None:
+    def store(self, post_id: str, content: str, after_s: float = 0.0) -> None:
         digest = hashlib.sha256(content.encode()).hexdigest()[:16]
-        self.rows.append((post_id, digest, int(time.time() * 1_000_000)))
+        self.rows.append((post_id, digest, int((time.time() + after_s) * 1_000_000)))
+
+    def crash(self) -> None:
+        self.down = True
+        self.rows = [row for row in self.rows if sequence_of(row[0]) not in self.lies.drop]
+
+    def revive(self) -> None:
+        self.down = False
+        self.crashes += 1
 
     def write(self, post_id: str, content: str) -> int:
-        sequence = int(post_id[20:23] + post_id[24:], 16)
+        sequence = sequence_of(post_id)
         lies = self.lies if self.measured else Lies()
         if sequence == 0:
             for invented in lies.invent:
@@ -72,10 +88,18 @@ class Liar:
         if sequence in lies.refuse:
             return 503
         if sequence not in lies.skip:
-            self.store(post_id, "spoilt" if sequence in lies.spoil else content)
+            spoilt = "spoilt" if sequence in lies.spoil else content
+            self.store(post_id, spoilt, 10.0 if sequence in lies.delay else 0.0)
         if sequence in lies.double:
             self.store(post_id, content)
-        return 201
+        if sequence in lies.keep:
+            return 503
+        return 400 if sequence in lies.admit else 201
+
+    def named(self, post_id: str) -> str:
+        """The id that the answer names."""
+        crossed = self.measured and sequence_of(post_id) in self.lies.cross
+        return f"{post_id[:-1]}{int(post_id[-1], 16) ^ 1:x}" if crossed else post_id
 
     def content_of(self, post_id: str, sent: dict[str, str]) -> str | None:
         return sent.get(post_id) if any(row[0] == post_id for row in self.rows) else None
@@ -100,7 +124,12 @@ class Liar:
     def posts(self) -> str:
         lines = [HEADER, *(f"{post_id},{digest},{at_us}" for post_id, digest, at_us in self.rows)]
         text = "\n".join(lines) + "\n"
-        return text[:-10] if self.lies.cut_posts and self.measured else text
+        cut = self.lies.cut_posts or (self.lies.cut_again and self.crashes)
+        return text[:-10] if cut and self.measured else text
+
+
+def sequence_of(post_id: str) -> int:
+    return int(post_id[20:23] + post_id[24:], 16)
 
 
 def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:
@@ -119,11 +148,13 @@ def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:
             liar.on("write")
             status = liar.write(post["id"], post["content"])
             sent[post["id"]] = post["content"]
-            return self.answer(status, {"id": post["id"], "createdAt": "2026-01-01T00:00:00.000Z"})
+            return self.answer(status, {"id": liar.named(post["id"]), "createdAt": "2026-01-01T00:00:00.000Z"})
 
         def do_GET(self) -> None:
             what = self.path.rpartition("/")[2]
             if self.path.startswith("/inspector/"):
+                if liar.down:
+                    return self.answer(503, {"detail": "the store is down"})
                 liar.on(what)
                 if what in ("posts", "commits"):
                     return self.send(

@@ -239,8 +239,17 @@ def samples_of(spec: RunSpec) -> list[sampler.Sample]:
 
 def audit_of(spec: RunSpec, rows: int) -> result.Audit:
     """As the audit would find it."""
+    reading = result.Reading(store_rows=rows, left_in_queue=0)
     return replace(
-        audit.not_read(), status="read", stored_rows=rows, stored_ids=rows, ok=rows, lost=len(spec.absent)
+        audit.not_read(),
+        verdict="FAIL" if spec.absent else "PASS",
+        unread=(),
+        reads=(reading, reading),
+        stored_rows=rows,
+        stored_ids=rows,
+        ok=rows,
+        late=0,
+        lost=len(spec.absent),
     )
 
 

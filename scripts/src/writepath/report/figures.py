@@ -134,7 +134,7 @@ def broken_sums(run: Run, ledger: Ledger, stored: StoredRows | None) -> list[str
             requests.acknowledged + requests.rejected + requests.indeterminate,
         ),
     ]
-    if stored is not None and audit is not None and audit.status == "read":
+    if stored is not None and audit is not None and audit.reads:
         rows = len(stored.seq) + stored.foreign_rows
         sums.append(("stored rows", audit.stored_rows, "rows read back", rows))
         present = np.isin(ledger.records["seq"][served], stored.seq)

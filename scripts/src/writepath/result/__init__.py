@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from writepath.errors import UsageError
+from writepath.result.earlier import FIRST_VERSION, from_first_version
 from writepath.result.files import write_json
 from writepath.result.measures import (
     Audit,
+    AuditVerdict,
     Canary,
     Code,
     DatasetFacts,
@@ -26,6 +28,7 @@ from writepath.result.measures import (
     Latency,
     Offenders,
     PhaseResult,
+    Reading,
     Requests,
     Resource,
     Step,
@@ -43,6 +46,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "SUITE_FILE",
     "Audit",
+    "AuditVerdict",
     "Canary",
     "Code",
     "DatasetFacts",
@@ -54,6 +58,7 @@ __all__ = [
     "Offenders",
     "Outcome",
     "PhaseResult",
+    "Reading",
     "Requests",
     "Resource",
     "Run",
@@ -72,7 +77,7 @@ __all__ = [
     "save_suite",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 RUN_FILE = "run.json"
 SUITE_FILE = "suite.json"
 
@@ -219,8 +224,15 @@ def _read(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"{path}: not JSON ({error}); the file was cut or edited") from error
     version = data.get("schema_version") if isinstance(data, dict) else None
-    if version != SCHEMA_VERSION:
-        raise UsageError(f"{path}: schema_version={version}, this Writepath reads {SCHEMA_VERSION}")
+    if version not in (FIRST_VERSION, SCHEMA_VERSION):
+        raise UsageError(
+            f"{path}: schema_version={version}, this Writepath reads {FIRST_VERSION} and {SCHEMA_VERSION}"
+        )
+    if version == FIRST_VERSION and isinstance(data.get("audit"), dict):
+        try:
+            data["audit"] = from_first_version(data["audit"], data.get("drain"), data.get("requests"))
+        except (AttributeError, TypeError, ValueError) as error:
+            raise UsageError(f"{path}: its audit is in no form known ({error})") from error
     _rename(data.get("durability"), "class", "level")
     return cast("dict[str, Any]", data)
 

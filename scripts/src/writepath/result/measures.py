@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 VerdictStatus = Literal["valid", "unknown", "invalid"]
+AuditVerdict = Literal["PASS", "FAIL", "UNKNOWN"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ class PhaseResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Offenders:
-    """Which writes belong to a class that should be empty."""
+    """Which writes belong to a class."""
 
     count: int
     intervals: str  # sequence numbers, "17..42 90"; cut after 100 intervals with " ..."
@@ -90,19 +91,33 @@ class Offenders:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audit:
-    """The ledger against the store, by id.
+class Reading:
+    """What the system itself said when the store was read."""
 
-    acknowledged = ok + lost + stranded + duplicated + corrupted (of acknowledged ones). Duplicated and corrupted
-    counts are of ids, whatever their answer was; an id that is both counts as duplicated.
+    store_rows: int  # rows, as the store counts them
+    left_in_queue: int  # ready + unacknowledged + in flight + dead-lettered
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """The ledger against two reads of the store: after the drain, and after every store was killed and started again.
+
+    acknowledged = ok + lost + stranded + vanished + duplicated + corrupted (of acknowledged ones). Every sequence is in
+    one class; late is a part of ok, and wrong_ack is beside the others. A write is duplicated, corrupted or unexpected
+    if it is so in either read; one that is both duplicated and corrupted counts as duplicated.
     """
 
-    status: Literal["read", "not-read"]
-    stored_rows: int  # rows in the store at the end, of whatever id
-    stored_ids: int  # distinct ids
-    ok: int  # acknowledged, stored once, content as sent
-    lost: int  # acknowledged, absent, and in no queue
+    verdict: AuditVerdict  # PASS: every acknowledged write accounted for; UNKNOWN: something was not read
+    unread: tuple[str, ...]  # what could not be read, in words; empty with PASS
+    reads: tuple[Reading, ...]  # after the drain, after the restart; fewer where a read failed
+    stored_rows: int  # rows in the store after the drain, of whatever id
+    stored_ids: int  # distinct ids of both reads
+    acknowledged: int  # answered 201
+    ok: int  # acknowledged, stored once in both reads, content as sent
+    late: int | None  # of ok: durable more than 5 s after the 201; null where no moment is known
+    lost: int  # acknowledged, absent after the drain, and in no queue
     stranded: int  # acknowledged, absent, accounted for by messages left in queue or dead-letter queue
+    vanished: int  # acknowledged or recovered, there after the drain, gone after the restart
     duplicated: int  # one id more than once
     corrupted: int  # content differs from what was sent
     unexpected: int  # rows of an id never attempted, or of another run
@@ -110,13 +125,15 @@ class Audit:
     clean_fail: int  # indeterminate and absent
     clean_reject: int  # rejected and absent
     rejected_present: int  # rejected, yet stored
-    wrong_echo: int  # 201 that named another id than the one sent
+    wrong_ack: int  # 201 that named another id than the one sent
+    never_read: int  # sent, but what became of it could not be read
     suppressed_duplicates: int | None  # repeated deliveries the store refused; null where nothing counts them
     offenders: dict[
         str, Offenders
-    ]  # by class: absent, duplicated, corrupted, unexpected, rejected_present, ...
+    ]  # by class that should be empty: absent (lost or stranded), duplicated, vanished, ...
+    noted: dict[str, Offenders]  # by class that is no fault, but worth a look: late, recovered
     identities_broken: tuple[str, ...]  # in words; empty when all hold
-    seconds: float  # what the read-back and the comparison took
+    seconds: float  # what reading back and comparing took, without the restart
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -106,8 +106,14 @@ class Draft:
         self.load = load
 
     def take(self, evaluation: Evaluation) -> None:
-        """The figures are there; what comes after (logs, stop) cannot take them away."""
+        """The figures are there, and the first half of the audit."""
         self.evaluation = evaluation
+
+    def conclude(self, found: result.Audit) -> None:
+        """The audit is whole; what comes after (logs, stop) cannot take it away."""
+        known = required(self.evaluation)
+        evidence = dataclasses.replace(known.evidence, audit=found)
+        self.evaluation = dataclasses.replace(known, audit=found, evidence=evidence)
         self.outcome = "finished"
 
     def finish(self) -> None:
@@ -116,7 +122,7 @@ class Draft:
 
     def abort(self) -> None:
         """Stopped by the user: keep the ledger as far as it goes."""
-        if self.evaluation is None:
+        if self.outcome != "finished":
             self.outcome, self.exit_code = "aborted", 130
             with contextlib.suppress(Exception):
                 self._rescue_ledger()
@@ -251,11 +257,6 @@ def generator_result(driven: Driven, figures: Figures) -> Generator:
         samples=sum(1 for s in driven.samples if s.component == sampler.K6 and s.metric == "cpu_seconds"),
         samples_late=driven.late,
     )
-
-
-def timed(audit: result.Audit, seconds: float) -> result.Audit:
-    """With what the read-back and the comparison took."""
-    return dataclasses.replace(audit, seconds=round(seconds, 3))
 
 
 def moment(epoch_s: float) -> str:

@@ -68,6 +68,16 @@ class Inspector:
             )
         return int(answer["count"])
 
+    def serves(self) -> bool:
+        """Whether every instance is ready and can ask its store and its queue."""
+        try:
+            for url in self.urls:
+                for what in ("ready", "count", "pending"):
+                    self._ask("GET", url, what)
+        except AuditError:
+            return False
+        return True
+
     def reset(self) -> None:
         """Empties store and queues; every instance also forgets what it counted itself."""
         for url in self.urls:

@@ -1,22 +1,22 @@
-"""How does one run go? Start, prove empty, verify a write, warm up, empty, load, drain, audit, save, stop."""
+"""How does one run go? Start, prove empty, verify a write, warm up, empty, load, drain, audit, crash, audit, save, stop."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import shutil
-import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath.errors import AuditError, LoadError, WritepathError
+from writepath.errors import LoadError, WritepathError
 from writepath.load import k6, ledger
-from writepath.load.plan import arrival_plan, constant_plan, encode_id, new_run_id
-from writepath.run import audit, draft, drive, sampler
+from writepath.load.plan import arrival_plan, constant_plan, new_run_id
+from writepath.run import draft, drive, sampler
 from writepath.run import drain as draining
 from writepath.run import figures as measured
 from writepath.run import stored as stored_rows
+from writepath.run.auditing import Auditing
 from writepath.run.draft import Draft, Evaluation, RunSpec
 from writepath.run.truth import Truth
 from writepath.run.verdict import Evidence
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from writepath.load.plan import ArrivalPlan
     from writepath.progress import Progress
-    from writepath.result import Audit, Host, Run
-    from writepath.run.audit import Stored
+    from writepath.result import Host, Run
     from writepath.run.drain import Drained
     from writepath.run.host import CanaryCage
     from writepath.runtime.base import Runtime, Stack
@@ -128,10 +127,20 @@ def _measure(state: Draft, bench: Bench, stack: Stack, truth: Truth, writer: Thr
     with state.step("drain"):
         drained = draining.drain(truth, report=bench.progress.drain)
     with state.step("audit"):
-        evaluation = _evaluate(state, stack, truth, drained, plan, records)
+        taken = records.result()
+        auditing = Auditing(run_id=state.run_id, dataset=spec.dataset, say=bench.progress.say)
+        evaluation = _evaluate(state, stack, truth, drained, plan, taken, auditing)
         state.take(evaluation)
         state.save()
-    writer.submit(stored_rows.save, evaluation.stored, spec.folder / "stored.csv.gz")
+    if evaluation.audit.reads:
+        writer.submit(stored_rows.save, evaluation.stored, spec.folder / stored_rows.FIRST_FILE)
+    with state.step("crash"):
+        auditing.crash(stack, truth)
+    with state.step("audit"):
+        if (second := auditing.read_again(truth)) is not None:
+            writer.submit(stored_rows.save, second, spec.folder / stored_rows.SECOND_FILE)
+        state.conclude(auditing.audit())
+        state.save()
 
 
 def _warm_up(spec: RunSpec, bench: Bench, stack: Stack) -> None:
@@ -183,15 +192,16 @@ def _evaluate(
     truth: Truth,
     drained: Drained,
     plan: ArrivalPlan,
-    records: Future[ledger.Ledger],
+    taken: ledger.Ledger,
+    auditing: Auditing,
 ) -> Evaluation:
-    began = time.monotonic()
-    taken, driven = records.result(), draft.required(state.driven)
+    driven = draft.required(state.driven)
     dropped = (
         driven.result.dropped if driven.result.dropped is not None else plan.planned - len(taken.records)
     )
     figures = measured.figures(plan, taken, dropped)
-    stored, found = _read_back(state, truth, plan, taken, dropped)
+    stored = auditing.read(truth, taken, planned=plan.planned, dropped=dropped)
+    found = auditing.audit()
     drain = draft.drain_result(drained, stored, figures.answered_ms)
     generator = draft.generator_result(driven, figures)
     evidence = Evidence(
@@ -208,7 +218,7 @@ def _evaluate(
     return Evaluation(
         figures=figures,
         stored=stored,
-        audit=draft.timed(found, time.monotonic() - began),
+        audit=found,
         drain=drain,
         generator=generator,
         resources=sampler.resources(driven.samples),
@@ -223,34 +233,6 @@ def _generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[s
         yield f"did not carry out the whole plan: {result.meaning}"
     if taken.malformed or taken.repeated or taken.truncated:
         yield f"its ledger is not whole: {'; '.join(taken.problems) or 'the last line is torn'}"
-
-
-def _read_back(
-    state: Draft, truth: Truth, plan: ArrivalPlan, taken: ledger.Ledger, dropped: int
-) -> tuple[Stored, Audit]:
-    """An audit that could not be read is a result too: unknown, never a pass."""
-    lines = stored_rows.content_hashes(state.spec.dataset.lines)
-    try:
-        stored = truth.read(state.run_id, lines)
-        pending, gauges = truth.pending(), truth.store.gauges()
-        counts = audit.Counts(
-            planned=plan.planned,
-            dropped=dropped,
-            store_rows=truth.store.count(),
-            left_in_queue=pending.waiting + pending.dead,
-            suppressed_duplicates=int(gauges["suppressed_duplicates"])
-            if "suppressed_duplicates" in gauges
-            else None,
-        )
-    except AuditError as error:
-        state.progress.say(f"    {error}")
-        return stored_rows.nothing(), audit.not_read()
-    attempts = audit.Attempts.of(taken)
-    return stored, audit.compare(attempts, stored, counts, lambda seq: encode_id(state.run_id, seq))
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)
 
 
 def _keep_what_there_is(state: Draft, stack: Stack) -> None:

@@ -1,4 +1,7 @@
-"""What did the store hold? Parses the inspector's rows into arrays; a million rows take about a second."""
+"""What did the store hold? Parses the inspector's rows into arrays; a million rows take about a second.
+
+stored.csv.gz keeps the first read, after the drain; stored-after-crash.csv.gz the second, after the restart.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,27 @@ import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from writepath.errors import AuditError
+from writepath.load.blocks import Blocks, columns, sifted
 from writepath.run.audit import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+FIRST_FILE = "stored.csv.gz"
+SECOND_FILE = "stored-after-crash.csv.gz"
+FILE_HEADER = "seq,content_ok,durable_at_ms,foreign_id"
+FILE_TYPES = {
+    "seq": pa.int64(),
+    "content_ok": pa.int8(),
+    "durable_at_ms": pa.float64(),
+    "foreign_id": pa.string(),
+}
 POSTS_HEADER = b"id,content_hash,durable_at_us"
 COMMITS_HEADER = b"id,durable_at_us"
 ID_LENGTH = 36
@@ -131,7 +145,7 @@ def assemble(posts: Rows, commits: Rows, lines: NDArray[np.uint64]) -> Stored:
 def save(stored: Stored, path: Path) -> None:
     """Writes stored.csv.gz: seq,content_ok,durable_at_ms,foreign_id."""
     with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", newline="") as file:
-        file.write("seq,content_ok,durable_at_ms,foreign_id\n")
+        file.write(FILE_HEADER + "\n")
         columns = zip(
             stored.seq.tolist(), stored.content_ok.tolist(), stored.durable_at_ms.tolist(), strict=True
         )
@@ -139,6 +153,56 @@ def save(stored: Stored, path: Path) -> None:
         csv.writer(file, lineterminator="\n").writerows(
             ["", "", "", foreign] for foreign in stored.foreign_ids
         )
+
+
+class SavedParts:
+    """What `save` wrote, part by part. AuditError where there is no file."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens nothing yet."""
+        self._path = path
+        self._blocks = Blocks(path, FILE_HEADER)
+        self.bad_lines: list[int] = []  # numbers of those that are no row
+
+    @property
+    def torn(self) -> bool:
+        """Cut, damaged or without its header; known after the last part."""
+        return self._blocks.torn or not self._blocks.headed
+
+    def __iter__(self) -> Iterator[Stored]:
+        """Each row once."""
+        try:
+            for first, block in self._blocks:
+                number = first
+                for lines, part in sifted(block, _saved):
+                    if part is None:
+                        self.bad_lines.append(number)
+                    else:
+                        yield part
+                    number += lines
+        except OSError as error:
+            raise AuditError(f"{self._path.name}: cannot be read ({error.strerror})") from error
+
+
+def _saved(block: bytes) -> Stored:
+    """ValueError where any line is no row."""
+    found = columns(block, FILE_TYPES, quoted=True)
+    seq, content, durable, foreign = (found.column(name) for name in FILE_TYPES)
+    theirs = foreign.is_valid().to_numpy()
+    for column in (seq, content):
+        if (column.is_valid().to_numpy() == theirs).any():
+            raise ValueError("neither a sequence nor a foreign id, or both")
+    ours = ~theirs
+    numbers = seq.fill_null(0).to_numpy()[ours]
+    flags, moments = content.fill_null(0).to_numpy()[ours], durable.to_numpy()
+    if (numbers < 0).any() or ((flags != 0) & (flags != 1)).any() or np.isfinite(moments[theirs]).any():
+        raise ValueError("out of range")
+    return Stored(
+        seq=numbers,
+        content_ok=flags == 1,
+        durable_at_ms=moments[ours],
+        foreign_ids=tuple(foreign.drop_null().to_pylist()),
+    )
 
 
 def _number(digits: NDArray[np.int64], base: int) -> NDArray[np.int64]:

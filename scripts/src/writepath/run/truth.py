@@ -10,6 +10,7 @@ import httpx
 
 from writepath.errors import StartError
 from writepath.load.plan import encode_id
+from writepath.result import Reading
 from writepath.run import stored as stored_rows
 from writepath.run.inspector import Inspector, Pending, plain_client
 from writepath.run.stored import Rows
@@ -78,6 +79,15 @@ class Truth:
             unacknowledged=max(p.unacknowledged for p in seen),
             dead=max(p.dead for p in seen),
         )
+
+    def serves(self) -> bool:
+        """Whether every inspector and its store answer."""
+        return all(inspector.serves() for inspector in self.inspectors)
+
+    def reading(self) -> Reading:
+        """What the system itself says of what it holds, to lay beside a read."""
+        pending = self.pending()
+        return Reading(store_rows=self.count(), left_in_queue=pending.waiting + pending.dead)
 
     def gauges(self) -> Mapping[str, Mapping[str, float]]:
         """By service."""

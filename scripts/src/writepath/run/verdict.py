@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath.result import Verdict
+from writepath.run.audit import LATE_MS, MUST_BE_ZERO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,16 +55,9 @@ def judge(evidence: Evidence) -> Verdict:
 
 def _of_data(evidence: Evidence) -> Iterator[str]:
     audit = evidence.audit
-    classes = {
-        "lost": "acknowledged writes are not in the store",
-        "stranded": "acknowledged writes are still in the queue or dead-lettered",
-        "duplicated": "writes are stored more than once",
-        "corrupted": "writes are stored with other content",
-        "unexpected": "rows are stored that were never sent",
-        "rejected_present": "refused writes are stored all the same",
-        "wrong_echo": "answers named another id than the one that was sent",
-    }
-    for name, words in classes.items():
+    for name, words in MUST_BE_ZERO.items():
+        if name == "never_read":
+            continue  # not a contradiction: something that was not seen
         if count := getattr(audit, name):
             offenders = audit.offenders.get("absent" if name in ("lost", "stranded") else name)
             where = f" (sequence {_short(offenders.intervals)})" if offenders and offenders.intervals else ""
@@ -105,8 +99,13 @@ def _of_generator(evidence: Evidence) -> Iterator[str]:
 
 
 def _unseen(evidence: Evidence) -> Iterator[str]:
-    if evidence.audit.status == "not-read":
-        yield "the store could not be read back"
+    audit = evidence.audit
+    for words in audit.unread:
+        yield f"the audit is not whole: {words}"
+    if audit.never_read:
+        yield f"{audit.never_read} {MUST_BE_ZERO['never_read']}"
+    if audit.verdict == "UNKNOWN" and not audit.unread and not audit.never_read:
+        yield "the audit is not whole: a read is missing, or nothing was acknowledged"
     if evidence.durability is None:
         yield "what a 201 promised could not be read back from the running system"
     if evidence.generator.samples == 0:
@@ -129,6 +128,8 @@ def _notes(evidence: Evidence) -> Iterator[str]:
         yield f"{missed} of {requests.planned} planned requests were not acknowledged ({kinds})"
     if audit.recovered:
         yield f"{audit.recovered} requests without an answer were stored all the same"
+    if audit.late:
+        yield f"{audit.late} acknowledged writes were durable more than {LATE_MS / 1000:.0f} s after their 201"
     if audit.suppressed_duplicates:
         yield f"{audit.suppressed_duplicates} repeated deliveries were suppressed"
     if evidence.generator.samples_late:

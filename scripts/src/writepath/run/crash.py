@@ -1,0 +1,72 @@
+"""Does what was stored outlive its store? Kills every store at once, starts all again, reads a second time.
+
+The crash model is the death of processes. The machine goes on, and with it the page cache of its operating system: a
+store that answers before it flushes, and leaves the flushing to the kernel, passes. Power loss is not tested.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from writepath.errors import AuditError, WritepathError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from writepath.result import Reading
+    from writepath.run.audit import Stored
+    from writepath.run.truth import Truth
+    from writepath.runtime.base import Stack
+
+READY_TIMEOUT_S = 90.0
+POLL_S = 0.25
+
+
+def crash(stack: Stack, truth: Truth, *, clock: Callable[[], float] = time.monotonic) -> None:
+    """SIGKILL for all stores first, then a start of each; returns when all of them and the inspectors serve.
+
+    AuditError where they do not within 90 s, or cannot be killed or started.
+    """
+    began = clock()
+    try:
+        for component in stack.stores:
+            stack.kill(component)
+        for component in stack.stores:
+            stack.revive(component)
+    except WritepathError as error:
+        raise AuditError(f"the stores could not be killed and started again: {error}") from error
+    waiting = list(stack.stores)
+    while True:
+        waiting = [component for component in waiting if not stack.is_ready(component)]
+        if not waiting and truth.serves():
+            return
+        if clock() - began >= READY_TIMEOUT_S:
+            who = ", ".join(waiting) or "the inspectors"
+            raise AuditError(
+                f"{who} did not serve again within {READY_TIMEOUT_S:.0f} s of killing and starting the stores;"
+                " see the logs of the run's folder"
+            )
+        time.sleep(POLL_S)
+
+
+def read_again(
+    truth: Truth, run_id: str, lines: NDArray[np.uint64], *, clock: Callable[[], float] = time.monotonic
+) -> tuple[Stored, Reading]:
+    """The second read, once nothing is on its way any more. AuditError where it cannot be made within 90 s.
+
+    Pools may hold dead connections and a queue may deliver again what was on its way: both mend themselves in time.
+    """
+    began = clock()
+    while True:
+        in_time = clock() - began < READY_TIMEOUT_S
+        try:
+            if not truth.pending().waiting or not in_time:
+                return truth.read(run_id, lines), truth.reading()
+        except AuditError:
+            if not in_time:
+                raise
+        time.sleep(POLL_S)
