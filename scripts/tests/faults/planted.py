@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from writepath.faults.schedule import Moment
 from writepath.faults.trials import Struck
 from writepath.load.ledger import RECORD, Ledger
-from writepath.run.audit import Stored
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ORIGIN_MS = 1_700_000_000_000.0
 RATE_PER_S = 50.0
@@ -26,11 +30,11 @@ def ledger(seconds: float, failed: dict[range, int] | None = None) -> Ledger:
     return Ledger(records=records)
 
 
-def stored(taken: Ledger, *, without: tuple[int, ...] = (), twice: tuple[int, ...] = ()) -> Stored:
-    """What was acknowledged, changed as said."""
-    seqs = [int(s) for s in taken.records["seq"][taken.records["status"] == 201] if s not in without]
-    seq = np.array([*seqs, *twice], np.int64)
-    return Stored(seq=seq, content_ok=np.ones(len(seq), np.bool_), durable_at_ms=np.full(len(seq), np.nan))
+def lost(*sequences: int) -> dict[str, NDArray[np.int64]]:
+    """Classes of which only this one has members."""
+    nothing = np.empty(0, np.int64)
+    names = ("vanished", "stranded", "corrupted", "duplicated", "recovered")
+    return {"lost": np.array(sequences, np.int64), **dict.fromkeys(names, nothing)}
 
 
 def struck(

@@ -8,7 +8,7 @@ from writepath.faults.judge import judge
 from writepath.result.faults import Trial
 from writepath.run import audit
 
-READ = replace(audit.not_read(), status="read")
+READ = replace(audit.not_read(), verdict="PASS", unread=())
 TRIAL = Trial(
     number=1,
     steady_seconds=1.0,

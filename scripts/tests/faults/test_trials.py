@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faults.planted import ORIGIN_MS, RATE_PER_S, at, ledger, stored, struck
+from faults.planted import ORIGIN_MS, RATE_PER_S, at, ledger, lost, struck
 from writepath import stats
+from writepath.faults.evaluate import by_trial
 from writepath.faults.recovery import Sent, recovered_after_s
-from writepath.faults.trials import fates, trials
+from writepath.faults.trials import trials
+from writepath.run.audit import not_read
 
 END_MS = ORIGIN_MS + 60_000
 
@@ -40,71 +44,43 @@ def test_without_ten_good_seconds_before_the_end_it_has_not_recovered() -> None:
 
 
 def test_a_lost_write_belongs_to_the_fault_that_could_reach_it() -> None:
-    taken = ledger(60)
-    lost = (at(14.9), at(20.5), at(39.0))  # 14.9 s: 5.1 s before the first fault; 39 s: 1 s before the second
-    by_class = fates(taken, stored(taken, without=lost), stored(taken, without=lost), 0)
-    first, second = trials(taken, by_class, [struck(1, 20), struck(2, 40)], RATE_PER_S, END_MS)
+    seqs = (at(14.9), at(20.5), at(39.0))  # 14.9 s: 5.1 s before the first fault; 39 s: 1 s before the second
+    first, second = trials(ledger(60), lost(*seqs), [struck(1, 20), struck(2, 40)], RATE_PER_S, END_MS)
     assert (first.lost, second.lost) == (2, 1)
 
 
-def test_a_write_seen_before_the_crash_and_not_after_it_has_vanished_and_is_not_lost() -> None:
-    taken = ledger(60)
-    by_class = fates(taken, stored(taken), stored(taken, without=(at(20),)), 0)
-    assert by_class["vanished"].tolist() == [at(20)]
-    assert by_class["lost"].tolist() == []
-
-
-def test_a_write_that_only_the_crash_brought_to_light_is_lost_for_the_first_read() -> None:
-    taken = ledger(60)
-    by_class = fates(taken, stored(taken, without=(at(20),)), stored(taken), 0)
-    assert by_class["lost"].tolist() == [at(20)]
-
-
-def test_writes_left_in_the_queue_are_stranded_only_where_the_queue_holds_as_many() -> None:
-    taken = ledger(60)
-    seen = stored(taken, without=(1, 2))
-    assert fates(taken, seen, seen, 2)["stranded"].tolist() == [1, 2]
-    assert fates(taken, seen, seen, 1)["lost"].tolist() == [1, 2]
-
-
-def test_duplicates_of_either_read_count() -> None:
-    taken = ledger(60)
-    assert fates(taken, stored(taken, twice=(5,)), stored(taken), 0)["duplicated"].tolist() == [5]
-    assert fates(taken, stored(taken), stored(taken, twice=(6,)), 0)["duplicated"].tolist() == [6]
-
-
-def test_a_write_without_an_answer_that_is_stored_is_recovered() -> None:
-    taken = ledger(60, {range(at(20), at(20) + 3): 0})
-    everything = stored(ledger(60))
-    by_class = fates(taken, everything, everything, 0)
-    assert by_class["recovered"].tolist() == [at(20), at(20) + 1, at(20) + 2]
-    (trial,) = trials(taken, by_class, [struck(1, 20)], RATE_PER_S, END_MS)
-    assert trial.recovered == 3
-    assert sum(trial.errors.values()) == 3
+def test_requests_without_an_answer_are_counted_by_kind() -> None:
+    taken = ledger(60, {range(at(20), at(20) + 3): 0, range(at(22), at(22) + 2): 503})
+    (trial,) = trials(taken, lost(), [struck(1, 20, 3)], RATE_PER_S, END_MS)
+    assert trial.errors == {"k6 error 0": 3, "HTTP 503": 2}
 
 
 def test_a_fault_without_proof_is_not_effective() -> None:
-    taken = ledger(60)
-    by_class = fates(taken, stored(taken), stored(taken), 0)
-    proved, unproved = trials(taken, by_class, [struck(1, 20), struck(2, 40, proof="")], RATE_PER_S, END_MS)
+    proved, unproved = trials(
+        ledger(60), lost(), [struck(1, 20), struck(2, 40, proof="")], RATE_PER_S, END_MS
+    )
     assert (proved.effective, unproved.effective) == (True, False)
 
 
 def test_a_fault_that_no_acknowledged_write_was_near_is_not_effective() -> None:
     taken = ledger(60, {range(at(14), at(28)): 503})
-    by_class = fates(taken, stored(taken), stored(taken), 0)
-    (trial,) = trials(taken, by_class, [struck(1, 20)], RATE_PER_S, END_MS)
+    (trial,) = trials(taken, lost(), [struck(1, 20)], RATE_PER_S, END_MS)
     assert trial.exposed == 0
     assert not trial.effective
 
 
 @given(st.lists(st.integers(0, 2999), unique=True, max_size=50), st.integers(1, 4))
-def test_every_lost_write_is_counted_in_exactly_one_trial(lost: list[int], faults: int) -> None:
-    taken = ledger(60)
-    seen = stored(taken, without=tuple(lost))
+def test_every_lost_write_is_counted_in_exactly_one_trial(seqs: list[int], faults: int) -> None:
     moments = [struck(number + 1, 12.0 * (number + 1)) for number in range(faults)]
-    found = trials(taken, fates(taken, seen, seen, 0), moments, RATE_PER_S, END_MS)
-    assert sum(trial.lost for trial in found) == len(lost)
+    found = trials(ledger(60), lost(*seqs), moments, RATE_PER_S, END_MS)
+    assert sum(trial.lost for trial in found) == len(seqs)
+
+
+def test_what_the_queue_still_holds_is_stranded_only_where_it_holds_all_that_is_absent() -> None:
+    members = {"absent": np.array([1, 2])}
+    audit = not_read()
+    assert by_trial(replace(audit, stranded=2), members)["stranded"].tolist() == [1, 2]
+    assert by_trial(replace(audit, stranded=1, lost=1), members)["lost"].tolist() == [1, 2]
 
 
 def test_the_upper_bound_is_that_of_clopper_and_pearson() -> None:

@@ -6,17 +6,20 @@ import contextlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from writepath.errors import AuditError, LoadError
+import numpy as np
+
+from writepath.errors import LoadError
 from writepath.faults.judge import judge
-from writepath.faults.trials import fates, trials
+from writepath.faults.trials import trials
 from writepath.load import ledger
-from writepath.load.plan import encode_id
-from writepath.run import audit
-from writepath.run import drain as draining
 from writepath.run import stored as stored_rows
+from writepath.run.auditing import Auditing
+from writepath.run.drain import drain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from writepath import result
     from writepath.faults.cell_run import CellSpec, Lane
@@ -51,37 +54,34 @@ def status(spec: CellSpec, found: Found, error: str | None) -> tuple[CellStatus,
 def evaluate(
     spec: CellSpec, lane: Lane, scene: Scene, truth: Truth, loaded: tuple[str, k6.LoadResult], found: Found
 ) -> None:
-    """Fills in audit and trials; what cannot be read leaves the audit at not-read."""
+    """Fills in audit and trials; what cannot be read leaves the audit's verdict at UNKNOWN."""
     run_id, ended = loaded
     taken = _kept_ledger(ended, spec)
-    drained = draining.drain(truth, report=lambda _rows, _waiting: None)
-    lines = stored_rows.content_hashes(spec.dataset.lines)
-    try:
-        first = truth.read(run_id, lines)
-        stored_rows.save(first, spec.folder / "stored.csv.gz")
-        left = truth.pending()
-        crash_stores(scene)
-        second = truth.read(run_id, lines)
-        stored_rows.save(second, spec.folder / "stored-after-crash.csv.gz")
-        rows = truth.store.count()
-    except AuditError as failure:
-        lane.say(f"{spec.variant.name} {spec.fault.key}: {failure}")
-        found.audit = audit.not_read()
-        return
-    in_queue = left.waiting + left.dead
-    del drained
-    counts = audit.Counts(
-        planned=len(taken.records) + (ended.dropped or 0),
-        dropped=ended.dropped or 0,
-        store_rows=rows,
-        left_in_queue=in_queue,
-        suppressed_duplicates=None,
+    dropped = ended.dropped or 0
+    drain(truth, report=lambda _rows, _waiting: None)
+    auditing = Auditing(run_id=run_id, dataset=spec.dataset, say=lane.say)
+    first = auditing.read(truth, taken, planned=len(taken.records) + dropped, dropped=dropped)
+    stored_rows.save(first, spec.folder / stored_rows.FIRST_FILE)
+    auditing.crash(scene.stack, truth)
+    if (second := auditing.read_again(truth)) is not None:
+        stored_rows.save(second, spec.folder / stored_rows.SECOND_FILE)
+    found.audit = auditing.audit()
+    found.trials = trials(
+        taken, by_trial(found.audit, auditing.members), found.struck, spec.rate_per_s, found.load_ended_ms
     )
-    found.audit = audit.compare(
-        audit.Attempts.of(taken), first, counts, lambda seq: encode_id(run_id, seq), second=second
-    )
-    by_class = fates(taken, first, second, in_queue)
-    found.trials = trials(taken, by_class, found.struck, spec.rate_per_s, found.load_ended_ms)
+
+
+def by_trial(audit: result.Audit, members: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
+    """The classes that trials count. Which of the absent the queue holds is not known, so all of them are stranded
+    where it holds as many, else lost.
+    """
+    nothing = np.empty(0, np.int64)
+    absent = members.get("absent", nothing)
+    stranded = audit.stranded > 0 and audit.lost == 0
+    found = {
+        name: members.get(name, nothing) for name in ("vanished", "corrupted", "duplicated", "recovered")
+    }
+    return {**found, "lost": nothing if stranded else absent, "stranded": absent if stranded else nothing}
 
 
 def _kept_ledger(ended: k6.LoadResult, spec: CellSpec) -> ledger.Ledger:

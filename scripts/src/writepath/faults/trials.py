@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from writepath.faults.schedule import Moment
     from writepath.load.ledger import Ledger
-    from writepath.run.audit import Stored
 
 REACH_MS = (
     6000.0  # a fault can take writes from so long before it: the longest flush interval of any twin is 5 s
@@ -38,12 +37,12 @@ class Struck:
 
 def trials(
     ledger: Ledger,
-    fates: Mapping[str, NDArray[np.int64]],
+    classes: Mapping[str, NDArray[np.int64]],
     struck: Sequence[Struck],
     rate_per_s: float,
     end_ms: float,
 ) -> tuple[Trial, ...]:
-    """One record a fault. fates: by class, the sequences it holds; end_ms: until when the load's answers are known."""
+    """One record a fault. classes: by name, their sequences, each a field of Trial; end_ms: until when the load's answers are known."""
     begins = [one.injected_ms - REACH_MS for one in struck[1:]]
     stretches = zip([-np.inf, *begins], [*begins, np.inf], strict=True)
     sent = Sent.of(ledger)
@@ -51,13 +50,13 @@ def trials(
     for one, (begin_ms, stretch_end_ms) in zip(struck, stretches, strict=True):
         until_ms = min(stretch_end_ms + REACH_MS, end_ms)
         recovered = recovered_after_s(sent, one.healed_ms, rate_per_s, until_ms)
-        found.append(_trial(ledger, fates, one, (begin_ms, stretch_end_ms), recovered))
+        found.append(_trial(ledger, classes, one, (begin_ms, stretch_end_ms), recovered))
     return tuple(found)
 
 
 def _trial(
     ledger: Ledger,
-    fates: Mapping[str, NDArray[np.int64]],
+    classes: Mapping[str, NDArray[np.int64]],
     one: Struck,
     stretch_ms: tuple[float, float],
     recovered: float | None,
@@ -71,7 +70,7 @@ def _trial(
     near = (answered_ms >= one.injected_ms - EXPOSED_MS) & (at_ms <= one.healed_ms + EXPOSED_MS)
     well_ms = stretch_ms[1] if recovered is None else one.healed_ms + recovered * 1000
     burst = ~acknowledged & (at_ms >= one.injected_ms - EXPOSED_MS) & (at_ms < well_ms)
-    counts = {name: int(np.isin(seqs, sequences).sum()) for name, sequences in fates.items()}
+    counts = {name: int(np.isin(seqs, sequences).sum()) for name, sequences in classes.items()}
     return Trial(
         number=one.moment.number,
         steady_seconds=one.moment.steady_seconds,
@@ -93,33 +92,3 @@ def _kinds(records: NDArray[np.void]) -> dict[str, int]:
         kind = error_kind(status, code)
         found[kind] = found.get(kind, 0) + 1
     return dict(sorted(found.items(), key=lambda item: -item[1]))
-
-
-def fates(ledger: Ledger, first: Stored, second: Stored, left_in_queue: int) -> dict[str, NDArray[np.int64]]:
-    """By class, the sequences it holds.
-
-    What is still in the queue cannot be told from what is lost, one by one: all absent ones count as stranded where
-    the queue holds as many, else as lost.
-    """
-    records, outcomes = ledger.records, ledger.outcomes()
-    acknowledged = records["seq"][np.equal(outcomes, Outcome.ACKNOWLEDGED)]
-    indeterminate = records["seq"][np.equal(outcomes, Outcome.INDETERMINATE)]
-    absent = np.setdiff1d(acknowledged, first.seq)
-    absent_later = np.setdiff1d(acknowledged, second.seq)
-    present, copies = np.unique(second.seq, return_counts=True)
-    twice_first = _repeated(first.seq)
-    stranded = len(absent) > 0 and left_in_queue >= len(absent)
-    nothing = np.empty(0, np.int64)
-    return {
-        "lost": nothing if stranded else absent,
-        "stranded": absent if stranded else nothing,
-        "vanished": np.setdiff1d(absent_later, absent),
-        "corrupted": np.union1d(first.seq[~first.content_ok], second.seq[~second.content_ok]),
-        "duplicated": np.union1d(twice_first, present[copies > 1]),
-        "recovered": np.intersect1d(indeterminate, present),
-    }
-
-
-def _repeated(seq: NDArray[np.int64]) -> NDArray[np.int64]:
-    values, copies = np.unique(seq, return_counts=True)
-    return values[copies > 1]

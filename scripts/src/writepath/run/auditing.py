@@ -14,7 +14,10 @@ from writepath.run import stored as stored_rows
 from writepath.run.audit import Attempts, Counts, Held, compare, not_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from writepath.load.dataset import Dataset
     from writepath.load.ledger import Ledger
@@ -33,6 +36,7 @@ class Auditing:
     say: Callable[[str], None]
     unread: list[str] = field(default_factory=list)  # what failed, in words
     seconds: float = 0.0
+    members: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)  # of the last audit's classes
     _attempts: Attempts = field(default_factory=Attempts)
     _first: Held | None = None
     _second: Held | None = None
@@ -99,6 +103,7 @@ class Auditing:
             self._attempts, self._first, self._second, counts, lambda seq: encode_id(self.run_id, seq)
         )
         self.seconds += time.monotonic() - began
+        self.members = found.members
         return dataclasses.replace(found.audit, seconds=round(self.seconds, 3))
 
     def _failed(self, error: AuditError) -> None:
