@@ -192,8 +192,9 @@ class Daemon:
         stop_signal: signal.Signals = signal.SIGTERM,
         stop_seconds: float = 3.0,
         death_signal: signal.Signals | None = signal.SIGKILL,
+        fed: bool = False,
     ) -> None:
-        """privileges: setpriv flags that drop the user; death_signal None: outlives this process."""
+        """privileges: setpriv flags that drop the user; death_signal None: outlives this process; fed: see feed."""
         self.name = name
         self.log = log
         self._stop_signal = stop_signal
@@ -210,7 +211,7 @@ class Daemon:
                     command,
                     cwd=cwd,
                     env=None if env is None else dict(env),
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
@@ -220,6 +221,18 @@ class Daemon:
         self._pid_file = pid_folder / f"{name}.pid"
         self._frozen: list[pidfile.Stat] = []
         self._identity = pidfile.write(self._pid_file, self.pid, [str(arg) for arg in args])
+
+    def feed(self, text: str) -> None:
+        """Writes to its standard input, which ends with this process at the latest; OSError where it is gone."""
+        if self._child.stdin is not None:
+            self._child.stdin.write(text.encode())
+            self._child.stdin.flush()
+
+    def end_feed(self) -> None:
+        """Ends its standard input."""
+        if self._child.stdin is not None:
+            with contextlib.suppress(OSError):  # what it never read
+                self._child.stdin.close()
 
     def exit_code(self) -> int | None:
         """None while it runs; negative: ended by that signal."""
