@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 class Part:
     """Something of the harness that has goals."""
 
-    run: Callable[[Callable[[str], None]], bool]  # takes what to say a line with; gives whether all goals are met
+    run: Callable[
+        [Callable[[str], None]], bool
+    ]  # takes what to say a line with; gives whether all goals are met
     about: str
 
 
 PARTS = {
-    "audit": Part(run=audit_part.run, about="the audit from raw files: speed, memory, and exactly what was planted"),
+    "audit": Part(
+        run=audit_part.run, about="the audit from raw files: speed, memory, and exactly what was planted"
+    ),
 }
 
 

@@ -49,17 +49,22 @@ def run(say: Callable[[str], None], sizes: tuple[Size, ...] = SIZES) -> bool:
             wall_s, found = _measured(Path(folder))
             wrong = list(differences(truth, found, Path(folder)))
         good = wall_s <= size.goal_s
-        say(f"  {size.ids:>10,} ids: {wall_s:.2f} s from start to verdict (goal {size.goal_s:.0f} s){_sign(good)}")
+        say(
+            f"  {size.ids:>10,} ids: {wall_s:.2f} s from start to verdict (goal {size.goal_s:.0f} s){_sign(good)}"
+        )
         small = found["peak_mib"] <= MEMORY_GOAL_MIB
-        say(f"  {size.ids:>10,} ids: {found['peak_mib']:.0f} MiB at most (goal {MEMORY_GOAL_MIB} MiB){_sign(small)}")
+        say(
+            f"  {size.ids:>10,} ids: {found['peak_mib']:.0f} MiB at most (goal {MEMORY_GOAL_MIB} MiB){_sign(small)}"
+        )
         exact = "exactly what was planted" if not wrong else "; ".join(wrong)
         say(f"  {size.ids:>10,} ids: {exact}{_sign(not wrong)}")
         met &= good and small and not wrong
         before, per_id = per_id, found["seconds"] / size.ids
     if len(sizes) > 1:
         ratio = per_id / before
-        say(f"  time an id, largest size by the one before: {ratio:.2f} (goal {LINEAR_GOAL}){_sign(ratio <= LINEAR_GOAL)}")
-        met &= ratio <= LINEAR_GOAL
+        linear = ratio <= LINEAR_GOAL
+        say(f"  time an id, largest size by the one before: {ratio:.2f} (goal {LINEAR_GOAL}){_sign(linear)}")
+        met &= linear
     return met
 
 

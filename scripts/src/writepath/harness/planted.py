@@ -99,7 +99,11 @@ def expected(planted: Planted, rows: Sequence[int]) -> Audit:
         unread=(),
         reads=tuple(Reading(store_rows=count, left_in_queue=0) for count in rows),
         stored_rows=rows[0],
-        stored_ids=planted.requests - number["absent"] - number["never_read"] + number["unexpected"] + len(foreign),
+        stored_ids=planted.requests
+        - number["absent"]
+        - number["never_read"]
+        + number["unexpected"]
+        + len(foreign),
         acknowledged=acknowledged,
         ok=acknowledged - spoilt,
         late=number["late"],
@@ -201,7 +205,6 @@ def _rows(planted: Planted, missing: NDArray[np.bool_]) -> Iterator[list[str]]:
         ]
     if len(beyond := planted.of("unexpected")):
         yield [f"{seq},0,,\n" for seq in beyond.tolist()] + [f",,,{_quoted(name)}\n" for name in FOREIGN]
-
 
 
 def _quoted(name: str) -> str:
