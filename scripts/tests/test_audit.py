@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -69,12 +69,12 @@ def compare(
     """second: as the first, where none is given."""
     again = first if second is None else second
     reads = tuple(Reading(store_rows=rows.rows, left_in_queue=left) for rows in (first, again))
-    known = {"planned": made.lines, "dropped": 0} | others
+    known: dict[str, Any] = {"planned": made.lines, "dropped": 0} | others
     counts = Counts(reads=reads, suppressed_duplicates=0, **known)
     return auditing.compare(made, Held.of(first, made), Held.of(again, made), counts, post_id)
 
 
-def audit(made: Attempts, first: Stored, second: Stored | None = None, **others: int) -> Audit:
+def audit(made: Attempts, first: Stored, second: Stored | None = None, **others: Any) -> Audit:
     return compare(made, first, second, **others).audit
 
 
@@ -98,7 +98,9 @@ def test_every_planted_lie_is_named_by_sequence_and_id_and_nothing_else_is() -> 
     found = compare(attempts([ACK] * number), rows, again)
     assert time.monotonic() - began < 5
     known = found.audit
-    assert (known.lost, known.duplicated, known.corrupted, known.vanished, known.unexpected) == (1_000,) * 4 + (2,)
+    assert (known.lost, known.duplicated, known.corrupted, known.vanished, known.unexpected) == (
+        1_000,
+    ) * 4 + (2,)
     assert known.ok == number - 4_000
     for name, expected in (
         ("absent", skipped), ("duplicated", doubled), ("corrupted", spoilt), ("vanished", gone)
@@ -185,7 +187,7 @@ def test_a_write_whose_line_is_unreadable_is_never_a_pass() -> None:
         ({"dropped": 2}, "planned 3 = started 3 + dropped 2"),
     ],
 )
-def test_sums_that_disagree_are_told_in_words(changed: dict[str, int], words: str) -> None:
+def test_sums_that_disagree_are_told_in_words(changed: dict[str, Any], words: str) -> None:
     found = audit(attempts([ACK] * 3), stored([0, 1, 2]), **changed)
     assert (found.identities_broken, found.verdict) == ((words,), "FAIL")
 
@@ -224,10 +226,11 @@ def test_what_was_not_read_is_no_pass() -> None:
 @pytest.mark.parametrize("name", list(auditing.MUST_BE_ZERO))
 def test_no_class_that_should_be_empty_passes(name: str) -> None:
     good = audit(attempts([ACK]), stored([0]))
+    one: dict[str, Any] = {name: 1}
     assert verdict(good) == "PASS"
-    assert verdict(replace(good, **{name: 1})) == ("UNKNOWN" if name == "never_read" else "FAIL")
+    assert verdict(replace(good, **one)) == ("UNKNOWN" if name == "never_read" else "FAIL")
     assert verdict(replace(good, identities_broken=("a = b",))) == "FAIL"
-    assert verdict(replace(good, unread=("a file",), **{name: 1})) == "UNKNOWN"
+    assert verdict(replace(good, unread=("a file",), **one)) == "UNKNOWN"
 
 
 STATUSES = [ACK, REJECT, 400, LOST_ANSWER, 503]

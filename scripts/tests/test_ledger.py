@@ -174,6 +174,15 @@ def test_iterations_without_a_line_are_added_as_indeterminate(folder: Path) -> N
     assert whole.by_error() == {"interrupted": 4}
 
 
+@pytest.mark.parametrize(
+    "text", [f"{HEADER}\n{line(0)}{line(2)}3,1", f"{HEADER}\n{line(0)}garbage\n{line(2)}"]
+)
+def test_what_a_torn_or_damaged_ledger_lacks_is_unread_and_not_interrupted(folder: Path, text: str) -> None:
+    known = ledger.concluded(read(folder, text), started=4)
+    assert known.records["error_code"].tolist()[1::2] == [ledger.UNREAD] * 2
+    assert known.outcomes().tolist()[1::2] == [Outcome.INDETERMINATE] * 2
+
+
 def test_a_half_written_archive_never_bears_the_name(folder: Path) -> None:
     target = folder / "once.csv.gz"
     ledger.write(read(folder, line(0)), target)

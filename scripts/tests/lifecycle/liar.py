@@ -148,7 +148,9 @@ def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:
             liar.on("write")
             status = liar.write(post["id"], post["content"])
             sent[post["id"]] = post["content"]
-            return self.answer(status, {"id": liar.named(post["id"]), "createdAt": "2026-01-01T00:00:00.000Z"})
+            return self.answer(
+                status, {"id": liar.named(post["id"]), "createdAt": "2026-01-01T00:00:00.000Z"}
+            )
 
         def do_GET(self) -> None:
             what = self.path.rpartition("/")[2]
@@ -157,9 +159,8 @@ def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:
                     return self.answer(503, {"detail": "the store is down"})
                 liar.on(what)
                 if what in ("posts", "commits"):
-                    return self.send(
-                        200, (liar.posts() if what == "posts" else "id,durable_at_us\n").encode()
-                    )
+                    rows = liar.posts() if what == "posts" else "id,durable_at_us\n"
+                    return self.send(200, rows.encode())
                 return self.answer(200, liar.inspect(what))
             content = liar.content_of(what, sent)
             return (

@@ -17,7 +17,7 @@ from writepath.errors import SetupError
 from writepath.load import ledger
 from writepath.load.plan import encode_id
 from writepath.progress import Progress
-from writepath.run import drain, host, verdict
+from writepath.run import crash, drain, host, raw_audit, verdict
 from writepath.run.host import CanaryCage
 from writepath.run.runner import Bench, execute
 
@@ -142,6 +142,66 @@ def test_every_lie_is_named(tmp_path: Path, bench: Callable[[FakeRuntime], Bench
     assert len(run.verdict.reasons) == 4
     assert run.requests is not None
     assert run.requests.by_error == {"HTTP 503": 1}
+
+
+def test_every_lie_after_the_answer_is_named_and_the_raw_files_say_the_same(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    lies = Lies(
+        drop=frozenset({2, 3}),
+        cross=frozenset({5}),
+        keep=frozenset({6}),
+        admit=frozenset({8}),
+        delay=frozenset({10}),
+    )
+    run = execute(spec(tmp_path), bench(FakeRuntime(lies=[lies]))).run
+    audit = run.audit
+    assert audit is not None
+    assert {name: found.intervals for name, found in audit.offenders.items()} == {
+        "vanished": "2..3",
+        "rejected_present": "8",
+        "wrong_ack": "5",
+    }
+    assert {name: found.intervals for name, found in audit.noted.items()} == {"recovered": "6", "late": "10"}
+    assert (audit.verdict, audit.lost, audit.vanished, audit.identities_broken) == ("FAIL", 0, 2, ())
+    assert run.verdict.status == "invalid"
+    again = raw_audit.recompute(tmp_path / "rep-01").audit
+    assert replace(again, seconds=audit.seconds) == audit
+
+
+@pytest.mark.parametrize(
+    ("runtime", "words"),
+    [
+        (FakeRuntime(stuck="kill"), "app does not die"),
+        (FakeRuntime(stuck="ready"), "app did not serve again within"),
+        (FakeRuntime(lies=[Lies(cut_again=True)]), "it was cut"),
+    ],
+    ids=["kill", "ready", "read"],
+)
+def test_a_second_read_that_fails_makes_the_run_unknown_and_keeps_the_first(
+    runtime: FakeRuntime,
+    words: str,
+    tmp_path: Path,
+    bench: Callable[[FakeRuntime], Bench],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(crash, "READY_TIMEOUT_S", 0.5)
+    finished = execute(spec(tmp_path), bench(runtime))
+    assert (finished.exit_code, finished.run.verdict.status) == (3, "unknown")
+    audit = finished.run.audit
+    assert audit is not None
+    assert (audit.verdict, audit.ok, len(audit.reads)) == ("UNKNOWN", PLANNED, 1)
+    assert any(words in reason for reason in finished.run.verdict.reasons)
+    assert raw_audit.recompute(tmp_path / "rep-01").audit.verdict == "UNKNOWN"
+
+
+def test_an_honest_run_passes_its_audit_again_from_raw_files(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
+) -> None:
+    audit = execute(spec(tmp_path), bench(FakeRuntime())).run.audit
+    assert audit is not None
+    assert (audit.verdict, len(audit.reads)) == ("PASS", 2)
+    assert replace(raw_audit.recompute(tmp_path / "rep-01").audit, seconds=audit.seconds) == audit
 
 
 @pytest.mark.parametrize(

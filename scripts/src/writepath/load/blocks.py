@@ -1,4 +1,4 @@
-"""How is a file of a hundred million bytes of CSV read in little memory? In blocks of whole lines, unpacked as they come.
+"""How is a large CSV file read in little memory? In blocks of whole lines, unpacked as they come.
 
 pyarrow's CSV reader turns a block into columns; where it refuses one, halving finds the lines at fault by number.
 """
@@ -88,7 +88,10 @@ def columns(block: bytes, types: Mapping[str, pa.DataType], *, quoted: bool) -> 
         ),
         parse_options=csv.ParseOptions(quote_char='"' if quoted else False, ignore_empty_lines=False),
         convert_options=csv.ConvertOptions(
-            column_types=dict(types), null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+            column_types=dict(types),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
         ),
     )
     if table.num_rows != block.count(NEWLINE):

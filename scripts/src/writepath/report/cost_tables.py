@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from writepath.report import rows
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, text
 from writepath.report.rows import Field, count
-
 from writepath.result.earlier import FIRST_VERSION
 
 if TYPE_CHECKING:

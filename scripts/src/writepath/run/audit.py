@@ -315,7 +315,8 @@ def _broken_identities(
         ),
         f"indeterminate {seen[INDETERMINATE]} = recovered {audit.recovered} + clean fail {audit.clean_fail}"
         f" + vanished {gone_without_answer} + duplicated or corrupted {of[INDETERMINATE]}": (
-            seen[INDETERMINATE] - of[INDETERMINATE] == audit.recovered + audit.clean_fail + gone_without_answer
+            seen[INDETERMINATE] - of[INDETERMINATE]
+            == audit.recovered + audit.clean_fail + gone_without_answer
         ),
         f"rejected {seen[REJECTED]} = clean reject {audit.clean_reject} + rejected-present"
         f" {audit.rejected_present} + duplicated or corrupted {of[REJECTED]}": (

@@ -19,7 +19,16 @@ EXIT_CODES: dict[AuditVerdict, int] = {"PASS": 0, "FAIL": 1, "UNKNOWN": 3}
 WORST_FIRST: tuple[AuditVerdict, ...] = ("FAIL", "UNKNOWN", "PASS")
 LATEST = Path("results/latest")
 HARMLESS = ("ok", "late", "recovered", "clean_fail", "clean_reject")
-LISTED = ("absent", "vanished", "duplicated", "corrupted", "unexpected", "rejected_present", "wrong_ack", "never_read")
+LISTED = (
+    "absent",
+    "vanished",
+    "duplicated",
+    "corrupted",
+    "unexpected",
+    "rejected_present",
+    "wrong_ack",
+    "never_read",
+)
 
 
 def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
@@ -42,8 +51,12 @@ def folders(folder: Path) -> list[Path]:
         if not found:
             raise UsageError(f"RUN={folder}: the suite run has no run yet")
         return found
-    if not folder.is_dir() or not any((folder / name).exists() for name in (RUN_FILE, "ledger.csv.gz", "plan.json")):
-        raise UsageError(f"RUN={folder}: neither a run's folder nor a suite run's; write RUN=results/<suite>/<stamp>")
+    if not folder.is_dir() or not any(
+        (folder / name).exists() for name in (RUN_FILE, "ledger.csv.gz", "plan.json")
+    ):
+        raise UsageError(
+            f"RUN={folder}: neither a run's folder nor a suite run's; write RUN=results/<suite>/<stamp>"
+        )
     return [folder]
 
 

@@ -36,9 +36,7 @@ class Event:
 def of(seq: NDArray[np.int64], others: Sequence[str], post_id: Callable[[int], str]) -> Offenders:
     """Members of a class in short; others: ids that are no sequence."""
     ids = [post_id(int(s)) for s in seq[:FIRST_IDS]] + list(others)
-    return Offenders(
-        count=len(seq) + len(others), intervals=intervals(seq), first_ids=tuple(ids[:FIRST_IDS])
-    )
+    return Offenders(count=len(seq) + len(others), intervals=intervals(seq), first_ids=tuple(ids[:FIRST_IDS]))
 
 
 def intervals(seq: NDArray[np.int64]) -> str:

@@ -67,7 +67,9 @@ def recompute(folder: Path) -> Recomputed:
     expected = planned if planned is not None else known.planned if known else 0
     attempts = Attempts(min(expected, ledgers.SEQUENCES))
     _said(unread, lambda: _take_ledger(folder / LEDGER_FILE, attempts, unread))
-    held = [_held(folder / name, attempts, unread) for name in (stored_rows.FIRST_FILE, stored_rows.SECOND_FILE)]
+    held = [
+        _held(folder / name, attempts, unread) for name in (stored_rows.FIRST_FILE, stored_rows.SECOND_FILE)
+    ]
     before = run.audit if run else None
     counts = Counts(
         planned=expected,
@@ -78,7 +80,9 @@ def recompute(folder: Path) -> Recomputed:
     )
     run_id = run.run_id if run else "0" * 15
     first, second = held
-    comparison = compare(attempts, first or Held(attempts.size), second, counts, lambda s: encode_id(run_id, s))
+    comparison = compare(
+        attempts, first or Held(attempts.size), second, counts, lambda s: encode_id(run_id, s)
+    )
     audit = dataclasses.replace(comparison.audit, seconds=round(time.monotonic() - began, 3))
     audit = _beside_run_json(audit, before)
     comparison = dataclasses.replace(comparison, audit=audit)
@@ -96,7 +100,11 @@ def _beside_run_json(audit: result.Audit, before: result.Audit | None) -> result
             for field in dataclasses.fields(audit)
             if field.name not in NOT_COMPARED and getattr(audit, field.name) != getattr(before, field.name)
         ]
-        words = (f"the raw files contradict {result.RUN_FILE}: {'; '.join(differing)[:400]}",) if differing else ()
+        words = (
+            (f"the raw files contradict {result.RUN_FILE}: {'; '.join(differing)[:400]}",)
+            if differing
+            else ()
+        )
         unread = tuple(dict.fromkeys((*audit.unread, *before.unread, *words)))
     audit = dataclasses.replace(audit, unread=unread)
     return dataclasses.replace(audit, verdict=verdict(audit))

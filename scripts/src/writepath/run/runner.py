@@ -1,4 +1,4 @@
-"""How does one run go? Start, prove empty, verify a write, warm up, empty, load, drain, audit, crash, audit, save, stop."""
+"""How does one run go? Start, prove empty, verify a write, warm up, empty, load, drain, audit, crash, audit, stop."""
 
 from __future__ import annotations
 

@@ -1,0 +1,43 @@
+"""Is the harness itself fast enough, small enough and right? One part for each thing that is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath.errors import UsageError
+from writepath.harness import audit_part
+from writepath.registry import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Something of the harness that has goals."""
+
+    run: Callable[
+        [Callable[[str], None]], bool
+    ]  # takes what to say a line with; gives whether all goals are met
+    about: str
+
+
+PARTS = {
+    "audit": Part(
+        run=audit_part.run, about="the audit from raw files: speed, memory, and exactly what was planted"
+    ),
+}
+
+
+def run(names: Sequence[str] | None, say: Callable[[str], None]) -> int:
+    """The parts of these names, or all: 0 where every goal is met, else 1."""
+    for name in names or ():
+        if name not in PARTS:
+            raise UsageError(f"ONLY={name}: {nearest(name, list(PARTS))}")
+    met = True
+    for name in names or PARTS:
+        say(f"{name}: {PARTS[name].about}")
+        met &= PARTS[name].run(say)
+    say("all goals met" if met else "a goal was missed")
+    return 0 if met else 1
