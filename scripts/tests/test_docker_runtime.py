@@ -133,7 +133,7 @@ def test_a_stack_tells_use_logs_settings_and_loss(runtime: DockerRuntime, tmp_pa
             return "database system" in (tmp_path / "postgres.log").read_text(encoding="utf-8")
 
         eventually(logged, "the log is saved")
-        stack.halt("postgres")
+        stack.kill("postgres")
         assert "ended with exit code 137" in stack.lost_components()[0]
 
 

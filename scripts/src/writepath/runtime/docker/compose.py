@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from writepath.errors import UsageError
 from writepath.process import call
@@ -23,19 +24,23 @@ class Compose:
     project: str
     profiles: Sequence[str]
     variables: Mapping[str, str]
+    override: Path | None = None  # a second file, merged over the first
 
     def run(self, *args: str) -> str:
         """One `docker compose` command; what it printed. CallError, with the output's end, when it fails."""
-        flags = [flag for profile in self.profiles for flag in ("--profile", profile)]
+        files = [self.root / "docker-compose.yml", *([self.override] if self.override else [])]
+        flags = [flag for file in files for flag in ("--file", str(file))]
+        flags += [flag for profile in self.profiles for flag in ("--profile", profile)]
         return call(
             *("docker", "compose", "--project-name", self.project, "--project-directory", str(self.root)),
-            *("--file", str(self.root / "docker-compose.yml"), *flags, *args),
+            *(*flags, *args),
             env={**os.environ, **self.variables, "IMAGE_TAG": checkout_key(self.root)},
         )
 
-    def services(self) -> list[str]:
-        """Services that the profiles and variables select."""
-        return self.run("config", "--services").split()
+    def services(self) -> dict[str, Any]:
+        """Services that the profiles and variables select, everything filled in."""
+        services: dict[str, Any] = json.loads(self.run("config", "--format", "json"))["services"]
+        return services
 
     def images(self) -> list[str]:
         """Images that those services run."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 PROJECT_LABEL = "com.docker.compose.project"
+SERVICE_LABEL = "com.docker.compose.service"
+KILLED = 137  # exit code of what ended by SIGKILL
 _ANSWER_SECONDS = 30
 _FRAME_HEADER_BYTES = 8
 
@@ -33,7 +35,12 @@ class Container:
     environment: dict[str, str]
     memory_limit_bytes: int
     published: dict[int, int]  # container port -> loopback port
-    running: bool
+    volumes: tuple[str, ...]  # where those of the project are mounted
+    aliases: frozenset[str]  # further names on its network
+    address: str  # there; empty while it does not run
+    life: str  # tells this start of it from any other
+    running: bool  # a paused one too
+    paused: bool
     exit_code: int
     oom_killed: bool
     restarts: int
@@ -64,9 +71,10 @@ class Engine:
             timeout=_ANSWER_SECONDS,
         )
 
-    def containers(self, project: str) -> list[Container]:
-        """Every container of a compose project, ended ones too, by service and instance."""
-        listed = self._get("/containers/json", all=True, filters=_label_filter(f"{PROJECT_LABEL}={project}"))
+    def containers(self, project: str, service: str | None = None) -> list[Container]:
+        """Every container of a compose project or of one service of it, ended ones too, by service and instance."""
+        labels = [f"{PROJECT_LABEL}={project}"] + ([f"{SERVICE_LABEL}={service}"] if service else [])
+        listed = self._get("/containers/json", all=True, filters=_label_filter(*labels))
         details = [self._get(f"/containers/{entry['Id']}/json") for entry in listed]
         return sorted((_container(d) for d in details), key=lambda c: (c.service, c.instance))
 
@@ -114,8 +122,29 @@ class Engine:
             yield from _payloads(response.iter_raw())
 
     def kill(self, container: str) -> None:
-        """Ends a container at once, as a power cut would."""
-        self._http.post(f"/containers/{container}/kill").raise_for_status()
+        """Ends a container at once, as a power cut would; it has ended on return."""
+        self._post(container, "kill", signal="SIGKILL")
+        self._post(container, "wait", condition="not-running")
+
+    def signal(self, container: str, name: str) -> None:
+        """Sends its first process a signal; nothing where it has ended."""
+        self._post(container, "kill", signal=name)
+
+    def stop(self, container: str, grace_seconds: int) -> None:
+        """Asks a container to end, kills it after the grace; it has ended on return."""
+        self._post(container, "stop", _ANSWER_SECONDS + grace_seconds, t=str(grace_seconds))
+
+    def start(self, container: str) -> None:
+        """Starts a container that has ended once more; nothing where it runs."""
+        self._post(container, "start")
+
+    def pause(self, container: str) -> None:
+        """Freezes all its processes."""
+        self._post(container, "pause")
+
+    def unpause(self, container: str) -> None:
+        """Lets them go on."""
+        self._post(container, "unpause")
 
     def remove(self, containers: Sequence[str]) -> None:
         """Removes containers, running or not, and their unnamed volumes, side by side."""
@@ -135,6 +164,12 @@ class Engine:
         """Gone before, or being removed already, is as good."""
         response = self._http.delete(path, params=params)
         if response.status_code not in {httpx.codes.NOT_FOUND, httpx.codes.CONFLICT}:
+            _check(response)
+
+    def _post(self, container: str, action: str, seconds: float = _ANSWER_SECONDS, **params: str) -> None:
+        """In that state already (304, and 409 from kill) is as good."""
+        response = self._http.post(f"/containers/{container}/{action}", params=params, timeout=seconds)
+        if action != "kill" or response.status_code != httpx.codes.CONFLICT:
             _check(response)
 
     def _get(self, path: str, **params: Any) -> Any:
@@ -158,18 +193,28 @@ def usage_of(stats: dict[str, Any]) -> Usage:
 
 def _container(data: dict[str, Any]) -> Container:
     labels, state, config = data["Config"]["Labels"], data["State"], data["Config"]
+    networks = list((data["NetworkSettings"]["Networks"] or {}).values())
     ports = data["NetworkSettings"]["Ports"] or {}
     return Container(
         id=data["Id"],
         name=data["Name"].lstrip("/"),
-        service=labels["com.docker.compose.service"],
+        service=labels[SERVICE_LABEL],
         instance=int(labels["com.docker.compose.container-number"]),
         image=config["Image"],
         command=(*(config["Entrypoint"] or []), *(config["Cmd"] or [])),
         environment=dict(pair.partition("=")[::2] for pair in config["Env"]),
         memory_limit_bytes=data["HostConfig"]["Memory"],
         published={int(p.partition("/")[0]): int(b[0]["HostPort"]) for p, b in ports.items() if b},
+        volumes=tuple(
+            mount["Destination"]
+            for mount in data["Mounts"]
+            if mount.get("Name", "").startswith(f"{labels[PROJECT_LABEL]}_")
+        ),
+        aliases=frozenset(alias for network in networks for alias in network.get("Aliases") or ()),
+        address=next((network["IPAddress"] for network in networks), ""),
+        life=f"{state['Pid']} since {state['StartedAt']}",
         running=state["Running"],
+        paused=state["Paused"],
         exit_code=state["ExitCode"],
         oom_killed=state["OOMKilled"],
         restarts=data["RestartCount"],
@@ -189,8 +234,8 @@ def _payloads(raw: Iterator[bytes]) -> Iterator[bytes]:
             held = held[end:]
 
 
-def _label_filter(label: str) -> str:
-    return json.dumps({"label": [label]})
+def _label_filter(*labels: str) -> str:
+    return json.dumps({"label": labels})
 
 
 def _check(response: httpx.Response) -> None:

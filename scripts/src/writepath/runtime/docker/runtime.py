@@ -6,19 +6,20 @@ import os
 import secrets
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from writepath import pidfile
-from writepath.errors import StartError
+from writepath.errors import SetupError, StartError, WritepathError
 from writepath.process import CallError, attempt, call
-from writepath.runtime.docker import images
+from writepath.runtime.docker import images, override
 from writepath.runtime.docker.compose import Compose, default, project_prefix
 from writepath.runtime.docker.engine import Engine
 from writepath.runtime.docker.ready import await_ready
-from writepath.runtime.docker.stack import DockerStack
+from writepath.runtime.docker.stack import PROXY, DockerStack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from writepath.registry import Variant
 
-PROXY = "nginx"
+_PORT_TRIES = 5
 
 
 class DockerRuntime:
@@ -60,17 +61,24 @@ class DockerRuntime:
         overrides: Mapping[str, str],
         say: Callable[[str], None],
         only: Sequence[str] | None = None,
+        profiles: Sequence[str] = (),
+        small_disks: Mapping[str, int] | None = None,
     ) -> Iterator[DockerStack]:
         """A started, ready variant; containers, networks and volumes are gone afterwards, whatever happens."""
         project = f"{self._prefix}{secrets.token_hex(4)}"
-        # Port 0: the engine chooses a free one, so that nobody can take it between choice and use.
-        variables = {**variant.settings, "HTTP_PORT": "0", **overrides}
-        compose = self._compose(project, variant.profiles, variables)
+        variables = {**variant.settings, "HTTP_PORT": "0", **overrides}  # 0: one that is free
+        compose = self._compose(project, [*variant.profiles, *profiles], variables)
+        disks = dict(small_disks or {})
         folder = self._claim(project)
         stack: DockerStack | None = None
         try:
-            self._up(compose, compose.services() if only is None else only)
-            stack = DockerStack(self._engine, project, self._generator)
+            if profiles:  # prepare knows of the variants' own alone
+                images.ensure(compose, self._engine, [], say)
+            services = compose.services()
+            chosen = list(services) if only is None else list(only)
+            self._up(compose, chosen, folder, services, disks)
+            stores = override.stores(services)
+            stack = DockerStack(self._engine, project, self._generator, stores, disks)
             say(f"{variant.name}: waiting for {', '.join(stack.components)}")
             await_ready(stack)
             yield stack
@@ -141,18 +149,42 @@ class DockerRuntime:
         pidfile.write(folder / "owner.pid", os.getpid(), psutil.Process().cmdline())
         return folder
 
-    def _up(self, compose: Compose, services: Sequence[str]) -> None:
+    def _up(
+        self,
+        compose: Compose,
+        chosen: Sequence[str],
+        folder: Path,
+        services: Mapping[str, Any],
+        disks: Mapping[str, int],
+    ) -> None:
         """Starts all parts side by side, as they wait for each other themselves.
 
-        The proxy is last: it looks up the writers' addresses once, when it starts.
+        The proxy is last: it looks up the writers' addresses once, when it starts. Where somebody else took a
+        chosen port between choice and use, everything is started anew with others.
         """
-        behind = [service for service in services if service != PROXY]
-        try:
-            for group in (behind, [PROXY] if PROXY in services else []):
-                if group:
-                    compose.run("up", "--detach", "--no-build", "--no-deps", "--quiet-pull", *group)
-        except CallError as error:
-            raise StartError(f"docker compose could not start the containers: {error}") from error
+        behind = [service for service in chosen if service != PROXY]
+        keepers = [override.holder(component) for component in disks]
+        second = folder / "override.yml"
+        for tries_left in reversed(range(_PORT_TRIES)):
+            written = override.write(services, disks)
+            second.write_text(written.text, encoding="utf-8")
+            try:
+                for group in ([*keepers, *behind], [PROXY] if PROXY in chosen else []):
+                    if group:
+                        flags = ("--detach", "--no-build", "--no-deps", "--quiet-pull")
+                        replace(compose, override=second).run("up", *flags, *group)
+            except CallError as error:
+                if tries_left and written.chose_any_of(str(error)):
+                    self._engine.remove_project(compose.project)
+                    continue
+                raise _not_started(error) from error
+            return
+
+
+def _not_started(error: CallError) -> WritepathError:
+    if "failed to mount local volume" in str(error):
+        return SetupError(f"the Docker engine may not mount a small disk here: {error}")
+    return StartError(f"docker compose could not start the containers: {error}")
 
 
 def answers() -> bool:

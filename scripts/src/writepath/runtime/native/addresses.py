@@ -50,7 +50,7 @@ class Addresses:
 
     def fix(self, service: str, name: str | int, port: int) -> bool:
         """Makes a port that somebody chose stand for one of the service's first instance; False where it is in use."""
-        if not _is_free(port):
+        if not is_free(port):
             return False
         with self._lock:
             self._ports[service, name, 0] = port
@@ -84,7 +84,7 @@ def free_port(taken: set[int]) -> int:
     choice = random.SystemRandom()
     for _ in range(_TRIES):
         port = choice.randrange(_LOWEST, _HIGHEST)
-        if not first <= port <= last and port not in taken and _is_free(port):
+        if not first <= port <= last and port not in taken and is_free(port):
             return port
     raise StartError(f"no free port on {LOOPBACK} found after {_TRIES} tries")
 
@@ -96,7 +96,8 @@ def _client_range() -> str:
         return "32768 60999"
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int) -> bool:
+    """Whether nobody listens on it."""
     with socket.socket() as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+import yaml
+
+from contract.subject import eventually
+from writepath import registry
+from writepath.errors import StartError, UsageError
+from writepath.process import call
+from writepath.runtime.docker import DockerRuntime, override
+from writepath.runtime.docker.compose import project_prefix
+from writepath.runtime.docker.engine import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from writepath.runtime.docker.stack import DockerStack
+
+ROOT = Path(__file__).resolve().parents[2]
+REVIVED_SECONDS = 90.0  # a virtual machine's start, on a busy machine
+DISK_BYTES = 192 * 2**20
+DATABASE = {"ports": [{"target": 5432, "protocol": "tcp"}], "image": "postgres"}
+VOLUME = {"type": "volume", "source": "data", "target": "/data"}
+QUEUE_PATH = ("postgres", "rabbitmq", "rabbitmq-producer", "rabbitmq-consumer", "nginx")
+
+
+def say(_: str) -> None:
+    """Nobody listens."""
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine(call("docker", "context", "inspect", "--format", "{{.Endpoints.docker.Host}}").strip())
+
+
+def started(engine: Engine, name: str, **choices: object) -> Iterator[DockerStack]:
+    """A stack for several tests; afterwards nothing of it is left on the engine."""
+    variant, runtime = registry.load(ROOT).variant(name), DockerRuntime(ROOT)
+    before = engine.projects(project_prefix(ROOT))
+    runtime.prepare([variant], say)
+    with runtime.start(variant, **{"overrides": {}, "say": say, **choices}) as stack:  # type: ignore[arg-type]
+        yield stack
+    assert engine.projects(project_prefix(ROOT)) <= before  # no container, network or volume
+
+
+@pytest.fixture(scope="module")
+def queue(engine: Engine) -> Iterator[DockerStack]:
+    yield from started(engine, "rabbitmq-jpa", small_disks={"postgres": DISK_BYTES})
+
+
+@pytest.fixture(scope="module")
+def index(engine: Engine) -> Iterator[DockerStack]:
+    yield from started(engine, "elasticsearch-8s1r")
+
+
+@pytest.fixture(scope="module")
+def two(engine: Engine) -> Iterator[DockerStack]:
+    yield from started(engine, "jpa", overrides={"INSTANCES": "2"})
+
+
+@pytest.fixture
+def database(engine: Engine) -> Iterator[DockerStack]:
+    for stack in started(engine, "jpa", only=["postgres"]):
+        eventually(lambda: stack.is_ready("postgres"), "the database serves")
+        yield stack
+
+
+def written(stack: DockerStack) -> str:
+    """A post that is accepted, soon; its id."""
+    ids: list[str] = []
+
+    def accepted() -> bool:
+        answer = httpx.post(
+            f"{stack.base_url}/api/posts", json={"content": "kept"}, timeout=20, trust_env=False
+        )
+        if answer.status_code == httpx.codes.CREATED:
+            ids.append(answer.json()["id"])
+        return bool(ids)
+
+    eventually(accepted, "a write through the proxy", REVIVED_SECONDS)
+    return ids[0]
+
+
+def assert_found(stack: DockerStack, *posts: str) -> None:
+    for post in posts:
+        url = f"{stack.base_url}/api/posts/{post}"
+        eventually(
+            lambda url=url: httpx.get(url, timeout=20, trust_env=False).is_success,  # type: ignore[misc]
+            f"{post} is found",
+            REVIVED_SECONDS,
+        )
+
+
+def assert_ready(stack: DockerStack, *components: str) -> None:
+    for component in components or stack.components:
+        eventually(
+            lambda c=component: stack.is_ready(c),  # type: ignore[misc]
+            f"{component} serves",
+            REVIVED_SECONDS,
+        )
+
+
+def assert_survives(stack: DockerStack, component: str, end: Callable[[str], None]) -> None:
+    """What was acknowledged before is there after; writing goes on at the same addresses."""
+    post, url, before = written(stack), stack.base_url, stack.lives(component)
+    assert_found(stack, post)
+    assert before.keys() == {component}
+    end(component)
+    assert stack.lives(component) == {}
+    assert not stack.is_ready(component)
+    assert any(component in loss for loss in stack.lost_components())
+    stack.revive(component)
+    assert_ready(stack)
+    assert stack.lives(component).keys() == {component}
+    assert stack.lives(component) != before
+    assert stack.base_url == url
+    assert_found(stack, post, written(stack))
+    assert stack.lost_components() == []
+
+
+def test_every_port_is_fixed_and_instances_get_a_row_of_them() -> None:
+    service = {**DATABASE, "deploy": {"replicas": 3}}
+    chosen = override.write({"one": service, "other": DATABASE}, {})
+    ports = yaml.safe_load(chosen.text.replace("!override", ""))["services"]
+    first, last = map(int, ports["one"]["ports"][0].split(":")[1].split("-"))
+    other = int(ports["other"]["ports"][0].split(":")[1])
+    assert last == first + 2
+    assert chosen.ports == {*range(first, last + 1), other}
+    assert chosen.chose_any_of(f"listen tcp4 127.0.0.1:{other}: bind: address already in use")
+
+
+def test_a_port_that_was_asked_for_is_left_alone() -> None:
+    asked = {"ports": [{"target": 8080, "published": "8099", "protocol": "tcp"}]}
+    chosen = override.write({"nginx": asked}, {})
+    assert "127.0.0.1:8099:8080/tcp" in chosen.text
+    assert not chosen.chose_any_of("listen tcp4 127.0.0.1:8099: bind: address already in use")
+
+
+def test_only_what_keeps_data_gets_a_small_disk() -> None:
+    services = {"store": {**DATABASE, "volumes": [VOLUME]}, "writer": DATABASE}
+    assert override.stores(services) == ["store"]
+    assert override.holder("store") in override.write(services, {"store": DISK_BYTES}).text
+    with pytest.raises(UsageError, match="writer keeps no data"):
+        override.write(services, {"writer": DISK_BYTES})
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("component", QUEUE_PATH)
+def test_what_is_killed_and_revived_serves_again_with_what_it_held(
+    queue: DockerStack, component: str
+) -> None:
+    assert queue.stores == ["postgres", "rabbitmq"]
+    assert_survives(queue, component, queue.kill)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("component", ["rabbitmq", "rabbitmq-producer", "nginx"])
+def test_what_is_asked_to_end_ends_and_can_be_revived(queue: DockerStack, component: str) -> None:
+    assert_survives(queue, component, queue.terminate)
+
+
+@pytest.mark.docker
+def test_the_proxy_finds_a_writer_whose_address_another_container_took(queue: DockerStack) -> None:
+    url = queue.inspector_urls("rabbitmq-producer")
+    for component in ("rabbitmq-consumer", "rabbitmq-producer"):
+        queue.kill(component)
+    with pytest.raises(StartError, match="revive that first"):
+        queue.kill("nginx")
+        queue.revive("nginx")
+    # The engine gives the lowest free address, so the order decides who gets which.
+    for component in ("rabbitmq-consumer", "rabbitmq-producer", "nginx"):
+        queue.revive(component)
+    for component in ("rabbitmq-consumer", "rabbitmq-producer"):
+        queue.kill(component)
+    for component in ("rabbitmq-producer", "rabbitmq-consumer"):
+        queue.revive(component)
+    assert_ready(queue)
+    assert queue.inspector_urls("rabbitmq-producer") == url
+    assert_found(queue, written(queue))
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("component", QUEUE_PATH)
+def test_what_is_frozen_answers_nothing_and_goes_on_as_it_was(queue: DockerStack, component: str) -> None:
+    before = queue.lives(component)
+    queue.pause(component)
+    assert not queue.is_ready(component)
+    assert queue.lives(component) == before
+    queue.resume(component)
+    assert_ready(queue, component)
+    queue.resume(component)
+    assert queue.lives(component) == before
+    assert queue.lost_components() == []
+
+
+@pytest.mark.docker
+def test_a_small_disk_is_filled_to_the_last_byte_and_freed_again(queue: DockerStack) -> None:
+    post = written(queue)
+    assert_found(queue, post)
+    assert queue.fill_disk("postgres") < 64 * 1024
+    queue.free_disk("postgres")
+    queue.free_disk("postgres")
+    queue.kill("postgres")
+    queue.revive("postgres")
+    assert_ready(queue)
+    assert_found(queue, post, written(queue))
+    with pytest.raises(StartError, match="rabbitmq was not started with a small disk"):
+        queue.fill_disk("rabbitmq")
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("component", ["elasticsearch", "elasticsearch-2", "elasticsearch-writer"])
+def test_a_node_that_is_killed_comes_back_with_its_copy(index: DockerStack, component: str) -> None:
+    assert index.stores == ["elasticsearch", "elasticsearch-2"]
+    assert_survives(index, component, index.kill)
+
+
+@pytest.mark.docker
+def test_one_instance_of_two_is_ended_and_revived(two: DockerStack) -> None:
+    urls, before = two.inspector_urls("jpa-writer"), two.lives("jpa-writer")
+    assert before.keys() == {"jpa-writer-1", "jpa-writer-2"}
+    two.kill("jpa-writer", "jpa-writer-2")
+    assert two.lives("jpa-writer") == {"jpa-writer-1": before["jpa-writer-1"]}
+    assert not two.is_ready("jpa-writer")
+    two.revive("jpa-writer")
+    assert_ready(two)
+    after = two.lives("jpa-writer")
+    assert after["jpa-writer-1"] == before["jpa-writer-1"]
+    assert after["jpa-writer-2"] != before["jpa-writer-2"]
+    two.terminate("jpa-writer")
+    two.revive("jpa-writer")
+    assert_ready(two)
+    assert sorted(two.inspector_urls("jpa-writer")) == sorted(urls)
+    assert_found(two, written(two))
+    assert two.lost_components() == []
+
+
+@pytest.mark.docker
+def test_what_ends_by_itself_is_lost_even_where_it_was_revived(database: DockerStack, engine: Engine) -> None:
+    address = database.address("postgres", 5432)
+    listed = engine.names(project_prefix(ROOT))
+    container = next(name for name in listed if name.endswith("-postgres-1"))
+    engine.kill(container)
+    database.kill("postgres")
+    database.revive("postgres")
+    assert_ready(database)
+    assert database.address("postgres", 5432) == address
+    assert "ended with exit code 137" in database.lost_components()[0]
