@@ -92,6 +92,10 @@ class Liar:
         }
         return answers[what]
 
+    def visible(self, ids: list[str]) -> list[str]:
+        stored = {row[0] for row in list(self.rows)}
+        return [post_id for post_id in ids if post_id in stored]
+
     def reset(self) -> None:
         self.resets += 1
         if not 0 < self.lies.keep_on_reset <= self.resets:
@@ -129,6 +133,8 @@ def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:
                     return self.send(
                         200, (liar.posts() if what == "posts" else "id,durable_at_us\n").encode()
                     )
+                if what.startswith("visible?"):
+                    return self.answer(200, {"visible": liar.visible(what.partition("=")[2].split(","))})
                 return self.answer(200, liar.inspect(what))
             content = liar.content_of(what, sent)
             return (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from writepath.run.audit import Stored
     from writepath.run.drain import Drained
     from writepath.run.drive import Driven
-    from writepath.run.figures import Figures
+    from writepath.run.figures import Figures, VisibleFigures
     from writepath.run.verdict import Evidence
 
 UNEXPECTED_EXIT_CODE = 10
@@ -66,6 +66,8 @@ class Evaluation:
     evidence: Evidence
     time_to_durable_ms: result.Latency
     durable_per_s: float | None
+    visible: VisibleFigures
+    order: result.Order | None
 
 
 @dataclass(kw_only=True)
@@ -209,6 +211,8 @@ class Draft:
             "accept_latency_ms": figures.accept_latency_ms,
             "planned_latency_ms": figures.planned_latency_ms,
             "time_to_durable_ms": known.time_to_durable_ms,
+            **vars(known.visible),
+            "order": known.order,
             "throughput": figures.throughput,
             "durable_per_s": known.durable_per_s,
             "phases": figures.phases,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from writepath.errors import AuditError, LoadError, WritepathError
 from writepath.load import k6, ledger
 from writepath.load.plan import arrival_plan, constant_plan, encode_id, new_run_id
-from writepath.run import audit, draft, drive, sampler
+from writepath.run import audit, draft, drive, sampler, visible
 from writepath.run import drain as draining
 from writepath.run import figures as measured
 from writepath.run import stored as stored_rows
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from writepath.load.plan import ArrivalPlan
     from writepath.progress import Progress
-    from writepath.result import Audit, Host, Run
+    from writepath.result import Audit, Host, Order, Run
     from writepath.run.audit import Stored
     from writepath.run.drain import Drained
     from writepath.run.host import CanaryCage
@@ -122,16 +125,21 @@ def _measure(state: Draft, bench: Bench, stack: Stack, truth: Truth, writer: Thr
         load = _load(spec, bench, stack, plan, state.run_id, spec.folder)
         state.loading(load)
         prefix, show = bench.runtime.load_generator(), bench.progress.load
-        state.driven = driven = drive.drive(load, prefix, stack, truth, show, state.samples)
-        _require_loaded(driven.result)
-    records = writer.submit(_keep_ledger, driven.result, spec.folder)
+        with visible.Prober.of(truth.store, plan, state.run_id, spec.seed) as prober:
+            state.driven = driven = drive.drive(load, prefix, stack, truth, show, state.samples)
+            _require_loaded(driven.result)
+            records = writer.submit(_keep_ledger, driven.result, spec.folder)
+            prober.settle(_acknowledged(records))
+        seen = prober.seen()
     with state.step("drain"):
         drained = draining.drain(truth, report=bench.progress.drain)
     with state.step("audit"):
-        evaluation = _evaluate(state, stack, truth, drained, plan, records)
+        evaluation = _evaluate(state, stack, truth, drained, plan, records, seen)
         state.take(evaluation)
         state.save()
     writer.submit(stored_rows.save, evaluation.stored, spec.folder / "stored.csv.gz")
+    if seen is not None:
+        writer.submit(visible.save, seen, spec.folder / "visible.csv.gz")
 
 
 def _warm_up(spec: RunSpec, bench: Bench, stack: Stack) -> None:
@@ -184,6 +192,7 @@ def _evaluate(
     drained: Drained,
     plan: ArrivalPlan,
     records: Future[ledger.Ledger],
+    seen: visible.Seen | None,
 ) -> Evaluation:
     began = time.monotonic()
     taken, driven = records.result(), draft.required(state.driven)
@@ -215,7 +224,23 @@ def _evaluate(
         evidence=evidence,
         time_to_durable_ms=measured.time_to_durable(taken, stored, plan.planned),
         durable_per_s=measured.durable_per_s(stored, figures.started_ms),
+        visible=measured.time_to_visible(taken, seen),
+        order=_order(state, truth, taken, stored),
     )
+
+
+def _acknowledged(records: Future[ledger.Ledger]) -> NDArray[np.int64]:
+    taken = records.result()
+    acknowledged: NDArray[np.int64] = taken.records["seq"][taken.outcomes() == ledger.Outcome.ACKNOWLEDGED]
+    return acknowledged
+
+
+def _order(state: Draft, truth: Truth, taken: ledger.Ledger, stored: Stored) -> Order | None:
+    """Only where another service than the ingress writes to the store does an order come about."""
+    if truth.store is truth.ingress:
+        return None
+    again = sampler.counted(state.samples, truth.store.service, "redelivered", truth.store.gauges())
+    return measured.order(taken, stored, again)
 
 
 def _generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[str]:
