@@ -73,9 +73,31 @@ def pending(in_flight: int, ready: int) -> Answer:
     return 200, {"in_flight": in_flight, "ready": ready, "unacknowledged": 1, "dead": 0}
 
 
-def test_the_queue_is_one_whoever_looks_and_what_is_in_flight_adds_up() -> None:
+def test_the_queue_is_one_whoever_looks_and_what_each_instance_holds_adds_up() -> None:
     with asking({"pending": pending(2, 7)}, {"pending": pending(3, 6)}) as client:
-        assert client.pending() == Pending(in_flight=5, ready=7, unacknowledged=1, dead=0)
+        assert client.pending() == Pending(in_flight=5, ready=7, unacknowledged=2, dead=0)
+
+
+def test_a_counter_is_told_by_instance_too_since_each_restarts_by_itself() -> None:
+    one = {"gauges": (200, {"redelivered": 2, "queue_unacknowledged": 5})}
+    other = {"gauges": (200, {"redelivered": 3, "queue_unacknowledged": 7})}
+    with asking(one, other) as client:
+        assert client.gauges() == {
+            "redelivered": 5.0,
+            "redelivered@1": 2.0,
+            "redelivered@2": 3.0,
+            "queue_unacknowledged": 12.0,
+        }
+
+
+def test_what_a_search_finds_is_asked_in_one_question() -> None:
+    asked: list[str] = []
+    answers = {"visible?ids=a,b": (200, {"visible": ["b"]}), "visible?ids=c": (200, {"seen": []})}
+    with asking(answers, asked=asked) as client:
+        assert client.visible(["a", "b"]) == ["b"]
+        with pytest.raises(AuditError, match="app: /inspector/visible answered"):
+            client.visible(["c"])
+    assert asked == ["GET visible?ids=a,b", "GET visible?ids=c"]
 
 
 def test_gauges_add_up_over_instances_but_for_the_queue() -> None:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from writepath.run.sampler import HOST, K6, Sample, Sampler, cpu_shares, foreign_share, resources, save
+from writepath.run.sampler import (
+    HOST,
+    K6,
+    Sample,
+    Sampler,
+    counted,
+    cpu_shares,
+    foreign_share,
+    resources,
+    save,
+)
 from writepath.runtime.base import Usage
 
 if TYPE_CHECKING:
@@ -152,3 +162,20 @@ def test_the_foreign_share_is_what_neither_components_nor_runner_used() -> None:
 
 def test_without_samples_the_foreign_share_is_unknown() -> None:
     assert foreign_share([]) is None
+
+
+def test_a_counter_grows_by_instance_whichever_of_them_restarts() -> None:
+    readings = [
+        ("redelivered@1", 2),
+        ("redelivered@2", 5),
+        ("redelivered@1", 4),
+        ("redelivered@2", 1),
+        ("x@1", 9),
+    ]
+    samples = [
+        Sample(at_ms=number, component="consumer", metric=metric, value=value)
+        for number, (metric, value) in enumerate(readings)
+    ]
+    samples.append(Sample(at_ms=9, component="other", metric="redelivered@1", value=50))
+    assert counted(samples, "consumer", "redelivered", {"redelivered@1": 5.0}) == (5 - 2) + 1
+    assert counted(samples, "nobody", "redelivered", {}) is None

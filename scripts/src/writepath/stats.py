@@ -151,6 +151,18 @@ def delays_to_durable_ms(
     return delays
 
 
+def widths_ms(
+    sent_seq: Ints, sent_ms: Floats, seen_seq: Ints, not_before_ms: Floats, visible_at_ms: Floats
+) -> Floats:
+    """How wide the interval is in which each sample seen became visible; `sent_seq` ascending.
+
+    From the last question that missed it, or from sending where that is later, to the answer that had it.
+    """
+    seen = np.isfinite(visible_at_ms) & np.isin(seen_seq, sent_seq)
+    sent = sent_ms[np.searchsorted(sent_seq, seen_seq[seen])]
+    return finite(visible_at_ms[seen] - np.fmax(not_before_ms[seen], sent))
+
+
 def finite(values: Floats) -> Floats:
     """The values below infinity."""
     return values[np.isfinite(values)]

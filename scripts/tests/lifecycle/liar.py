@@ -116,6 +116,10 @@ class Liar:
         }
         return answers[what]
 
+    def visible(self, ids: list[str]) -> list[str]:
+        stored = {row[0] for row in list(self.rows)}
+        return [post_id for post_id in ids if post_id in stored]
+
     def reset(self) -> None:
         self.resets += 1
         if not 0 < self.lies.keep_on_reset <= self.resets:
@@ -155,19 +159,24 @@ def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             what = self.path.rpartition("/")[2]
             if self.path.startswith("/inspector/"):
-                if liar.down:
-                    return self.answer(503, {"detail": "the store is down"})
-                liar.on(what)
-                if what in ("posts", "commits"):
-                    rows = liar.posts() if what == "posts" else "id,durable_at_us\n"
-                    return self.send(200, rows.encode())
-                return self.answer(200, liar.inspect(what))
+                return self.inspect(what)
             content = liar.content_of(what, sent)
             return (
                 self.answer(404, {})
                 if content is None
                 else self.answer(200, {"id": what, "content": content})
             )
+
+        def inspect(self, what: str) -> None:
+            if liar.down:
+                return self.answer(503, {"detail": "the store is down"})
+            liar.on(what)
+            if what in ("posts", "commits"):
+                rows = liar.posts() if what == "posts" else "id,durable_at_us\n"
+                return self.send(200, rows.encode())
+            if what.startswith("visible?"):
+                return self.answer(200, {"visible": liar.visible(what.partition("=")[2].split(","))})
+            return self.answer(200, liar.inspect(what))
 
         def answer(self, status: int, data: object) -> None:
             self.send(status, json.dumps(data).encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from dataclasses import replace
@@ -17,7 +18,7 @@ from writepath.errors import SetupError
 from writepath.load import ledger
 from writepath.load.plan import encode_id
 from writepath.progress import Progress
-from writepath.run import crash, drain, host, raw_audit, verdict
+from writepath.run import crash, drain, host, raw_audit, verdict, visible
 from writepath.run.host import CanaryCage
 from writepath.run.runner import Bench, execute
 
@@ -36,6 +37,7 @@ PLANNED = 50
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeRuntime], Bench]:
     monkeypatch.setattr(drain, "QUIET_S", 0.0)
+    monkeypatch.setattr(visible, "QUIET_S", 0.0)
     monkeypatch.setattr(verdict, "FOREIGN_LIMIT", 1.0)  # the machine that runs the tests does other work
     monkeypatch.setattr(verdict, "STEAL_LIMIT", 1.0)
     monkeypatch.setattr(verdict, "LATENESS_MS_LIMIT", 60_000.0)
@@ -97,6 +99,37 @@ def test_the_figures_of_a_run_are_those_of_its_load_alone(
     assert (run.durability.level, run.durability.settings) == ("A", {"fsync": "true"})
     assert run.time_to_durable_ms is not None
     assert run.time_to_durable_ms.median is not None
+    assert run.order is None  # nothing stands between the ingress and the store
+
+
+def test_a_search_finds_the_sampled_writes_and_one_that_is_lost_is_never_seen(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visible, "PER_S", 100.0)  # all
+    monkeypatch.setattr(visible, "QUIET_S", 0.3)
+    run = execute(spec(tmp_path), bench(FakeRuntime(lies=[Lies(skip=frozenset({3}))]))).run
+    seen, accept = run.time_to_visible_ms, run.accept_latency_ms
+    assert run.visible_samples == PLANNED
+    assert seen is not None
+    assert accept is not None
+    assert seen.median is not None
+    assert accept.median is not None
+    assert seen.median > 0
+    assert run.visible_error_ms_max is not None
+    assert run.visible_error_ms_max > 0
+    with gzip.open(tmp_path / "rep-01" / "visible.csv.gz", "rt", encoding="utf-8") as file:
+        header, *lines = file.read().splitlines()
+    assert header == visible.HEADER
+    assert [line.split(",")[0] for line in lines if line.endswith(",")] == ["3"]
+
+
+def test_without_samples_nothing_is_said_of_visibility(
+    tmp_path: Path, bench: Callable[[FakeRuntime], Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visible, "PER_S", 0.0)
+    run = execute(spec(tmp_path), bench(FakeRuntime())).run
+    assert (run.verdict.status, run.time_to_visible_ms, run.visible_samples) == ("valid", None, None)
+    assert not (tmp_path / "rep-01" / "visible.csv.gz").exists()
 
 
 def test_the_folder_holds_every_raw_file_and_no_plain_ledger(

@@ -17,7 +17,7 @@ from writepath import result
 from writepath.errors import SetupError, UsageError
 from writepath.progress import Progress
 from writepath.result import Code
-from writepath.run import drain, host, verdict
+from writepath.run import drain, host, verdict, visible
 from writepath.suite import suite_run
 from writepath.suite.suite_run import INTERRUPTED, SuitePlan, blocks, worst
 
@@ -32,6 +32,7 @@ NAMES = ("a", "b", "c")
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drain, "QUIET_S", 0.0)
+    monkeypatch.setattr(visible, "QUIET_S", 0.0)
     for limit in ("FOREIGN_LIMIT", "STEAL_LIMIT", "LATENESS_MS_LIMIT"):
         monkeypatch.setattr(verdict, limit, 60_000.0)  # the machine that runs the tests does other work
     short = replace(fakes.SCENARIO, warm_up=None, phases=(replace(fakes.SCENARIO.phases[0], seconds=0.1),))

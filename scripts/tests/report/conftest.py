@@ -11,7 +11,7 @@ import pytest
 from writepath import result
 from writepath.load import ledger, plan
 from writepath.registry import Phase
-from writepath.run import audit, sampler, stored
+from writepath.run import audit, sampler, stored, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +48,9 @@ class RunSpec:
     title: str | None = None
     failed: str | None = None
     queue_ready: tuple[float, ...] = ()
+    visible_ms: np.ndarray | None = None  # from sending until a search finds it, of every request; NaN: never
+    order: result.Order | None = None
+    naive_twin_of: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -102,8 +105,15 @@ class SuiteSpec:
 
     def _variant(self, name: str) -> result.SuiteVariant:
         title = next((spec.title for spec in self.runs if spec.variant == name and spec.title), name.upper())
+        twin = next((spec.naive_twin_of for spec in self.runs if spec.variant == name), None)
         return result.SuiteVariant(
-            name=name, title=title, family=name, acknowledges="flushed", profiles=(name,), settings={}
+            name=name,
+            title=title,
+            family=name,
+            acknowledges="flushed",
+            profiles=(name,),
+            settings={},
+            naive_twin_of=twin,
         )
 
     def _dataset(self) -> result.DatasetFacts:
@@ -156,6 +166,10 @@ class SuiteSpec:
         ledger.write(ledger.Ledger(records=records), folder / "ledger.csv.gz")
         rows = stored_of(spec, records)
         stored.save(rows, folder / "stored.csv.gz")
+        if spec.visible_ms is not None:
+            at_ms = records["start_ms"] + spec.visible_ms[: len(records)]
+            seen = visible.Seen(seq=records["seq"], not_before_ms=at_ms - 50.0, visible_at_ms=at_ms)
+            visible.save(seen, folder / "visible.csv.gz")
         samples = samples_of(spec)
         sampler.save(samples, folder / "samples.csv.gz")
         acknowledged = int((records["status"] == 201).sum())
@@ -183,6 +197,7 @@ class SuiteSpec:
                 cpu_model="Testor 3000", cores=2, memory_bytes=8 << 30, kernel="6.1", filesystem="ext4"
             ),
             versions={"postgresql": "18.6"},
+            order=spec.order,
         )  # fmt: skip
 
 

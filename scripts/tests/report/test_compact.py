@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from writepath.errors import UsageError
 from writepath.load.ledger import RECORD, Ledger
 from writepath.report import compact
-from writepath.report.raw import RunData, Samples, StoredRows, read_run
+from writepath.report.raw import RunData, Samples, StoredRows, VisibleRows, read_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,3 +118,22 @@ def test_a_cut_file_is_named(tmp_path: Path, run_data: RunData) -> None:
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(UsageError, match="cut or edited"):
         compact.read(tmp_path)
+
+
+def test_visible_moments_come_back_and_are_not_there_where_nobody_looked(
+    tmp_path: Path, run_data: RunData
+) -> None:
+    compact.write(run_data, tmp_path)
+    assert compact.read_visible(tmp_path) is None
+    nan = np.nan
+    seen = VisibleRows(
+        seq=np.array([3, 4, 90]),
+        not_before_ms=np.array([START_MS + 1.25, nan, nan]),
+        visible_at_ms=np.array([START_MS + 51.5, START_MS, nan]),
+    )
+    compact.write(replace(run_data, visible=seen), tmp_path)
+    back = compact.read_visible(tmp_path)
+    assert back is not None
+    assert back.seq.tolist() == [3, 4, 90]
+    np.testing.assert_allclose(back.not_before_ms, seen.not_before_ms, rtol=0, atol=0.0051)
+    np.testing.assert_allclose(back.visible_at_ms, seen.visible_at_ms, rtol=0, atol=0.0051)

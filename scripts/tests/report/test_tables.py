@@ -254,3 +254,38 @@ def test_compare_gives_per_cent_and_the_settings_that_differ(
     assert rows["p99 (ms)"] == ["JPA", "p99 (ms)", "10.0", "15.0", "50.0"]
     assert "503" not in rows
     assert [[c.text for c in row.cells] for row in settings.rows] == [["suite: seed", "1", "2"]]
+
+
+def test_three_clocks_stand_side_by_side(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
+    never = np.full(1200, 900.0)
+    never[:20] = np.nan
+    suite.runs = [run_spec(delay_ms=np.full(1200, 500.0), visible_ms=never)]
+    table = built(suite)["clocks"]
+    assert line(table) == [
+        "JPA †", "60.0", "114", "119", "500", "500", "500", "900", "900", "∞", "1,200", "50.0", "50.0",
+    ]  # fmt: skip
+
+
+def test_a_suite_run_from_before_visibility_was_measured_has_no_such_table(suite: SuiteSpec) -> None:
+    assert not {"clocks", "order", "twins"} & set(built(suite))
+
+
+def test_the_order_of_queue_paths_has_rows_of_queue_paths_alone(
+    suite: SuiteSpec, run_spec: type[RunSpec]
+) -> None:
+    order = result.Order(inversions=7, overtaken_share=0.005, redelivered=3)
+    suite.runs = [run_spec(), run_spec(variant="rabbitmq-jpa", order=order)]
+    table = built(suite)["order"]
+    assert [line(table, row) for row in range(len(table.rows))] == [["RABBITMQ-JPA", "7", "0.500", "3"]]
+
+
+def test_a_naive_twin_is_in_no_table_that_ranks(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
+    suite.runs = [run_spec(), run_spec(variant="jpa-naive", naive_twin_of="jpa", absent=(3, 4))]
+    found = built(suite)
+    names = {key: {row.cells[0].text for row in table.rows} for key, table in found.items()}
+    assert {key for key, own in names.items() if "JPA-NAIVE" in own} == {"twins", "runs"}
+    assert names["twins"] == {"JPA-NAIVE"}
+    twins = found["twins"]
+    assert twins.title == "Naive twins, for comparison of what they lose; not ranked"
+    values = dict(zip((column.key for column in twins.columns), line(twins), strict=True))
+    assert (values["twin_of"], values["acknowledged"], values["lost"]) == ("JPA", "1,200", "2")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 CRASHES = 5
 BACKLOG_S = 1.5
+LONGEST_S = 60.0  # then it heals by itself, whatever this process does
 FULL_BYTES = 1 << 20  # less than one more segment of any store's log
 
 
@@ -77,14 +78,14 @@ class Pause:
         self._scene, self._component = scene, component
         self._before: Mapping[str, str] = {}
         self._silent = False
-        self._armed: str | None = None
+        self._armed: int | None = None
 
     def inject(self) -> None:
         """Frozen when it returns; somebody else thaws it should this process die."""
         stack = self._scene.stack
         self._before = stack.lives(self._component)
+        self._armed = self._scene.deadman.arm(stack.remedies(self._component), LONGEST_S)
         stack.pause(self._component)
-        self._armed = self._scene.deadman.arm(stack.remedies(self._component))
         self._silent = not stack.is_ready(self._component)
 
     def heal(self) -> None:
@@ -161,12 +162,13 @@ class FillDisk:
     def __init__(self, scene: Scene, component: str) -> None:
         self._scene, self._component = scene, component
         self._left: int | None = None
-        self._armed: str | None = None
+        self._armed: int | None = None
 
     def inject(self) -> None:
         """Full when it returns."""
+        remedies = self._scene.stack.remedies(self._component)
+        self._armed = self._scene.deadman.arm(remedies, LONGEST_S)
         self._left = self._scene.stack.fill_disk(self._component)
-        self._armed = self._scene.deadman.arm(self._scene.stack.remedies(self._component))
 
     def heal(self) -> None:
         """Space again; what ended for lack of it is started again, as a supervisor would."""

@@ -72,8 +72,9 @@ def evaluate(
 
 
 def by_trial(audit: result.Audit, members: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
-    """The classes that trials count. Which of the absent the queue holds is not known, so all of them are stranded
-    where it holds as many, else lost.
+    """The classes that trials count.
+
+    Which of the absent the queue holds is not known: all of them are stranded where it holds as many, else lost.
     """
     nothing = np.empty(0, np.int64)
     absent = members.get("absent", nothing)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pika
 import pika.exceptions
 
+from writepath.faults import heals
+from writepath.faults.actions import LONGEST_S
 from writepath.faults.scene import FaultError
 
 if TYPE_CHECKING:
@@ -37,14 +39,14 @@ class BreakLink:
         """store: the compose service behind the link."""
         self._scene, self._action, self._store = scene, action, store
         self._broken = False
-        self._armed: str | None = None
+        self._armed: int | None = None
         self._before: Mapping[str, float] = {}
         self._during: Mapping[str, float] = {}
 
     def inject(self) -> None:
         """Broken when it returns, as read back."""
         proxy = self._scene.toxiproxy
-        self._armed = self._scene.deadman.arm([{"reset": proxy.url}])
+        self._armed = self._scene.deadman.arm([heals.reset(proxy.url)], LONGEST_S)
         self._before = proxy.received_bytes(self._store)
         if self._action == "cut":
             proxy.enable(self._store, enabled=False)

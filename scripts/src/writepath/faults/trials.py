@@ -42,7 +42,10 @@ def trials(
     rate_per_s: float,
     end_ms: float,
 ) -> tuple[Trial, ...]:
-    """One record a fault. classes: by name, their sequences, each a field of Trial; end_ms: until when the load's answers are known."""
+    """One record a fault.
+
+    classes: by name, their sequences, each a field of Trial; end_ms: until when the load's answers are known.
+    """
     begins = [one.injected_ms - REACH_MS for one in struck[1:]]
     stretches = zip([-np.inf, *begins], [*begins, np.inf], strict=True)
     sent = Sent.of(ledger)

@@ -14,7 +14,7 @@ import numpy as np
 
 from writepath.errors import UsageError
 from writepath.load.ledger import RECORD, Ledger
-from writepath.report.raw import Samples, StoredRows
+from writepath.report.raw import Samples, StoredRows, VisibleRows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 REQUESTS_FILE = "requests.txt.xz"
 SAMPLES_FILE = "samples.txt.xz"
+VISIBLE_FILE = "visible.txt.xz"
 PER_MS = 100  # units of 10 microseconds
 NOT_STORED, NO_MOMENT, NO_TIMES = -(10**12), -(10**12) - 1, -(10**12) - 2
+NOT_SEEN = -(10**12)
 COLUMNS = ("seq", "start", "blocked", "duration", "status", "error_code", "durable")
 DIFFERENCES = ("seq", "start")
 METRICS = ("cpu_seconds", "rss_bytes", "write_bytes", "queue_ready", "queue_unacknowledged")
@@ -47,11 +49,13 @@ def problems(data: RunData) -> list[str]:
 
 
 def write(data: RunData, folder: Path) -> None:
-    """Both files of a run without problems."""
+    """The files of a run without problems."""
     assert data.ledger is not None  # noqa: S101 - problems() said so
     assert data.stored is not None  # noqa: S101
     _save(folder / REQUESTS_FILE, _request_lines(data.ledger, data.stored))
     _save(folder / SAMPLES_FILE, _sample_lines(data.series))
+    if data.visible is not None:
+        _save(folder / VISIBLE_FILE, _visible_lines(data.visible))
 
 
 def read(folder: Path) -> tuple[Ledger, StoredRows, Series]:
@@ -64,6 +68,40 @@ def read(folder: Path) -> tuple[Ledger, StoredRows, Series]:
         columns[name] = np.cumsum(columns[name])
     ledger = Ledger(records=_records(columns))
     return ledger, _stored(columns), _series(_load(folder / SAMPLES_FILE))
+
+
+def read_visible(folder: Path) -> VisibleRows | None:
+    """None where it was not measured."""
+    if not (folder / VISIBLE_FILE).is_file():
+        return None
+    columns = dict(_load(folder / VISIBLE_FILE))
+    origin = columns["origin"][0]
+    return VisibleRows(
+        seq=np.cumsum(columns["seq"]).astype(np.int64),
+        not_before_ms=_moments(columns["not_before"], origin),
+        visible_at_ms=_moments(columns["visible"], origin),
+    )
+
+
+def _moments(units: Floats, origin: float) -> Floats:
+    return np.where(units == NOT_SEEN, np.nan, (origin + units) / PER_MS)
+
+
+def _visible_lines(seen: VisibleRows) -> list[str]:
+    moments = np.concatenate([seen.not_before_ms, seen.visible_at_ms])
+    known = moments[~np.isnan(moments)]
+    origin = int(_units(known.min())) if known.size else 0
+    columns = {
+        "origin": np.array([origin]),
+        "seq": _differences(seen.seq),
+        "not_before": _since(seen.not_before_ms, origin),
+        "visible": _since(seen.visible_at_ms, origin),
+    }
+    return [f"{name} {' '.join(map(str, values.tolist()))}" for name, values in columns.items()]
+
+
+def _since(moments: Floats, origin: int) -> Ints:
+    return np.where(np.isnan(moments), NOT_SEEN, _units(np.nan_to_num(moments)) - origin)
 
 
 def _request_lines(ledger: Ledger, stored: StoredRows) -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from writepath.report.figures import SuiteFigures
 
-COMPARED = ("latency", "throughput", "resources", "answers")
+COMPARED = ("latency", "throughput", "clocks", "resources", "answers")
 SKIPPED = ("planned", "acknowledges", "durability", "component")
 FIGURE_COLUMNS = (
     Column(key="variant", title="variant"),

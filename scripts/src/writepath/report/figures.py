@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +14,11 @@ from writepath.registry import Phase
 from writepath.result import Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from writepath.load.ledger import Ledger
-    from writepath.report.raw import RunData, Samples, Series, StoredRows, SuiteData
-    from writepath.result import Run, SuitePhase, SuiteResult
+    from writepath.report.raw import RunData, Samples, Series, StoredRows, SuiteData, VisibleRows
+    from writepath.result import Run, SuitePhase, SuiteResult, SuiteVariant
     from writepath.stats import Bands, Distribution, Floats, Ints
 
 CREATED = 201
@@ -42,6 +42,15 @@ class PhaseFigures:
     achieved_per_s: float | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Visible:
+    """Milliseconds until a search found the row, of the sampled requests."""
+
+    times: Distribution
+    error_ms_median: float | None  # a visible moment lies at most so much before the one that was taken
+    error_ms_max: float | None
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Figures:
     """What the tables say of one run. Fields are `None` where the run did not get that far."""
@@ -58,6 +67,8 @@ class Figures:
     answered_per_s: float | None = None  # answers of any status
     achieved_peak_per_s: float | None = None
     durable: Distribution | None = None  # milliseconds until the row was durable, of the acknowledged
+    durable_of_planned: Distribution | None = None  # the same, with the unserved at infinity
+    visible: Visible | None = None
     durable_later: bool = False  # rows become durable after their 201
     stored_rows: int | None = None
     queue_peak: float | None = None  # messages
@@ -76,6 +87,20 @@ class SuiteFigures:
 
     suite: SuiteResult
     runs: tuple[Figures, ...]
+
+    @property
+    def ranked(self) -> SuiteFigures:
+        """Without naive twins, which no table or plot may put beside others."""
+        return self.only(lambda variant: variant.naive_twin_of is None)
+
+    def only(self, keep: Callable[[SuiteVariant], bool]) -> SuiteFigures:
+        """With these variants alone."""
+        variants = tuple(variant for variant in self.suite.variants if keep(variant))
+        names = {variant.name for variant in variants}
+        return SuiteFigures(
+            suite=replace(self.suite, variants=variants),
+            runs=tuple(figures for figures in self.runs if figures.run.variant in names),
+        )
 
     def of(self, variant: str) -> tuple[Figures, ...]:
         """The variant's runs, by repetition."""
@@ -177,6 +202,10 @@ def _figures(data: RunData, ledger: Ledger, schedule: plan.ArrivalPlan, reasons:
         answered_per_s=stats.mean_rate_per_s(int((records["status"] > 0).sum()), window_ms),
         achieved_peak_per_s=stats.peak_rate_per_s(answered_ms, origin),
         durable=None if delays is None else stats.distribution(stats.finite(delays), len(delays)),
+        durable_of_planned=None
+        if delays is None
+        else stats.distribution(stats.finite(delays), schedule.planned),
+        visible=_visible(records[served], data.visible),
         durable_later=delays is not None and _later(delays, latency[served]),
         stored_rows=None if data.stored is None else len(data.stored.seq),
         queue_peak=_queue_peak(data.series),
@@ -231,6 +260,20 @@ def _delays(records: np.ndarray, served: np.ndarray, stored: StoredRows | None) 
         return None
     return stats.delays_to_durable_ms(
         records["seq"][served], records["start_ms"][served], stored.seq, stored.durable_at_ms
+    )
+
+
+def _visible(served: np.ndarray, seen: VisibleRows | None) -> Visible | None:
+    if seen is None:
+        return None
+    sampled = served[np.isin(served["seq"], seen.seq)]
+    sent = (sampled["seq"], sampled["start_ms"])
+    delays = stats.delays_to_durable_ms(*sent, seen.seq, seen.visible_at_ms)
+    widths = stats.widths_ms(*sent, seen.seq, seen.not_before_ms, seen.visible_at_ms)
+    return Visible(
+        times=stats.distribution(stats.finite(delays), len(seen.seq)),
+        error_ms_median=float(np.median(widths)) if widths.size else None,
+        error_ms_max=float(widths.max()) if widths.size else None,
     )
 
 

@@ -50,6 +50,7 @@ ROOM_RIGHT = 1.6  # of a logarithmic axis, for the figures at the bars' ends
 
 def plots(figures: SuiteFigures) -> dict[str, bytes]:
     """By file name, the SVGs of a suite run; none where no run has figures."""
+    figures = figures.ranked
     shown = [(v.title, list(figures.shown(v.name))) for v in figures.suite.variants]
     drawable = [(title, [run for run in runs if run.accept is not None]) for title, runs in shown]
     drawable = [

@@ -140,7 +140,8 @@ def read_published(folder: Path) -> SuiteData:
 def _reader(folder: Path) -> Callable[[], RunData]:
     def read() -> RunData:
         ledger, stored, series = compact.read(folder)
-        return RunData(run=load_run(folder), ledger=ledger, stored=stored, series=series)
+        visible = compact.read_visible(folder)
+        return RunData(run=load_run(folder), ledger=ledger, stored=stored, series=series, visible=visible)
 
     return read
 

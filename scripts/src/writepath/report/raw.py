@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LEDGER_FILE = "ledger.csv.gz"
 STORED_FILE = "stored.csv.gz"
 SAMPLES_FILE = "samples.csv.gz"
+VISIBLE_FILE = "visible.csv.gz"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,6 +33,15 @@ class StoredRows:
     durable_at_ms: Floats  # epoch; NaN where unknown
     content_ok: Ints  # 1: as it was sent
     foreign_rows: int  # rows of ids that are not of this run
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VisibleRows:
+    """Which writes were asked for, one entry each, ascending by sequence, and when a search found them."""
+
+    seq: Ints
+    not_before_ms: Floats  # epoch: the last question that missed it; NaN where none did
+    visible_at_ms: Floats  # epoch: the first answer that had it; NaN where none did
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,6 +63,7 @@ class RunData:
     ledger: ledgers.Ledger | None
     stored: StoredRows | None
     series: Series
+    visible: VisibleRows | None = None  # of runs before it was measured, too
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,6 +105,7 @@ def read_run(folder: Path) -> RunData:
         ledger=ledgers.read(ledger) if ledger.is_file() else None,
         stored=read_stored(stored) if stored.is_file() else None,
         series=read_samples(samples) if samples.is_file() else {},
+        visible=read_visible(seen) if (seen := folder / VISIBLE_FILE).is_file() else None,
     )
 
 
@@ -109,6 +121,15 @@ def read_stored(path: Path) -> StoredRows:
         content_ok=columns[:, 1].astype(np.int64),
         durable_at_ms=columns[:, 2],
         foreign_rows=int(foreign),
+    )
+
+
+def read_visible(path: Path) -> VisibleRows:
+    """`seq,not_before_ms,visible_at_ms`; an empty field is no moment."""
+    body = _body(path, b"seq,not_before_ms,visible_at_ms").replace(b",,", b",nan,").replace(b",\n", b",nan\n")
+    columns = _numbers(body, (0, 1, 2))
+    return VisibleRows(
+        seq=columns[:, 0].astype(np.int64), not_before_ms=columns[:, 1], visible_at_ms=columns[:, 2]
     )
 
 

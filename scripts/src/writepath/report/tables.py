@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.report import cost_tables, fingerprint, load_tables, original
+from writepath.report import clock_tables, cost_tables, fingerprint, load_tables, original, twins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,13 +18,19 @@ BUILDERS: tuple[Callable[[SuiteFigures], Table | None], ...] = (
     load_tables.phases,
     load_tables.answers,
     load_tables.throughput,
+    clock_tables.clocks,
+    clock_tables.order,
     cost_tables.resources,
     cost_tables.audit,
+    twins.twins,
     cost_tables.runs,
     fingerprint.fingerprint,
 )
+OF_ALL = (twins.twins, cost_tables.runs, fingerprint.fingerprint)  # the others rank: without naive twins
 
 
 def tables(figures: SuiteFigures) -> tuple[Table, ...]:
     """All tables that apply to this suite run."""
-    return tuple(table for build in BUILDERS if (table := build(figures)) is not None)
+    ranked = figures.ranked
+    built = (build(figures if build in OF_ALL else ranked) for build in BUILDERS)
+    return tuple(table for table in built if table is not None)

@@ -27,6 +27,7 @@ from writepath.result.measures import (
     Host,
     Latency,
     Offenders,
+    Order,
     PhaseResult,
     Reading,
     Requests,
@@ -56,6 +57,7 @@ __all__ = [
     "Host",
     "Latency",
     "Offenders",
+    "Order",
     "Outcome",
     "PhaseResult",
     "Reading",
@@ -118,6 +120,13 @@ class Run:
     time_to_durable_ms: Latency | None = (
         None  # until the row was in the final store, from when the request was sent
     )
+    time_to_visible_ms: Latency | None = (
+        None  # until a search found the row, from when the request was sent; ranks over visible_samples
+    )
+    visible_samples: int | None = None  # writes asked for, chosen beforehand by plan and seed
+    visible_error_ms_median: float | None = None  # a visible moment lies at most so much before the one given
+    visible_error_ms_max: float | None = None
+    order: Order | None = None
     throughput: Throughput | None = None
     durable_per_s: float | None = None  # rows in the final store / (load start to last row durable)
     phases: tuple[PhaseResult, ...] = ()
@@ -142,6 +151,7 @@ class SuiteVariant:
     acknowledges: str
     profiles: tuple[str, ...]
     settings: dict[str, str]
+    naive_twin_of: str | None = None  # the variant it is the careless form of; never ranked beside others
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,6 +59,20 @@ class Latency:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Order:
+    """Whether acknowledged writes reached the final store in the order they were sent; only of queue paths.
+
+    Inverted: a write was sent after another one's 201, and durable before it.
+    """
+
+    inversions: int  # pairs of writes
+    overtaken_share: float  # of the acknowledged and stored: on the late side of at least one inversion
+    redelivered: (
+        int | None
+    )  # messages delivered again, over all consumers, load and drain; null: nobody counts
+
+
+@dataclass(frozen=True, kw_only=True)
 class Throughput:
     """Acknowledged requests (201s)."""
 

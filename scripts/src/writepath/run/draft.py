@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from writepath.run.audit import Stored
     from writepath.run.drain import Drained
     from writepath.run.drive import Driven
-    from writepath.run.figures import Figures
+    from writepath.run.figures import Figures, VisibleFigures
     from writepath.run.verdict import Evidence
+    from writepath.run.visible import Seen
 
 UNEXPECTED_EXIT_CODE = 10
 T = TypeVar("T")
@@ -66,6 +67,8 @@ class Evaluation:
     evidence: Evidence
     time_to_durable_ms: result.Latency
     durable_per_s: float | None
+    visible: VisibleFigures
+    order: result.Order | None
 
 
 @dataclass(kw_only=True)
@@ -88,6 +91,7 @@ class Draft:
     driven: Driven | None = None
     samples: list[sampler.Sample] = field(default_factory=list)
     load: k6.Load | None = None
+    seen: Seen | None = None
     evaluation: Evaluation | None = None
     steps: dict[str, float] = field(default_factory=dict)
 
@@ -215,6 +219,8 @@ class Draft:
             "accept_latency_ms": figures.accept_latency_ms,
             "planned_latency_ms": figures.planned_latency_ms,
             "time_to_durable_ms": known.time_to_durable_ms,
+            **vars(known.visible),
+            "order": known.order,
             "throughput": figures.throughput,
             "durable_per_s": known.durable_per_s,
             "phases": figures.phases,

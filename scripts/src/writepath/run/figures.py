@@ -11,7 +11,8 @@ from writepath import stats
 from writepath.errors import LoadError
 from writepath.load.ledger import Outcome
 from writepath.load.plan import align
-from writepath.result import Latency, PhaseResult, Requests, Throughput
+from writepath.order import overtaking
+from writepath.result import Latency, Order, PhaseResult, Requests, Throughput
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from writepath.load.ledger import Ledger
     from writepath.load.plan import ArrivalPlan
     from writepath.run.audit import Stored
+    from writepath.run.visible import Seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,16 @@ class Figures:
     lateness_ms_max: float | None
     started_ms: float  # epoch: the load's start by its own clock
     answered_ms: float  # epoch: the last answer, whatever it was
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisibleFigures:
+    """The fields of run.json; nothing where nobody was asked, or nobody answered."""
+
+    time_to_visible_ms: Latency | None = None
+    visible_samples: int | None = None
+    visible_error_ms_median: float | None = None
+    visible_error_ms_max: float | None = None
 
 
 def figures(plan: ArrivalPlan, ledger: Ledger, dropped: int) -> Figures:
@@ -84,6 +96,37 @@ def time_to_durable(ledger: Ledger, stored: Stored, planned: int) -> Latency:
     records = ledger.records[ledger.outcomes() == Outcome.ACKNOWLEDGED]
     delays = stats.delays_to_durable_ms(records["seq"], records["start_ms"], stored.seq, stored.durable_at_ms)
     return latency(stats.finite(delays), planned)
+
+
+def time_to_visible(ledger: Ledger, seen: Seen | None) -> VisibleFigures:
+    """From sending until a search found the row, of the samples; unserved, never sent and never found at infinity."""
+    if seen is None:
+        return VisibleFigures()
+    records = ledger.records[ledger.outcomes() == Outcome.ACKNOWLEDGED]
+    sampled = records[np.isin(records["seq"], seen.seq)]
+    delays = stats.delays_to_durable_ms(sampled["seq"], sampled["start_ms"], seen.seq, seen.visible_at_ms)
+    widths = stats.widths_ms(
+        sampled["seq"], sampled["start_ms"], seen.seq, seen.not_before_ms, seen.visible_at_ms
+    )
+    return VisibleFigures(
+        time_to_visible_ms=latency(stats.finite(delays), len(seen.seq)),
+        visible_samples=len(seen.seq),
+        visible_error_ms_median=round(float(np.median(widths)), 3) if len(widths) else None,
+        visible_error_ms_max=round(float(widths.max()), 3) if len(widths) else None,
+    )
+
+
+def order(ledger: Ledger, stored: Stored, redelivered: int | None) -> Order:
+    """In which order acknowledged writes reached the final store; of one stored twice the first row counts."""
+    records = ledger.records[ledger.outcomes() == Outcome.ACKNOWLEDGED]
+    sent = records["start_ms"]
+    delays = stats.delays_to_durable_ms(records["seq"], sent, stored.seq, stored.durable_at_ms)
+    found = overtaking(sent, sent + records["blocked_ms"] + records["duration_ms"], sent + delays)
+    return Order(
+        inversions=found.inversions,
+        overtaken_share=round(found.overtaken / found.writes, 6) if found.writes else 0.0,
+        redelivered=redelivered,
+    )
 
 
 def durable_per_s(stored: Stored, started_ms: float) -> float | None:

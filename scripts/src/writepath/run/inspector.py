@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 ASK_TIMEOUT_S = 10.0
 GAUGE_TIMEOUT_S = 0.8  # below the sampling interval
+VISIBLE_TIMEOUT_S = 2.0
 READ_TIMEOUT_S = 60.0  # between two chunks of a read-back
 CHUNK_BYTES = 1 << 20
+SHARED_GAUGES = ("queue_ready", "queue_dead")  # the broker's, the same whoever looks
+INSTANCE_GAUGES = ("redelivered",)  # counters that a restart of one instance sets back: told by instance, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,10 +87,18 @@ class Inspector:
             self._ask("POST", url, "reset")
 
     def pending(self) -> Pending:
-        """The queue's counts as one instance sees them, the in-flight of all."""
+        """What the broker has, as one instance sees it; what an instance alone knows of itself, of all."""
         answers = [self._ask("GET", url, "pending") for url in self.urls]
-        shared = {name: max(int(a[name]) for a in answers) for name in ("ready", "unacknowledged", "dead")}
-        return Pending(in_flight=sum(int(a["in_flight"]) for a in answers), **shared)
+        shared = {name: max(int(a[name]) for a in answers) for name in ("ready", "dead")}
+        own = {name: sum(int(a[name]) for a in answers) for name in ("in_flight", "unacknowledged")}
+        return Pending(**shared, **own)
+
+    def visible(self, ids: Sequence[str]) -> Sequence[str]:
+        """Which of these posts a search in the final store finds now."""
+        answer = self._ask("GET", self.urls[0], f"visible?ids={','.join(ids)}", VISIBLE_TIMEOUT_S)
+        if not isinstance(answer.get("visible"), list):
+            raise AuditError(f"{self.service}: /inspector/visible answered {str(answer)[:200]}")
+        return [str(post_id) for post_id in answer["visible"]]
 
     def durability(self) -> Durability:
         """What a 201 of this service promises, read back from the running system."""
@@ -106,14 +117,12 @@ class Inspector:
     def gauges(self) -> Mapping[str, float]:
         """Sums over all instances, asked in parallel; an instance that does not answer in time is left out."""
         sums: dict[str, float] = {}
-        for answer in self._pool.map(self._gauges, self.urls):
+        for number, answer in enumerate(self._pool.map(self._gauges, self.urls), 1):
             for name, value in answer.items():
-                # A queue is the same one, whoever looks at it.
-                sums[name] = (
-                    max(sums.get(name, 0.0), value)
-                    if name.startswith("queue_")
-                    else sums.get(name, 0.0) + value
-                )
+                known = sums.get(name, 0.0)
+                sums[name] = max(known, value) if name in SHARED_GAUGES else known + value
+                if name in INSTANCE_GAUGES:
+                    sums[f"{name}@{number}"] = value
         return sums
 
     def read_posts(self, rows: Rows) -> None:
@@ -133,9 +142,10 @@ class Inspector:
         except (httpx.HTTPError, ValueError):
             return {}
 
-    def _ask(self, method: str, url: str, what: str) -> dict[str, Any]:
+    def _ask(self, method: str, url: str, question: str, timeout_s: float = ASK_TIMEOUT_S) -> dict[str, Any]:
+        what = question.partition("?")[0]
         try:
-            answer = self._client.request(method, f"{url}/{what}")
+            answer = self._client.request(method, f"{url}/{question}", timeout=timeout_s)
             answer.raise_for_status()
             return dict(answer.json())
         except httpx.HTTPStatusError as error:

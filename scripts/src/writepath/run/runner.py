@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from writepath.errors import LoadError, WritepathError
 from writepath.load import k6, ledger
 from writepath.load.plan import arrival_plan, constant_plan, new_run_id
-from writepath.run import draft, drive, sampler
+from writepath.run import draft, drive, sampler, visible
 from writepath.run import drain as draining
 from writepath.run import figures as measured
 from writepath.run import stored as stored_rows
@@ -23,11 +23,16 @@ from writepath.run.verdict import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Future
     from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from writepath.load.plan import ArrivalPlan
     from writepath.progress import Progress
-    from writepath.result import Host, Run
+    from writepath.result import Host, Order, Run
+    from writepath.run.audit import Stored
     from writepath.run.drain import Drained
     from writepath.run.host import CanaryCage
     from writepath.runtime.base import Runtime, Stack
@@ -121,9 +126,12 @@ def _measure(state: Draft, bench: Bench, stack: Stack, truth: Truth, writer: Thr
         load = _load(spec, bench, stack, plan, state.run_id, spec.folder)
         state.loading(load)
         prefix, show = bench.runtime.load_generator(), bench.progress.load
-        state.driven = driven = drive.drive(load, prefix, stack, truth, show, state.samples)
-        _require_loaded(driven.result)
-    records = writer.submit(_keep_ledger, driven.result, spec.folder)
+        with visible.Prober.of(truth.store, plan, state.run_id, spec.seed) as prober:
+            state.driven = driven = drive.drive(load, prefix, stack, truth, show, state.samples)
+            _require_loaded(driven.result)
+            records = writer.submit(_keep_ledger, driven.result, spec.folder)
+            prober.settle(_acknowledged(records))
+        state.seen = prober.seen()
     with state.step("drain"):
         drained = draining.drain(truth, report=bench.progress.drain)
     with state.step("audit"):
@@ -134,6 +142,8 @@ def _measure(state: Draft, bench: Bench, stack: Stack, truth: Truth, writer: Thr
         state.save()
     if evaluation.audit.reads:
         writer.submit(stored_rows.save, evaluation.stored, spec.folder / stored_rows.FIRST_FILE)
+    if state.seen is not None:
+        writer.submit(visible.save, state.seen, spec.folder / "visible.csv.gz")
     with state.step("crash"):
         auditing.crash(stack, truth)
     with state.step("audit"):
@@ -225,7 +235,23 @@ def _evaluate(
         evidence=evidence,
         time_to_durable_ms=measured.time_to_durable(taken, stored, plan.planned),
         durable_per_s=measured.durable_per_s(stored, figures.started_ms),
+        visible=measured.time_to_visible(taken, state.seen),
+        order=_order(state, truth, taken, stored),
     )
+
+
+def _acknowledged(records: Future[ledger.Ledger]) -> NDArray[np.int64]:
+    taken = records.result()
+    acknowledged: NDArray[np.int64] = taken.records["seq"][taken.outcomes() == ledger.Outcome.ACKNOWLEDGED]
+    return acknowledged
+
+
+def _order(state: Draft, truth: Truth, taken: ledger.Ledger, stored: Stored) -> Order | None:
+    """Only where another service than the ingress writes to the store does an order come about."""
+    if truth.store is truth.ingress:
+        return None
+    again = sampler.counted(state.samples, truth.store.service, "redelivered", truth.store.gauges())
+    return measured.order(taken, stored, again)
 
 
 def _generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[str]:

@@ -137,6 +137,17 @@ def _written(values: Mapping[str, Sequence[float]]) -> int | None:
     return int(stats.accumulated(written)[-1]) if len(written) == len(values["cpu_seconds"]) else None
 
 
+def counted(samples: Sequence[Sample], component: str, counter: str, last: Mapping[str, float]) -> int | None:
+    """Growth of a counter from the first sample to the last reading, each instance by itself; None: nobody counts."""
+    readings: dict[str, list[float]] = {}
+    for sample in samples:
+        if sample.component == component and sample.metric.startswith(f"{counter}@"):
+            readings.setdefault(sample.metric, []).append(sample.value)
+    for metric, values in readings.items():
+        values.extend([last[metric]] if metric in last else [])
+    return int(sum(stats.accumulated(v)[-1] for v in readings.values())) if readings else None
+
+
 def cpu_shares(samples: Sequence[Sample], component: str) -> tuple[float, float]:
     """Of one core: the mean over all samples, and the highest mean of 10 s (or of all, where it is shorter)."""
     readings = [s for s in samples if s.component == component and s.metric == "cpu_seconds"]

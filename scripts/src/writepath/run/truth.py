@@ -76,7 +76,7 @@ class Truth:
         return Pending(
             in_flight=sum(p.in_flight for p in seen),
             ready=max(p.ready for p in seen),
-            unacknowledged=max(p.unacknowledged for p in seen),
+            unacknowledged=sum(p.unacknowledged for p in seen),
             dead=max(p.dead for p in seen),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,8 +62,8 @@ class Stack(Protocol):
     def resume(self, component: str, name: str | None = None) -> None:
         """Lets what was frozen go on; nothing where nothing is frozen."""
 
-    def remedies(self, component: str) -> Sequence[Mapping[str, object]]:
-        """What undoes a present pause or full disk of it without this process: for `faults.deadman`."""
+    def remedies(self, component: str) -> Sequence[Mapping[str, Any]]:
+        """What would undo a pause or a full disk of it without this process, as `faults.heals` knows it."""
 
     def is_ready(self, component: str) -> bool:
         """Whether every process of it serves; quick, and False for any failure to reach it."""

@@ -60,6 +60,7 @@ class Engine:
 
     def __init__(self, host: str) -> None:
         """Host as Docker writes it: `unix:///path` or `tcp://name:port`; StartError for any other."""
+        self.host = host
         scheme, _, address = host.partition("://")
         if scheme not in {"unix", "tcp"}:
             raise StartError(f"the Docker engine at {host} is neither unix:// nor tcp://; try RUNTIME=native")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
@@ -143,6 +143,13 @@ class DockerStack:
     def address(self, component: str, port: int) -> str:
         """Where its first instance's port is published; it stays over a restart."""
         return f"127.0.0.1:{self._ports(component, port)[0]}"
+
+    def remedies(self, component: str) -> Sequence[Mapping[str, Any]]:
+        """The engine's unpause; a disk lasts as long as its containers, which the next command removes."""
+        return [
+            {"unpause": {"engine": self._engine.host, "container": container.id}}
+            for container in self._of(component)
+        ]
 
     def fill_disk(self, component: str) -> int:
         """Fills its small disk; the bytes left free. StartError where it has none."""

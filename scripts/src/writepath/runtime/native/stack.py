@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from writepath import pidfile
 from writepath.errors import StartError
@@ -171,6 +171,17 @@ class NativeStack:
         """Lets it go on."""
         for each in self._chosen(component, name):
             each.daemon.thaw()
+
+    def remedies(self, component: str) -> Sequence[Mapping[str, Any]]:
+        """SIGCONT for each of its processes and their families; the ballast's removal."""
+        lives = [life.split("-") for life in self.lives(component).values()]
+        found: list[Mapping[str, Any]] = [
+            {"continue": {"pid": int(pid), "started_ticks": int(ticks), "boot": pidfile.boot()}}
+            for pid, ticks in lives
+        ]
+        if component in self._disks:
+            found.append({"remove": str(self.ballast(component))})
+        return found
 
     def is_ready(self, component: str) -> bool:
         """Whether every process of it runs and answers."""

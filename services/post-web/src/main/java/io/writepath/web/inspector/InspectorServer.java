@@ -11,10 +11,13 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +34,8 @@ final class InspectorServer implements SmartLifecycle {
     private static final int BACKLOG = 64;
     private static final int THREADS = 4;
     private static final String GET = "GET";
+    private static final String IDS = "ids=";
+    private static final Pattern COMMA = Pattern.compile(",");
 
     private final InetSocketAddress address;
     private final Map<String, Endpoint> endpoints;
@@ -57,6 +62,7 @@ final class InspectorServer implements SmartLifecycle {
                 "/inspector/durability", json(GET, inspection::durability),
                 "/inspector/gauges", json(GET, inspection::readGauges),
                 "/inspector/versions", json(GET, inspection::versions),
+                "/inspector/visible", new Endpoint(GET, exchange -> visible(exchange, inspection)),
                 "/inspector/posts", csv(export -> export.posts(inspection.store())),
                 "/inspector/commits", csv(export -> export.commits(inspection.commits())));
     }
@@ -84,6 +90,30 @@ final class InspectorServer implements SmartLifecycle {
             export.accept(new CsvExport(writer));
             writer.close();
         });
+    }
+
+    /** Of the posts asked for, {@code ?ids=a,b,c}, those a search finds now. */
+    private void visible(HttpExchange exchange, Inspection inspection) throws IOException {
+        String query = String.valueOf(exchange.getRequestURI().getQuery());
+        List<UUID> ids;
+        try {
+            ids = query.startsWith(IDS)
+                    ? COMMA.splitAsStream(query.substring(IDS.length()))
+                            .map(UUID::fromString)
+                            .toList()
+                    : List.of();
+        } catch (IllegalArgumentException noId) {
+            ids = List.of();
+        }
+        if (ids.isEmpty()) {
+            problem(exchange, 400, "Ask with ?ids= and one or more ids, parted by commas.");
+        } else {
+            send(
+                    exchange,
+                    200,
+                    "application/json",
+                    Map.of("visible", inspection.store().visible(ids)));
+        }
     }
 
     private void answer(HttpExchange exchange) throws IOException {

@@ -14,11 +14,14 @@ import io.writepath.post.StoreUnavailableException;
 import io.writepath.post.StoredPost;
 import io.writepath.post.VersionSource;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -76,6 +79,26 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
             } finally {
                 client.closePointInTime(close -> close.id(pit));
             }
+        } catch (IOException | ElasticsearchException failure) {
+            throw Failures.unavailable(failure);
+        }
+    }
+
+    /** Through {@code _search}, which sees what a refresh has shown; a GET by id would see, and even refresh, more. */
+    @Override
+    public Set<UUID> visible(Collection<UUID> ids) {
+        try {
+            List<String> wanted = ids.stream().map(UUID::toString).toList();
+            var found = client.search(
+                    search -> search.index(PostIndex.ALIAS)
+                            .query(query -> query.ids(one -> one.values(wanted)))
+                            .source(source -> source.fetch(false))
+                            .trackTotalHits(total -> total.enabled(false))
+                            .size(wanted.size()),
+                    Void.class);
+            return found.hits().hits().stream()
+                    .map(hit -> UUID.fromString(hit.id()))
+                    .collect(Collectors.toSet());
         } catch (IOException | ElasticsearchException failure) {
             throw Failures.unavailable(failure);
         }

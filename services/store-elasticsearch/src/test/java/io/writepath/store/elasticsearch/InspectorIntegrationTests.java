@@ -56,6 +56,20 @@ class InspectorIntegrationTests {
     }
 
     @Test
+    void aPostIsVisibleOnceARefreshHasShownItAndAskingRefreshesNothing() {
+        try (RunningStore store = RunningStore.startEmpty(service, "elasticsearch.refresh-interval=-1")) {
+            Post fresh = post("fresh");
+            store.writer().write(fresh);
+            List<UUID> asked = List.of(fresh.id(), UUID.randomUUID());
+
+            assertThat(store.inspector().visible(asked)).isEmpty();
+            assertThat(store.inspector().visible(asked)).isEmpty();
+            assertThat(store.inspector().count()).isEqualTo(1);
+            assertThat(store.inspector().visible(asked)).containsExactly(fresh.id());
+        }
+    }
+
+    @Test
     void durabilityIsWhatTheLiveIndexSaysAndNotWhatWeDeclared() throws IOException {
         try (RunningStore store = RunningStore.startEmpty(service)) {
             assertThat(store.inspector().durability().level()).isEqualTo(Durability.Level.A);

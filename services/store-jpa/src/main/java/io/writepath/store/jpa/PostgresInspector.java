@@ -8,12 +8,16 @@ import io.writepath.post.StoreUnavailableException;
 import io.writepath.post.StoredPost;
 import io.writepath.post.VersionSource;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.OffsetDateTime;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -22,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 /** Asks PostgreSQL itself, over connections of its own: an inspection never takes one from the pool under test. */
 final class PostgresInspector implements StoreInspector, VersionSource, AutoCloseable {
 
+    private static final String VISIBLE = "SELECT id FROM posts WHERE id = ANY(?)";
     private static final int FETCH_ROWS = 5_000;
     private static final String SETTINGS = """
             SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes',
@@ -91,6 +96,23 @@ final class PostgresInspector implements StoreInspector, VersionSource, AutoClos
                 }
             }
             return true;
+        });
+    }
+
+    @Override
+    public Set<UUID> visible(Collection<UUID> ids) {
+        return ask(connections, statement -> {
+            Connection connection = statement.getConnection();
+            try (PreparedStatement search = connection.prepareStatement(VISIBLE)) {
+                search.setArray(1, connection.createArrayOf("uuid", ids.toArray()));
+                Set<UUID> found = new HashSet<>();
+                try (ResultSet rows = search.executeQuery()) {
+                    while (rows.next()) {
+                        found.add(rows.getObject(1, UUID.class));
+                    }
+                }
+                return found;
+            }
         });
     }
 

@@ -103,6 +103,15 @@ class JpaStoreIntegrationTests {
     }
 
     @Test
+    void aSearchForIdsFindsThoseThatAreCommittedAndNoOther() {
+        Post first = writer.write(post("a"));
+        Post second = writer.write(post("b"));
+        writer.write(post("not asked for"));
+        assertThat(inspector.visible(List.of(first.id(), UUID.randomUUID(), second.id())))
+                .containsExactlyInAnyOrder(first.id(), second.id());
+    }
+
+    @Test
     void storesOneRowWhenManyWriteTheSameIdAtOnce() throws Exception {
         Post post = post("a");
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
