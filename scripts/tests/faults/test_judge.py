@@ -35,7 +35,8 @@ def test_a_correct_variant_that_keeps_every_promise_and_recovers_has_held() -> N
 
 @pytest.mark.parametrize("broken", ["lost", "vanished", "stranded", "corrupted", "duplicated"])
 def test_one_broken_promise_in_one_fault_breaks_it(broken: str) -> None:
-    status, reasons = judge([TRIAL] * 5 + [replace(TRIAL, **{broken: 1})], READ, wanted=6, naive=False)
+    bad = Trial(**{**vars(TRIAL), broken: 1})
+    status, reasons = judge([TRIAL] * 5 + [bad], READ, wanted=6, naive=False)
     assert (status, reasons) == ("broke", ("1 of 6 faults broke promises",))
 
 

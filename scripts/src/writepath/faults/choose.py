@@ -9,6 +9,8 @@ from writepath.faults.catalogue import STORES
 from writepath.faults.scene import FaultError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from writepath.faults.actions import Action
     from writepath.faults.catalogue import Fault
     from writepath.faults.scene import Scene
@@ -29,7 +31,7 @@ def action(fault: Fault, scene: Scene, broker_password: str) -> Action:
         return links.DeleteTopology(scene, what, component, broker_password)
     if fault.action == "kill-under-backlog":
         return actions.KillUnderBacklog(scene, component, _behind(fault, scene))
-    kinds = {
+    kinds: dict[str, Callable[[Scene, str], Action]] = {
         "kill": actions.Kill,
         "pause": actions.Pause,
         "crash-loop": actions.CrashLoop,

@@ -21,6 +21,7 @@ from writepath.result.faults import (
     FAULTS_SCHEMA_VERSION,
     CellEntry,
     FaultsResult,
+    MatrixStatus,
     load_faults,
     save_faults,
 )
@@ -246,7 +247,7 @@ def _newest(plan: MatrixPlan, wanted: FaultsResult) -> tuple[FaultsResult, Path]
     return None
 
 
-def _end(matrix: _Matrix, status: str) -> None:
+def _end(matrix: _Matrix, status: MatrixStatus) -> None:
     finished_at = moment(time.time())
     matrix.index = dataclasses.replace(matrix.index, status=status, finished_at=finished_at)
     save_faults(matrix.index, matrix.folder)

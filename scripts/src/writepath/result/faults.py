@@ -22,6 +22,7 @@ FAULTS_SCHEMA_VERSION = 1
 CELL_FILE = "cell.json"
 FAULTS_FILE = "faults.json"
 
+MatrixStatus = Literal["running", "aborted", "finished"]
 CellOutcome = Literal["finished", "failed", "aborted"]
 CellStatus = Literal["held", "broke", "unknown", "loses", "not discriminating"]
 
@@ -113,7 +114,7 @@ class FaultsResult:
 
     schema_version: int
     stamp: str
-    status: Literal["running", "aborted", "finished"]
+    status: MatrixStatus
     started_at: str
     finished_at: str | None
     seed: int
