@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,6 @@ from writepath.process import CallError, Daemon, ProgramMissingError, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 SECONDS = 20.0
 FOREVER = "import time\nwhile True: time.sleep(60)"
@@ -183,6 +183,8 @@ def test_a_foreign_process_with_a_reused_pid_is_never_signalled(
     ours.mkdir()
     stack.mkdir()
     foreign = python(ours, FOREVER, "foreign")
+    cmdline = Path(f"/proc/{foreign.pid}/cmdline")  # empty while setpriv becomes the program
+    assert eventually(lambda: cmdline.read_bytes().startswith(sys.executable.encode()))
     entry = json.loads((ours / "foreign.pid").read_text())
     (stack / "part.pid").write_text(json.dumps({**entry, **change}))
     assert pidfile.reap(stack) == []

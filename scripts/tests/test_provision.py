@@ -13,7 +13,7 @@ from writepath.errors import SetupError, UsageError
 from writepath.provision import archives, jdk, k6, maven, packages, state
 from writepath.runtime import choose
 from writepath.runtime.masking import masked
-from writepath.runtime.native import account, stack
+from writepath.runtime.native import account, started
 from writepath.runtime.native.addresses import Addresses, free_port
 from writepath.runtime.topology import Service
 
@@ -275,8 +275,8 @@ def test_a_class_archive_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     """What a killed copy left never stands under the real name."""
     made, kept = tmp_path / "made", tmp_path / "build" / "kept.jsa"
     made.write_text("classes")
-    stack._keep(made, kept)  # noqa: SLF001 its build is gone: nothing happens, and nothing fails
+    started._keep(made, kept)  # noqa: SLF001 its build is gone: nothing happens, and nothing fails
     kept.parent.mkdir()
-    stack._keep(made, kept)  # noqa: SLF001
+    started._keep(made, kept)  # noqa: SLF001
     assert [path.name for path in kept.parent.iterdir()] == ["kept.jsa"]
     assert kept.read_text() == "classes"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 KILL_SECONDS = 5.0  # a killed process is gone in milliseconds, unless it hangs in the kernel
+_CALM_LOOKS = 2
+_STILL = frozenset("TtZX")  # stopped, traced, ended
 _PROC = Path("/proc")
 
 
@@ -85,21 +87,58 @@ def runs(identity: Stat) -> bool:
     return now is not None and now.started_ticks == identity.started_ticks and now.state != "Z"
 
 
-def kill_family(leader: Stat, known: Sequence[Stat]) -> None:
-    """SIGKILL for the known members and all that joined meanwhile; waits, bounded, until none is left."""
+def send(member: Stat, number: signal.Signals) -> None:
+    """Signals this very process; nobody, where it has ended or its pid has a new bearer."""
+    if runs(member):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(member.pid, number)
+
+
+def freeze(leader: Stat) -> list[Stat]:
+    """SIGSTOP for the whole family; its members, once all stand still.
+
+    The leader comes first, for it starts most of the others. A process may still start another one between our look
+    at it and its stop, so it takes two looks in a row that find nothing moving; bounded.
+    """
     deadline = time.monotonic() + KILL_SECONDS
-    members = {each.pid: each for each in [*known, *family(leader)]}
+    members: dict[int, Stat] = {}
+    calm_looks = 0
+    while calm_looks < _CALM_LOOKS and time.monotonic() < deadline:
+        now = {each.pid: each for each in family(leader)}
+        members |= now
+        moving = [each for each in now.values() if each.state not in _STILL]
+        calm_looks = 0 if moving else calm_looks + 1
+        for each in sorted(moving, key=lambda each: each.pid != leader.pid):
+            send(each, signal.SIGSTOP)
+    return list(members.values())
+
+
+def thaw(leader: Stat, known: Iterable[Stat] = ()) -> None:
+    """SIGCONT for every member that stands still, and for known ones that lost their parent meanwhile."""
+    for each in {each.pid: each for each in [*known, *family(leader)]}.values():
+        now = stat(each.pid)
+        if now is not None and now.state == "T":
+            send(each, signal.SIGCONT)
+
+
+def kill_family(leader: Stat, known: Sequence[Stat]) -> None:
+    """SIGKILL for the known members and all that joined meanwhile; waits, bounded, until none is left.
+
+    They are stopped first: one that starts others all the time, as PostgreSQL does, could let one escape.
+    """
+    deadline = time.monotonic() + KILL_SECONDS
+    members = {each.pid: each for each in [*known, *freeze(leader)]}
     while alive := [each for each in members.values() if runs(each)]:
         if time.monotonic() > deadline:
             return
         for each in alive:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(each.pid, signal.SIGKILL)
+            send(each, signal.SIGKILL)
         time.sleep(0.005)
 
 
 @cache
-def _boot() -> str:
+def boot() -> str:
+    """Of this start of the machine: pids and start times repeat after the next one."""
     return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
@@ -107,7 +146,7 @@ def write(path: Path, pid: int, command: Sequence[str]) -> Stat | None:
     """Records pid, start time and command line; None if the process has ended already."""
     now = stat(pid)
     if now is not None:
-        entry = {"pid": pid, "boot": _boot(), "started_ticks": now.started_ticks, "command": list(command)}
+        entry = {"pid": pid, "boot": boot(), "started_ticks": now.started_ticks, "command": list(command)}
         part = path.with_suffix(".part")
         part.write_text(json.dumps(entry), encoding="utf-8")
         part.replace(path)
@@ -124,7 +163,7 @@ def read(path: Path) -> Stat | None:
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))
         now = stat(entry["pid"])
-        ours = now is not None and (entry["boot"], entry["started_ticks"]) == (_boot(), now.started_ticks)
+        ours = now is not None and (entry["boot"], entry["started_ticks"]) == (boot(), now.started_ticks)
         return now if ours and _has_command(entry["pid"], entry["command"], path.parent) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -192,8 +192,9 @@ class Daemon:
         stop_signal: signal.Signals = signal.SIGTERM,
         stop_seconds: float = 3.0,
         death_signal: signal.Signals | None = signal.SIGKILL,
+        fed: bool = False,
     ) -> None:
-        """privileges: setpriv flags that drop the user; death_signal None: outlives this process."""
+        """privileges: setpriv flags that drop the user; death_signal None: outlives this process; fed: see feed."""
         self.name = name
         self.log = log
         self._stop_signal = stop_signal
@@ -210,7 +211,7 @@ class Daemon:
                     command,
                     cwd=cwd,
                     env=None if env is None else dict(env),
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
@@ -218,7 +219,20 @@ class Daemon:
             )
         self.pid = self._child.pid
         self._pid_file = pid_folder / f"{name}.pid"
+        self._frozen: list[pidfile.Stat] = []
         self._identity = pidfile.write(self._pid_file, self.pid, [str(arg) for arg in args])
+
+    def feed(self, text: str) -> None:
+        """Writes to its standard input, which ends with this process at the latest; OSError where it is gone."""
+        if self._child.stdin is not None:
+            self._child.stdin.write(text.encode())
+            self._child.stdin.flush()
+
+    def end_feed(self) -> None:
+        """Ends its standard input."""
+        if self._child.stdin is not None:
+            with contextlib.suppress(OSError):  # what it never read
+                self._child.stdin.close()
 
     def exit_code(self) -> int | None:
         """None while it runs; negative: ended by that signal."""
@@ -235,21 +249,42 @@ class Daemon:
         """Sends a signal to the program itself, unless it has ended."""
         self._child.send_signal(number)
 
+    @property
+    def life(self) -> str | None:
+        """`<pid>-<start ticks>` while it runs or stands still: no other process of this boot ever has it."""
+        if self._identity is None or self._child.poll() is not None:
+            return None
+        return f"{self.pid}-{self._identity.started_ticks}"
+
     def kill(self) -> None:
-        """SIGKILL to it and all its children, as a crash would; stop cleans up afterwards."""
+        """SIGKILL to it and all its children, as a crash would; gone on return. stop cleans up afterwards."""
         if self._identity:
-            pidfile.kill_family(self._identity, pidfile.family(self._identity))
+            pidfile.kill_family(self._identity, [*self._frozen, *pidfile.family(self._identity)])
+        with contextlib.suppress(subprocess.TimeoutExpired):  # it hangs in the kernel
+            self._child.wait(pidfile.KILL_SECONDS)  # a zombie's pid still counts as a running process
+
+    def freeze(self) -> None:
+        """SIGSTOP to it and all its children."""
+        if self._identity and self._child.poll() is None:
+            self._frozen = pidfile.freeze(self._identity)
+
+    def thaw(self) -> None:
+        """Lets what was frozen go on."""
+        if self._identity and self._frozen:
+            pidfile.thaw(self._identity, self._frozen)
+            self._frozen = []
 
     def log_tail(self, lines: int = 15) -> str:
         """The last lines of its log."""
         text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
         return "\n".join(text.splitlines()[-lines:])
 
-    def ask_to_stop(self) -> None:
-        """Sends the stop signal and returns at once; stop_now waits."""
+    def ask_to_stop(self, number: int | None = None) -> None:
+        """Sends the stop signal, or another one, and returns at once; stop waits."""
         if self._child.poll() is None:
             with contextlib.suppress(ProcessLookupError):
-                self._child.send_signal(self._stop_signal)
+                self._child.send_signal(number or self._stop_signal)
+            self.thaw()  # a frozen one hears of it only then
 
     def stop(self) -> None:
         """Stop signal, bounded wait, then SIGKILL to its whole session; afterwards nothing of it is left."""

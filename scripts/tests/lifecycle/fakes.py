@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lifecycle.liar import Liar, Lies
+from lifecycle.unharmed import Unharmed
 from writepath import registry
 from writepath.errors import StartError
 from writepath.load.dataset import Dataset
@@ -43,7 +44,7 @@ def variant(name: str = "jpa") -> Variant:
 
 
 @dataclass(kw_only=True)
-class FakeStack:
+class FakeStack(Unharmed):
     """One component, the liar."""
 
     liar: Liar
@@ -71,9 +72,6 @@ class FakeStack:
     def effective_settings(self) -> Mapping[str, Mapping[str, str]]:
         return {"app": {"LIES": "0"}}
 
-    def halt(self, component: str) -> None:
-        raise NotImplementedError(component)
-
 
 @dataclass(kw_only=True)
 class FakeRuntime:
@@ -100,6 +98,8 @@ class FakeRuntime:
         overrides: Mapping[str, str],  # noqa: ARG002 - the liar has no settings
         say: Callable[[str], None],  # noqa: ARG002 - and nothing to say
         only: Sequence[str] | None = None,  # noqa: ARG002 - and no parts
+        profiles: Sequence[str] = (),  # noqa: ARG002
+        small_disks: Mapping[str, int] | None = None,  # noqa: ARG002
     ) -> Iterator[FakeStack]:
         self.heard("start")
         if self.start_error:

@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from writepath.provision import archives, jdk, k6, maven, packages, state
+from writepath.provision import archives, golang, jdk, k6, maven, packages, state, toxiproxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -47,6 +47,8 @@ def _missing(root: Path, say: Callable[[str], None]) -> dict[str, Step]:
         steps["services"] = lambda: maven.build(root, say)
     if k6.find(root) is None:
         steps["k6"] = lambda: k6.ensure(root, say)
+    if toxiproxy.find(root) is None and golang.find() is not None:  # only faults on the network need it
+        steps["toxiproxy"] = lambda: toxiproxy.ensure(root, say)
     return steps
 
 

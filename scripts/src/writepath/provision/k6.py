@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from writepath import process
 from writepath.errors import SetupError
-from writepath.provision import state
+from writepath.provision import golang, state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 VERSION = "1.8.1"
-BUILD_SECONDS = 1500.0
-_GO_FOLDERS = ("/usr/local/go/bin", "/usr/lib/go/bin", "~/go/bin", "~/sdk/go/bin", "/snap/bin")
 
 
 @cache
@@ -53,29 +49,17 @@ def ensure(root: Path, say: Callable[[str], None]) -> Path:
             f"k6 {VERSION} from its project's packages, or Go 1.25 or newer."
         )
     say(f"k6: building {VERSION} from its Go module (once, a few minutes)")
-    folder = state.folder(root) / "go-install"
-    environment = {**os.environ, "GOBIN": str(folder), "CGO_ENABLED": "0"}
     try:
-        process.call(
-            compiler,
-            *("install", "-trimpath", "-ldflags=-s -w", f"go.k6.io/k6@v{VERSION}"),
-            cwd=state.folder(root),
-            env=environment,
-            timeout_s=BUILD_SECONDS,
-        )
-        state.binaries(root).mkdir(exist_ok=True)
-        (folder / "k6").rename(_built(root))
+        golang.install(root, compiler, f"go.k6.io/k6@v{VERSION}", _built(root))
     except process.CallError as error:
         raise SetupError(f"k6 {VERSION} could not be built with {compiler}.\n{error}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     find.cache_clear()
     return _built(root)
 
 
 def go() -> Path | None:
     """The Go that would build it."""
-    return process.find("go", *(Path(folder).expanduser() for folder in _GO_FOLDERS))
+    return golang.find()
 
 
 def _built(root: Path) -> Path:

@@ -78,7 +78,7 @@ def images(root: Path, variants: Sequence[Variant] | None) -> list[str]:
         else {name for variant in variants for name in known.active(variant.profiles)}
     )
     services = [known.services[name] for name in names]
-    wanted = {service.image for service in services if not service.module}
+    wanted = {service.image for service in services if not service.built}
     wanted.add(topology.value(root, "K6_IMAGE", os.environ))
     if not _are_here(sorted({service.image for service in services if service.module})):
         wanted.update(_BASE.findall((root / _DOCKERFILE).read_text(encoding="utf-8")))

@@ -43,6 +43,8 @@ class Service:
     depends_on: tuple[Dependency, ...]
     replicas: int
     healthcheck: tuple[str, ...]
+    volumes: tuple[str, ...] = ()  # names of those that outlive a container; no folders of this machine
+    built: bool = False  # from this checkout: no registry has it
 
     @property
     def image_name(self) -> str:
@@ -206,7 +208,26 @@ def _service(name: str, entry: Any) -> Service:
         depends_on=_dependencies(data.get("depends_on"), f"{where}.depends_on"),
         replicas=int(replicas),
         healthcheck=_words(health, f"{where}.healthcheck.test"),
+        volumes=_volumes(data.get("volumes", ()), f"{where}.volumes"),
+        built="build" in data,
     )
+
+
+def _volumes(node: Any, where: str) -> tuple[str, ...]:
+    """The named ones, from either of Compose's two forms."""
+    if not isinstance(node, (list, tuple)):
+        raise _wrong(where, "needs a list")
+    found: list[str] = []
+    for index, entry in enumerate(node):
+        if isinstance(entry, str):
+            source, colon, _ = entry.partition(":")
+            named = bool(colon) and not source.startswith(("/", ".", "~"))
+        else:
+            each = _mapping(entry, f"{where}[{index}]")
+            source, named = str(each.get("source", "")), each.get("type") == "volume"
+        if named and source:
+            found.append(source)
+    return tuple(found)
 
 
 def _aliases(networks: Any, where: str) -> tuple[str, ...]:

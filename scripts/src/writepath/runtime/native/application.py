@@ -42,16 +42,20 @@ class Application:
             archive = jar.with_suffix(".jsa")
             learns = not archive.exists() and instance == 0
             made = place.folder / archive.name
+            given = f"-XX:SharedArchiveFile={archive}"
+            command: list[str | Path] = [
+                jdk.find().java,
+                f"-Djava.io.tmpdir={place.temporary()}",  # names the stack's folder in the command line, too
+                f"-XX:ArchiveClassesAtExit={made}" if learns else given,
+                "-jar",
+                jar,
+            ]
             yield Part(
                 component=place.service.name,
                 name=f"{place.service.name}{suffix}",
-                args=[
-                    jdk.find().java,
-                    f"-Djava.io.tmpdir={place.temporary()}",  # names the stack's folder in the command line, too
-                    f"-XX:ArchiveClassesAtExit={made}" if learns else f"-XX:SharedArchiveFile={archive}",
-                    "-jar",
-                    jar,
-                ],
+                args=command,
+                # Killed, it has learnt nothing, and Java starts without; ended in order, the archive is there.
+                later_args=[*command[:2], given, *command[3:]] if learns else None,
                 stop_seconds=_ARCHIVE_SECONDS if learns else Part.stop_seconds,
                 keeps=(made, archive) if learns else None,
                 env={**environment, **ports, "SERVER_ADDRESS": LOOPBACK},

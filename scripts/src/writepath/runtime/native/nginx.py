@@ -46,6 +46,7 @@ class Nginx:
             args=[program, "-p", place.folder, "-c", config, "-e", "stderr", "-g", "daemon off;"],
             env=place.base_environment(),
             settings={**given, **values},
+            orderly_signal=signal.SIGQUIT,  # ends what it has begun
             death_signal=signal.SIGTERM,  # SIGKILL of the master would leave its worker behind
         )
 

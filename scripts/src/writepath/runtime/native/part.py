@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -64,7 +64,15 @@ class Part:
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 3.0
     death_signal: signal.Signals = signal.SIGKILL
+    orderly_signal: signal.Signals = signal.SIGTERM  # what its container's engine would send to stop it
     keeps: tuple[Path, Path] | None = None  # a file it writes when it ends in order, and where that is kept
+    later_args: Sequence[str | Path] | None = None  # for every start but the first, where they differ
+    opens_port: int | None = None  # that the next part may not be started without
+    helper: bool = False  # outlives the component: neither killed nor frozen with it
+
+    def again(self) -> Part:
+        """As it is started after it has ended."""
+        return self if self.later_args is None else replace(self, args=self.later_args, keeps=None)
 
 
 class Recipe(Protocol):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import secrets
 import shlex
 import signal
-import time
 from typing import TYPE_CHECKING
 
 from writepath import process
-from writepath.errors import SetupError, StartError
+from writepath.errors import SetupError
 from writepath.provision import packages
 from writepath.runtime.native import probe
 from writepath.runtime.native.addresses import LOOPBACK
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 PORT = 5672
 CONTROL = "rabbitmqctl"  # a script in the service's folder
-_EPMD_SECONDS = 10.0
 
 
 class RabbitMq:
@@ -50,9 +48,14 @@ class RabbitMq:
             LOOPBACK,
         ]
         yield Part(
-            component=name, name=f"{name}-epmd", args=epmd, env=environment, stop_signal=signal.SIGKILL
+            component=name,
+            name=f"{name}-epmd",
+            args=epmd,
+            env=environment,
+            stop_signal=signal.SIGKILL,
+            opens_port=epmd_port,
+            helper=True,  # on a host of its own, too, it survives a broker's crash
         )
-        _wait_for(epmd_port)
         script = _control_script(place, server, environment)
         yield Part(
             component=name,
@@ -123,13 +126,3 @@ def _control_script(place: Place, server: Path, environment: Mapping[str, str]) 
         f'exec {shlex.quote(str(control))} "$@"\n'
     )
     return place.write(CONTROL, text, mode=0o700)
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + _EPMD_SECONDS
-    while not probe.listens(port):
-        if time.monotonic() > deadline:
-            raise StartError(
-                f"rabbitmq: epmd does not listen on {LOOPBACK}:{port} after {_EPMD_SECONDS:.0f} s"
-            )
-        time.sleep(0.01)

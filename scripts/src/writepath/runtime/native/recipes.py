@@ -10,6 +10,7 @@ from writepath.runtime.native.elasticsearch import Elasticsearch
 from writepath.runtime.native.nginx import Nginx
 from writepath.runtime.native.postgres import Postgres
 from writepath.runtime.native.rabbitmq import RabbitMq
+from writepath.runtime.native.toxiproxy import Toxiproxy
 
 if TYPE_CHECKING:
     from writepath.runtime.native.part import Recipe
@@ -20,6 +21,7 @@ _BY_IMAGE: dict[str, Recipe] = {
     "rabbitmq": RabbitMq(),
     "elasticsearch": Elasticsearch(),
     "nginx": Nginx(),
+    "toxiproxy": Toxiproxy(),
 }
 _APPLICATION: Recipe = Application()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from writepath import pidfile, provision
 from writepath.errors import SetupError, StartError, UsageError
 from writepath.provision import archives, jdk, k6, maven, state
 from writepath.runtime import topology
-from writepath.runtime.native import account, recipes
+from writepath.runtime.native import account, disk, recipes
 from writepath.runtime.native.addresses import Addresses
 from writepath.runtime.native.part import Place
 from writepath.runtime.native.stack import NativeStack
@@ -64,16 +63,21 @@ class NativeRuntime:
         overrides: Mapping[str, str],
         say: Callable[[str], None],
         only: Sequence[str] | None = None,
+        profiles: Sequence[str] = (),
+        small_disks: Mapping[str, int] | None = None,
     ) -> Iterator[NativeStack]:
         """A started, ready variant; its processes and data are gone afterwards, whatever happens."""
         known = self._topology({**variant.settings, **overrides})
-        active = known.active(variant.profiles)
+        active = known.active([*variant.profiles, *profiles])
         if unknown := set(only or ()) - set(active):
             raise UsageError(
                 f"{variant.name} has no {', '.join(sorted(unknown))}; it has {', '.join(active)}"
             )
         chosen = {name: service for name, service in active.items() if only is None or name in only}
-        with self.stack(known.services, chosen, variant.name, overrides.get(PORT_VARIABLE), say) as stack:
+        if profiles:
+            self.prepare_recipes(chosen.values())  # a variant's own are prepared with it
+        port = overrides.get(PORT_VARIABLE)
+        with self.stack(known.services, chosen, variant.name, port, say, small_disks) as stack:
             yield stack
 
     @contextmanager
@@ -84,25 +88,34 @@ class NativeRuntime:
         name: str,
         proxy_port: str | None,
         say: Callable[[str], None],
+        small_disks: Mapping[str, int] | None = None,
     ) -> Iterator[NativeStack]:
         """As start, for any choice of services."""
+        sizes = small_disks or {}
+        if unknown := set(sizes) - set(active):
+            raise UsageError(f"a small disk for {', '.join(sorted(unknown))}: not started with {name}")
         runs_as = self._account()
         addresses = Addresses(services, active)
         _fix_proxy_port(active.values(), addresses, proxy_port)
         folder = self._claim(f"{name}-{os.getpid()}-{next(_numbers)}")
-        places = {
-            each.name: Place(
-                root=self.root,
-                folder=runs_as.make_folder(folder / each.name),
-                service=each,
-                active=active,
-                addresses=addresses,
-                account=runs_as,
-                jars=self._built(each),
-            )
-            for each in active.values()
-        }
-        stack = NativeStack(folder, places)
+        try:
+            places = {
+                each.name: Place(
+                    root=self.root,
+                    folder=runs_as.make_folder(folder / each.name),
+                    service=each,
+                    active=active,
+                    addresses=addresses,
+                    account=runs_as,
+                    jars=self._built(each),
+                )
+                for each in active.values()
+            }
+            disks = {name: disk.mount(places[name].folder, size, runs_as) for name, size in sizes.items()}
+        except BaseException:
+            disk.remove(folder)
+            raise
+        stack = NativeStack(folder, places, disks)
         try:
             seconds = bring_up(stack, state.folder(self.root) / "failed-start")
             in_order = sorted(seconds.items(), key=lambda item: item[1])
@@ -128,7 +141,7 @@ class NativeRuntime:
             ended = pidfile.reap(folder)
             if ended:
                 say(f"ended what an earlier, killed run left behind: {', '.join(ended)}")
-            shutil.rmtree(folder, ignore_errors=True)
+            disk.remove(folder)
 
     def _topology(self, settings: Mapping[str, str]) -> topology.Topology:
         values = {name: str(value) for name, value in settings.items()}

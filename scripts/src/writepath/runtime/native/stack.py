@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
-import signal
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from writepath import pidfile
 from writepath.errors import StartError
 from writepath.process import Daemon, stop_all
 from writepath.runtime.masking import masked
-from writepath.runtime.native import application, nginx
+from writepath.runtime.native import application, disk, nginx, probe, recipes
 from writepath.runtime.native.addresses import LOOPBACK
+from writepath.runtime.native.started import Started
 from writepath.runtime.native.usage import Meter
 
 if TYPE_CHECKING:
@@ -21,48 +21,73 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from writepath.runtime.base import Usage
+    from writepath.runtime.native.disk import SmallDisk
     from writepath.runtime.native.part import Part, Place
+
+ORDERLY_SECONDS = 40.0
+_PORT_SECONDS = 10.0
 
 
 class NativeStack:
     """The processes of one started variant; implements `runtime.base.Stack`."""
 
-    def __init__(self, folder: Path, places: Mapping[str, Place]) -> None:
+    def __init__(
+        self, folder: Path, places: Mapping[str, Place], disks: Mapping[str, SmallDisk] | None = None
+    ) -> None:
         """Takes the stack's folder (removed by close) and, by component, where each is started."""
         self.components: Sequence[str] = tuple(places)
+        self.stores: Sequence[str] = tuple(name for name, place in places.items() if place.service.volumes)
         self.places = places
         self.base_url = _base_url(places)
         self._folder = folder
-        self._daemons: list[tuple[Part, Daemon]] = []
+        self._disks = disks or {}
+        self._started: list[Started] = []
         self._meters = {name: Meter() for name in places}
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the list and of starting; never held while something is awaited
         self._closed = False
 
     def start(self, part: Part, place: Place) -> None:
-        """Starts one more process. StartError when the stack is being closed."""
+        """Starts one more process; returns once the next one may be. StartError when the stack is being closed."""
         with self._lock:
-            if self._closed:
-                raise StartError(f"{part.name}: not started, the stack is being stopped")
-            log = self._folder / f"{part.name}.log"
-            log.touch()
-            place.account.own(log)  # a program may open /dev/stderr again, by name
-            daemon = Daemon(
-                part.name,
-                part.args,
-                pid_folder=self._folder,
-                log=log,
-                env=part.env,
-                cwd=place.folder,
-                privileges=place.account.privileges,
-                stop_signal=part.stop_signal,
-                stop_seconds=part.stop_seconds,
-                death_signal=part.death_signal,
-            )
-            self._daemons.append((part, daemon))
+            self._started.append(Started(part=part, place=place, daemon=self._launch(part, place)))
+        _await_port(part)
+
+    def _launch(self, part: Part, place: Place) -> Daemon:
+        if self._closed:
+            raise StartError(f"{part.name}: not started, the stack is being stopped")
+        log = self._folder / f"{part.name}.log"
+        log.touch()
+        place.account.own(log)  # a program may open /dev/stderr again, by name
+        return Daemon(
+            part.name,
+            part.args,
+            pid_folder=self._folder,
+            log=log,
+            env=part.env,
+            cwd=place.folder,
+            privileges=place.account.privileges,
+            stop_signal=part.stop_signal,
+            stop_seconds=part.stop_seconds,
+            death_signal=part.death_signal,
+        )
+
+    def _all(self, component: str | None = None) -> list[Started]:
+        """In the order in which they were started."""
+        with self._lock:
+            return [each for each in self._started if component in (None, each.part.component)]
+
+    def _chosen(self, component: str, name: str | None) -> list[Started]:
+        """What a fault is for; StartError where there is no such process."""
+        known = self._all(component)
+        found = [each for each in known if (each.part.name == name if name else not each.part.helper)]
+        if not found:
+            has = ", ".join(each.part.name for each in known) or f"only {', '.join(self.components)}"
+            raise StartError(f"{name or component}: no process of this stack; it has {has}")
+        return found
 
     def pids(self, component: str | None = None) -> list[int]:
         """Of the started processes (not their children), of one component or of all."""
-        return [daemon.pid for part, daemon in self._daemons if component in (None, part.component)]
+        return [each.daemon.pid for each in self._all(component)]
 
     def inspector_urls(self, service: str) -> Sequence[str]:
         """Base URLs of a service's inspectors, one an instance."""
@@ -76,75 +101,133 @@ class NativeStack:
 
     def _living(self, component: str) -> list[int]:
         """Only those: an ended one's pid may have a new bearer."""
-        return [d.pid for part, d in self._daemons if part.component == component and d.exit_code() is None]
+        return [each.daemon.pid for each in self._all(component) if each.daemon.exit_code() is None]
 
     def lost_components(self) -> Sequence[str]:
-        """Components with a process that ended, and how."""
-        lost = []
-        for part, daemon in self._daemons:
-            code = daemon.exit_code()
-            if code is not None:
-                lost.append(f"{part.name}: {_ending(code)}")
-        return lost
+        """Components with a process that ended, and how; not those that were made to end and run again."""
+        return [loss for each in self._all() for loss in each.losses()]
 
     def dead(self) -> Daemon | None:
         """The first process that ended."""
-        return next((daemon for _, daemon in self._daemons if daemon.exit_code() is not None), None)
+        return next((each.daemon for each in self._all() if each.daemon.exit_code() is not None), None)
 
     def tail(self, component: str) -> str:
         """The end of a component's logs."""
-        return "\n".join(daemon.log_tail() for part, daemon in self._daemons if part.component == component)
+        return "\n".join(each.daemon.log_tail() for each in self._all(component))
 
     def save_logs(self, folder: Path) -> None:
         """Copies each process's log to folder/<component>[-<instance>].log."""
         folder.mkdir(parents=True, exist_ok=True)
-        for _, daemon in self._daemons:
-            if daemon.log.exists():
-                shutil.copyfile(daemon.log, folder / daemon.log.name)
+        for each in self._all():
+            if each.daemon.log.exists():
+                shutil.copyfile(each.daemon.log, folder / each.daemon.log.name)
 
     def effective_settings(self) -> Mapping[str, Mapping[str, str]]:
         """By component, what it was started with; secrets masked."""
         found: dict[str, dict[str, str]] = {}
-        for part, _ in self._daemons:
-            found.setdefault(part.component, {}).update(masked(part.settings))
+        for each in self._all():
+            found.setdefault(each.part.component, {}).update(masked(each.part.settings))
         return found
 
-    def halt(self, component: str) -> None:
-        """Kills every process of a component at once, as a crash would."""
-        for part, daemon in self._daemons:
-            if part.component == component:
-                daemon.kill()
+    def lives(self, component: str) -> Mapping[str, str]:
+        """By name, `<pid>-<start ticks>` of its processes that run or stand still."""
+        lives = {each.part.name: each.daemon.life for each in self._all(component) if not each.part.helper}
+        return {name: life for name, life in lives.items() if life is not None}
+
+    def kill(self, component: str, name: str | None = None) -> None:
+        """Kills its processes, or the one of that name, with their children at once, as a crash would."""
+        chosen = self._chosen(component, name)
+        for each in chosen:
+            each.excuse()
+            each.daemon.kill()
+
+    def terminate(self, component: str, name: str | None = None) -> None:
+        """Asks it to end, as its container's engine would, and waits until it has."""
+        chosen = self._chosen(component, name)
+        for each in chosen:
+            each.excuse()
+            each.daemon.ask_to_stop(each.part.orderly_signal)
+        deadline = time.monotonic() + ORDERLY_SECONDS
+        for each in chosen:
+            # One that still writes down what it has learnt may take as long as at any other end.
+            bound = each.part.stop_seconds if each.part.keeps else 0.0
+            each.await_end(max(bound, deadline - time.monotonic(), 0.0))
+
+    def revive(self, component: str) -> None:
+        """Starts again what of it has ended, in its first order, with the same data, ports and settings."""
+        self._chosen(component, None)
+        for each in self._all(component):
+            with self._lock:
+                revived = each.revive(self._launch)
+            if revived:
+                _await_port(each.part)
+
+    def pause(self, component: str, name: str | None = None) -> None:
+        """Stops it and all its children where they are."""
+        for each in self._chosen(component, name):
+            each.daemon.freeze()
+
+    def resume(self, component: str, name: str | None = None) -> None:
+        """Lets it go on."""
+        for each in self._chosen(component, name):
+            each.daemon.thaw()
+
+    def is_ready(self, component: str) -> bool:
+        """Whether every process of it runs and answers."""
+        if any(each.daemon.exit_code() is not None for each in self._chosen(component, None)):
+            return False
+        place = self.places[component]
+        return recipes.of(place.service).is_ready(place)
+
+    def address(self, component: str, port: int) -> str:
+        """Where its first instance listens, for a port of the compose file."""
+        if component not in self.places:
+            raise StartError(f"{component} is not part of this stack: {', '.join(self.components)}")
+        return f"{LOOPBACK}:{self.places[component].addresses.port(component, port)}"
+
+    def fill_disk(self, component: str) -> int:
+        """Fills the small file system below its data; the bytes left free."""
+        small = self._disk(component)
+        for each in self._all(component):
+            each.excuse()  # a store may end itself when it cannot write
+        return small.fill()
+
+    def free_disk(self, component: str) -> None:
+        """Takes away what filled it."""
+        self._disk(component).free()
+
+    def ballast(self, component: str) -> Path:
+        """The file that fill_disk writes."""
+        return self._disk(component).ballast
+
+    def _disk(self, component: str) -> SmallDisk:
+        if component not in self._disks:
+            raise StartError(f"{component}: its data was not put on a small disk of its own at the start")
+        return self._disks[component]
 
     def close(self) -> None:
-        """Ends every process and removes the stack's folder."""
+        """Ends every process and removes the stack's folder, with the file systems below it."""
         with self._lock:
             self._closed = True
-        stop_all([daemon for _, daemon in self._daemons])
-        for part, daemon in self._daemons:
-            if part.keeps and daemon.exit_code() != -signal.SIGKILL and part.keeps[0].exists():
-                _keep(*part.keeps)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        started = self._all()
+        stop_all([each.daemon for each in started])
+        for each in started:
+            each.keep()
+        disk.remove(self._folder)
+
+
+def _await_port(part: Part) -> None:
+    """Until the port is open that the next part needs, where it needs one."""
+    deadline = time.monotonic() + _PORT_SECONDS
+    while part.opens_port and not probe.listens(part.opens_port):
+        if time.monotonic() > deadline:
+            raise StartError(
+                f"{part.name}: does not listen on {LOOPBACK}:{part.opens_port} after {_PORT_SECONDS:.0f} s"
+            )
+        time.sleep(0.01)
 
 
 def _base_url(places: Mapping[str, Place]) -> str:
     """Of the proxy; empty where none is started."""
     proxy = next((place for place in places.values() if place.service.image_name == "nginx"), None)
     return f"http://{LOOPBACK}:{nginx.port(proxy)}" if proxy else ""
-
-
-def _keep(made: Path, kept: Path) -> None:
-    """Copies under another name first: a half file must never be there under the real one."""
-    whole = kept.with_name(f"{kept.name}.part")
-    with contextlib.suppress(
-        OSError
-    ):  # a full disk, or a build that is gone: the next start is slow, not wrong
-        shutil.copyfile(made, whole)
-        whole.replace(kept)
-
-
-def _ending(code: int) -> str:
-    if code >= 0:
-        return f"ended with exit code {code}"
-    name = signal.Signals(-code).name
-    hint = " (out of memory?)" if code == -signal.SIGKILL else ""
-    return f"was ended by {name}{hint}"

@@ -24,19 +24,22 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 class Meter:
     """One component. What ended processes have used stays counted."""
 
-    cpu_seconds: float = 0.0
+    cpu_seconds: dict[tuple[int, int], float] = field(default_factory=dict)  # by root: (pid, start)
     written: dict[tuple[int, int], int] = field(default_factory=dict)  # (pid, start) -> bytes
     unreadable: bool = False
 
     def read(self, roots: Iterable[int], processes: Mapping[int, Stat]) -> Usage:
         """Adds up the trees below the roots."""
-        members = [each for root in roots for each in pidfile.descendants(root, dict(processes))]
-        # A parent's time holds that of its ended children, so the sum over the living never loses any.
-        self.cpu_seconds = max(self.cpu_seconds, sum(map(_cpu_seconds, members)))
+        trees = [tree for root in roots if (tree := pidfile.descendants(root, dict(processes)))]
+        for tree in trees:
+            # A parent's time holds that of its ended children, so the sum over the living never loses any.
+            key = tree[0].pid, tree[0].started_ticks
+            self.cpu_seconds[key] = max(self.cpu_seconds.get(key, 0.0), sum(map(_cpu_seconds, tree)))
+        members = [each for tree in trees for each in tree]
         for each in members:
             self._read_written(each)
         return Usage(
-            cpu_seconds=self.cpu_seconds,
+            cpu_seconds=sum(self.cpu_seconds.values()),
             rss_bytes=_resident_bytes(members),
             write_bytes=None if self.unreadable else sum(self.written.values()),
         )

@@ -1,0 +1,1 @@
+"""What is done to a stack on purpose, and how is it undone whatever happens?"""

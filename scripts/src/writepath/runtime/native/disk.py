@@ -1,0 +1,116 @@
+"""How can a store's disk fill up without the machine's own? Its folder is a small file system in memory."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from writepath import process
+from writepath.errors import SetupError, StartError
+
+if TYPE_CHECKING:
+    from writepath.runtime.native.account import Account
+
+_CHUNKS = (1 << 20, 1 << 12, 1)  # bytes a write: the last ones find the end exactly
+_MOUNTS = Path("/proc/self/mountinfo")
+_BUSY_SECONDS = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallDisk:
+    """One mounted tmpfs."""
+
+    folder: Path
+    device: int  # its number: what fill checks before it writes
+
+    @property
+    def ballast(self) -> Path:
+        """What fills it."""
+        return self.folder / "ballast"
+
+    def fill(self) -> int:
+        """Writes until nothing more fits; the bytes left free. Never anywhere but on this file system."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        self._check(self.folder.stat().st_dev)
+        descriptor = os.open(self.ballast, flags, 0o600)
+        try:
+            self._check(os.fstat(descriptor).st_dev)
+            for size in _CHUNKS:
+                _write_all(descriptor, bytes(size))
+            left = os.fstatvfs(descriptor)
+            return left.f_bavail * left.f_frsize
+        finally:
+            os.close(descriptor)
+
+    def free(self) -> None:
+        """Removes what filled it."""
+        self.ballast.unlink(missing_ok=True)
+
+    def _check(self, device: int) -> None:
+        if device != self.device or device == self.folder.parent.stat().st_dev:
+            raise StartError(f"{self.folder}: not the small disk that was mounted there; nothing was written")
+
+
+def mount(folder: Path, size: int, account: Account) -> SmallDisk:
+    """A tmpfs of so many bytes on a folder; SetupError where this machine does not allow it."""
+    if os.geteuid() != 0:
+        raise SetupError(
+            "a small disk of its own for a store needs the right to mount one: run this as root, or in containers "
+            "(RUNTIME=docker)"
+        )
+    options = f"size={size},mode=700,uid={account.uid},gid={account.gid},nosuid,nodev"
+    try:
+        process.call("mount", "-t", "tmpfs", "-o", options, "writepath", folder)
+    except process.CallError as error:
+        raise SetupError(
+            f"{folder.name}: this machine allows no small disk of its own for a store (a tmpfs): root has not the "
+            f"right to mount here. Run it in containers (RUNTIME=docker), or without this fault.\n{error}"
+        ) from error
+    return SmallDisk(folder=folder, device=folder.stat().st_dev)
+
+
+def remove(folder: Path) -> None:
+    """Removes a folder of ours, file systems that are mounted below it first; never through one that stays."""
+    for point in _mounted_below(folder):
+        _unmount(point)
+    if not _mounted_below(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unmount(point: Path) -> None:
+    """At last without waiting for who still holds a file there: the name goes at once, the memory with the holder."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while process.attempt("umount", point).code != 0:
+        if time.monotonic() > deadline:
+            process.attempt("umount", "--lazy", point)
+            return
+        time.sleep(0.05)
+
+
+def _mounted_below(folder: Path) -> list[Path]:
+    """Mount points at or below a folder, the deepest first."""
+    inside = folder.resolve()
+    lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    points = [Path(_plain(line.split(" ")[4])) for line in lines]
+    found = [point for point in points if point == inside or inside in point.parents]
+    return sorted(found, key=lambda point: len(point.parts), reverse=True)
+
+
+def _plain(text: str) -> str:
+    r"""The kernel writes blanks as \040."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+def _write_all(descriptor: int, chunk: bytes) -> None:
+    try:
+        while True:
+            os.write(descriptor, chunk)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise

@@ -1,0 +1,166 @@
+"""The proxy goes on to another instance only where nothing of a write was sent: never is one sent twice."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from writepath import provision
+from writepath.process import Daemon
+from writepath.provision import packages
+from writepath.runtime.native import nginx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.native
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 20.0
+WRITES = 60
+
+
+class Instance:
+    """One upstream; answers each POST with 201, or reads it whole and breaks the connection."""
+
+    def __init__(self, *, breaks: bool = False) -> None:
+        self.received: list[str] = []
+        self._breaks = breaks
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._socket.getsockname()[1])
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            self._open.append(connection)
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as stream:
+            while line := stream.readline():
+                length = 0
+                while (header := stream.readline()) not in {b"\r\n", b""}:
+                    name, _, value = header.partition(b":")
+                    length = int(value) if name.lower() == b"content-length" else length
+                body = stream.read(length).decode()
+                if line.startswith(b"POST"):
+                    self.received.append(body)
+                if self._breaks:
+                    return
+                connection.sendall(b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+
+    def end(self) -> None:
+        """Refuses new connections and breaks those that are open."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        for each in self._open:
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:  # broken already
+                continue
+
+
+@contextmanager
+def proxy(folder: Path, ports: list[int], changed: Callable[[str], str] = str) -> Iterator[httpx.Client]:
+    """The project's template before these instances."""
+    provision.setup(ROOT, print, only={"packages"})
+    program = packages.NGINX.find()
+    assert program
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    upstream = " ".join(f"server 127.0.0.1:{port} max_fails=0;" for port in ports)
+    text = (ROOT / nginx.TEMPLATE).read_text(encoding="utf-8").replace("/tmp/", f"{folder}/")  # noqa: S108 the image's
+    text = changed(text.replace("${LISTEN}", listen).replace("${UPSTREAM}", upstream))
+    (folder / "nginx.conf").write_text(text, encoding="utf-8")
+    daemon = Daemon(
+        "nginx",
+        [program, "-p", folder, "-c", folder / "nginx.conf", "-e", "stderr", "-g", "daemon off;"],
+        pid_folder=folder,
+        log=folder / "nginx.log",
+    )
+    try:
+        with httpx.Client(base_url=f"http://{listen}", timeout=SECONDS, trust_env=False) as client:
+            deadline = time.monotonic() + SECONDS
+            while not _answers(client):
+                assert time.monotonic() < deadline, daemon.log_tail()
+                time.sleep(0.01)
+            yield client
+    finally:
+        daemon.stop()
+
+
+def _answers(client: httpx.Client) -> bool:
+    try:
+        return client.get("/nginx-health").is_success
+    except httpx.TransportError:
+        return False
+
+
+def statuses(client: httpx.Client, start: int = 0) -> list[int]:
+    return [client.post("/api/posts", content=str(n)).status_code for n in range(start, start + WRITES)]
+
+
+def refused() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def test_an_instance_that_refuses_connections_costs_no_write(tmp_path: Path) -> None:
+    """Each arrives at the other one, exactly once."""
+    one = Instance()
+    with proxy(tmp_path, [refused(), one.port]) as client:
+        assert set(statuses(client)) == {201}
+    assert one.received == [str(n) for n in range(WRITES)]
+    one.end()
+
+
+def test_a_write_that_was_read_is_not_repeated_when_its_connection_breaks(tmp_path: Path) -> None:
+    """Whether it was stored is open: the client is told so, and nobody else is asked."""
+    whole, breaking = Instance(), Instance(breaks=True)
+    with proxy(tmp_path, [whole.port, breaking.port]) as client:
+        found = statuses(client)
+    assert set(found) == {201, 502}
+    assert len(breaking.received) == found.count(502) > 0
+    assert len(whole.received) == found.count(201)
+    assert sorted(whole.received + breaking.received, key=int) == [str(n) for n in range(WRITES)]
+    whole.end()
+    breaking.end()
+
+
+def test_the_experiment_would_see_a_repeated_write(tmp_path: Path) -> None:
+    """With the one word that allows it."""
+    whole, breaking = Instance(), Instance(breaks=True)
+    allow = "proxy_next_upstream error non_idempotent;"
+    with proxy(
+        tmp_path,
+        [whole.port, breaking.port],
+        lambda text: text.replace("proxy_next_upstream error;", allow),
+    ) as client:
+        assert set(statuses(client)) == {201}
+    assert set(breaking.received) & set(whole.received)
+    whole.end()
+    breaking.end()
+
+
+def test_a_rolling_restart_costs_no_write_that_was_not_sent(tmp_path: Path) -> None:
+    """An instance with idle connections from the proxy ends: the next writes are answered by the other one."""
+    stays, leaves = Instance(), Instance()
+    with proxy(tmp_path, [stays.port, leaves.port]) as client:
+        assert set(statuses(client)) == {201}
+        assert leaves.received
+        leaves.end()
+        assert set(statuses(client, WRITES)) == {201}
+    received = stays.received + leaves.received
+    assert sorted(received, key=int) == [str(n) for n in range(2 * WRITES)]
+    stays.end()
