@@ -11,9 +11,11 @@ from contract.subject import eventually
 from writepath import registry
 from writepath.errors import StartError, UsageError
 from writepath.process import call
+from writepath.runtime.base import Usage
 from writepath.runtime.docker import DockerRuntime, override
 from writepath.runtime.docker.compose import project_prefix
 from writepath.runtime.docker.engine import Engine
+from writepath.runtime.docker.usage import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +27,7 @@ REVIVED_SECONDS = 90.0  # a virtual machine's start, on a busy machine
 DISK_BYTES = 192 * 2**20
 DATABASE = {"ports": [{"target": 5432, "protocol": "tcp"}], "image": "postgres"}
 VOLUME = {"type": "volume", "source": "data", "target": "/data"}
+TOXIPROXY = "toxiproxy"
 QUEUE_PATH = ("postgres", "rabbitmq", "rabbitmq-producer", "rabbitmq-consumer", "nginx")
 
 
@@ -60,6 +63,12 @@ def index(engine: Engine) -> Iterator[DockerStack]:
 @pytest.fixture(scope="module")
 def two(engine: Engine) -> Iterator[DockerStack]:
     yield from started(engine, "jpa", overrides={"INSTANCES": "2"})
+
+
+@pytest.fixture
+def between(engine: Engine) -> Iterator[DockerStack]:
+    """Toxiproxy before the database, and nothing else."""
+    yield from started(engine, "jpa", only=["postgres", "toxiproxy"], profiles=["toxiproxy"])
 
 
 @pytest.fixture
@@ -130,6 +139,14 @@ def assert_survives(stack: DockerStack, component: str, end: Callable[[str], Non
     assert stack.base_url == url
     assert_found(stack, post, written(stack))
     assert stack.lost_components() == []
+
+
+def test_use_stays_counted_when_a_container_ended_and_began_again() -> None:
+    meter = Meter()
+    meter.read({"first": Usage(cpu_seconds=3.0, rss_bytes=10, write_bytes=5)})
+    meter.read({"first": Usage(cpu_seconds=0.0, rss_bytes=0, write_bytes=None)})
+    use = meter.read({"second": Usage(cpu_seconds=0.5, rss_bytes=7, write_bytes=None)})
+    assert use == Usage(cpu_seconds=3.5, rss_bytes=7, write_bytes=5)
 
 
 def test_every_port_is_fixed_and_instances_get_a_row_of_them() -> None:
@@ -258,13 +275,28 @@ def test_one_instance_of_two_is_ended_and_revived(two: DockerStack) -> None:
 
 
 @pytest.mark.docker
+def test_toxiproxy_declares_its_proxies_and_keeps_its_address_over_a_restart(between: DockerStack) -> None:
+    assert_ready(between)
+    assert between.stores == ["postgres"]
+    proxies = f"http://{between.address(TOXIPROXY, 8474)}/proxies"
+    for _ in range(2):
+        assert httpx.get(proxies, trust_env=False).json().keys() == {"postgres", "rabbitmq", "elasticsearch"}
+        between.kill(TOXIPROXY)
+        between.revive(TOXIPROXY)
+        assert_ready(between)
+
+
+@pytest.mark.docker
 def test_what_ends_by_itself_is_lost_even_where_it_was_revived(database: DockerStack, engine: Engine) -> None:
     address = database.address("postgres", 5432)
     listed = engine.names(project_prefix(ROOT))
     container = next(name for name in listed if name.endswith("-postgres-1"))
+    eventually(lambda: database.usage()["postgres"].cpu_seconds > 0, "its use is seen")
+    used = database.usage()["postgres"].cpu_seconds
     engine.kill(container)
     database.kill("postgres")
     database.revive("postgres")
     assert_ready(database)
     assert database.address("postgres", 5432) == address
+    assert database.usage()["postgres"].cpu_seconds >= used
     assert "ended with exit code 137" in database.lost_components()[0]
