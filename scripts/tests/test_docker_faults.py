@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,11 @@ from contract.subject import eventually
 from writepath import registry
 from writepath.errors import StartError, UsageError
 from writepath.process import call
+from writepath.runtime.base import Usage
 from writepath.runtime.docker import DockerRuntime, override
 from writepath.runtime.docker.compose import project_prefix
 from writepath.runtime.docker.engine import Engine
+from writepath.runtime.docker.usage import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ REVIVED_SECONDS = 90.0  # a virtual machine's start, on a busy machine
 DISK_BYTES = 192 * 2**20
 DATABASE = {"ports": [{"target": 5432, "protocol": "tcp"}], "image": "postgres"}
 VOLUME = {"type": "volume", "source": "data", "target": "/data"}
+TOXIPROXY = "toxiproxy"
 QUEUE_PATH = ("postgres", "rabbitmq", "rabbitmq-producer", "rabbitmq-consumer", "nginx")
 
 
@@ -64,9 +66,15 @@ def two(engine: Engine) -> Iterator[DockerStack]:
 
 
 @pytest.fixture
+def between(engine: Engine) -> Iterator[DockerStack]:
+    """Toxiproxy before the database, and nothing else."""
+    yield from started(engine, "jpa", only=["postgres", "toxiproxy"], profiles=["toxiproxy"])
+
+
+@pytest.fixture
 def database(engine: Engine) -> Iterator[DockerStack]:
     for stack in started(engine, "jpa", only=["postgres"]):
-        eventually(partial(stack.is_ready, "postgres"), "the database serves")
+        assert_ready(stack)
         yield stack
 
 
@@ -105,6 +113,16 @@ def assert_ready(stack: DockerStack, *components: str) -> None:
         )
 
 
+def network_addresses(engine: Engine) -> dict[str, str]:
+    """By service of the one stack of the queue path."""
+    project = next(
+        project
+        for project in engine.projects(project_prefix(ROOT))
+        if engine.containers(project, "rabbitmq-producer")
+    )
+    return {c.service: c.address for c in engine.containers(project)}
+
+
 def assert_survives(stack: DockerStack, component: str, end: Callable[[str], None]) -> None:
     """What was acknowledged before is there after; writing goes on at the same addresses."""
     post, url, before = written(stack), stack.base_url, stack.lives(component)
@@ -121,6 +139,14 @@ def assert_survives(stack: DockerStack, component: str, end: Callable[[str], Non
     assert stack.base_url == url
     assert_found(stack, post, written(stack))
     assert stack.lost_components() == []
+
+
+def test_use_stays_counted_when_a_container_ended_and_began_again() -> None:
+    meter = Meter()
+    meter.read({"first": Usage(cpu_seconds=3.0, rss_bytes=10, write_bytes=5)})
+    meter.read({"first": Usage(cpu_seconds=0.0, rss_bytes=0, write_bytes=None)})
+    use = meter.read({"second": Usage(cpu_seconds=0.5, rss_bytes=7, write_bytes=None)})
+    assert use == Usage(cpu_seconds=3.5, rss_bytes=7, write_bytes=5)
 
 
 def test_every_port_is_fixed_and_instances_get_a_row_of_them() -> None:
@@ -150,7 +176,7 @@ def test_only_what_keeps_data_gets_a_small_disk() -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("component", QUEUE_PATH)
+@pytest.mark.parametrize("component", ["postgres", "rabbitmq", "nginx"])
 def test_what_is_killed_and_revived_serves_again_with_what_it_held(
     queue: DockerStack, component: str
 ) -> None:
@@ -165,23 +191,31 @@ def test_what_is_asked_to_end_ends_and_can_be_revived(queue: DockerStack, compon
 
 
 @pytest.mark.docker
-def test_the_proxy_finds_a_writer_whose_address_another_container_took(queue: DockerStack) -> None:
+def test_the_proxy_finds_a_writer_that_came_back_at_another_address(
+    queue: DockerStack, engine: Engine
+) -> None:
+    addresses = network_addresses(engine)
+    services = sorted(("rabbitmq-consumer", "rabbitmq-producer"), key=lambda name: addresses[name])
     url = queue.inspector_urls("rabbitmq-producer")
-    for component in ("rabbitmq-consumer", "rabbitmq-producer"):
-        queue.kill(component)
-    queue.kill("nginx")
-    with pytest.raises(StartError, match="revive that first"):
-        queue.revive("nginx")
-    # The engine gives the lowest free address, so the order decides who gets which.
-    for component in ("rabbitmq-consumer", "rabbitmq-producer", "nginx"):
-        queue.revive(component)
-    for component in ("rabbitmq-consumer", "rabbitmq-producer"):
-        queue.kill(component)
-    for component in ("rabbitmq-producer", "rabbitmq-consumer"):
-        queue.revive(component)
+    for service in services:
+        queue.kill(service)
+    for service in reversed(services):  # the engine gives the lowest free address
+        queue.revive(service)
+    assert network_addresses(engine)["rabbitmq-producer"] == addresses["rabbitmq-consumer"]
     assert_ready(queue)
     assert queue.inspector_urls("rabbitmq-producer") == url
     assert_found(queue, written(queue))
+
+
+@pytest.mark.docker
+def test_a_proxy_without_any_writer_is_not_revived_only_to_end(queue: DockerStack) -> None:
+    queue.kill("nginx")
+    queue.kill("rabbitmq-producer")
+    with pytest.raises(StartError, match="revive that first"):
+        queue.revive("nginx")
+    queue.revive("rabbitmq-producer")
+    queue.revive("nginx")
+    assert_ready(queue)
 
 
 @pytest.mark.docker
@@ -241,13 +275,28 @@ def test_one_instance_of_two_is_ended_and_revived(two: DockerStack) -> None:
 
 
 @pytest.mark.docker
+def test_toxiproxy_declares_its_proxies_and_keeps_its_address_over_a_restart(between: DockerStack) -> None:
+    assert_ready(between)
+    assert between.stores == ["postgres"]
+    proxies = f"http://{between.address(TOXIPROXY, 8474)}/proxies"
+    for _ in range(2):
+        assert httpx.get(proxies, trust_env=False).json().keys() == {"postgres", "rabbitmq", "elasticsearch"}
+        between.kill(TOXIPROXY)
+        between.revive(TOXIPROXY)
+        assert_ready(between)
+
+
+@pytest.mark.docker
 def test_what_ends_by_itself_is_lost_even_where_it_was_revived(database: DockerStack, engine: Engine) -> None:
     address = database.address("postgres", 5432)
     listed = engine.names(project_prefix(ROOT))
     container = next(name for name in listed if name.endswith("-postgres-1"))
+    eventually(lambda: database.usage()["postgres"].cpu_seconds > 0, "its use is seen")
+    used = database.usage()["postgres"].cpu_seconds
     engine.kill(container)
     database.kill("postgres")
     database.revive("postgres")
     assert_ready(database)
     assert database.address("postgres", 5432) == address
+    assert database.usage()["postgres"].cpu_seconds >= used
     assert "ended with exit code 137" in database.lost_components()[0]

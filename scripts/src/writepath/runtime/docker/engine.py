@@ -64,6 +64,7 @@ class Engine:
         scheme, _, address = host.partition("://")
         if scheme not in {"unix", "tcp"}:
             raise StartError(f"the Docker engine at {host} is neither unix:// nor tcp://; try RUNTIME=native")
+        self.host = host
         # A connection for each request: opening one costs nothing here, and nobody has to close the client.
         limits = httpx.Limits(max_keepalive_connections=0)
         self._http = httpx.Client(

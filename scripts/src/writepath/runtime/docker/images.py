@@ -33,9 +33,9 @@ def _build(compose: Compose, engine: Engine, images: Sequence[str], say: Callabl
     state = compose.root / ".writepath" / "docker" / "images.json"
     wanted = {"sources": fingerprint(compose.root)}
     known = json.loads(state.read_text(encoding="utf-8")) if state.exists() else {}
-    if known.get("sources") == wanted["sources"] and all(
-        known.get(image) == engine.image_id(image) is not None for image in images
-    ):
+    if known.get("sources") != wanted["sources"]:
+        known = wanted
+    elif all(known.get(image) == engine.image_id(image) is not None for image in images):
         return
     state.parent.mkdir(parents=True, exist_ok=True)
     say("building the services' images (minutes the first time, nothing when unchanged)")
@@ -47,13 +47,14 @@ def _build(compose: Compose, engine: Engine, images: Sequence[str], say: Callabl
         log.write_text(error.stdout + error.stderr, encoding="utf-8")
         raise SetupError(f"the services' images could not be built (all of it: {log})\n{error}") from error
     say(f"built the services' images in {time.monotonic() - started:.0f} s")
-    state.write_text(json.dumps({**wanted, **{i: engine.image_id(i) for i in images}}), encoding="utf-8")
+    state.write_text(json.dumps({**known, **{i: engine.image_id(i) for i in images}}), encoding="utf-8")
 
 
 def fingerprint(root: Path) -> str:
-    """Changes when anything that goes into a service's image does: a hash of what the build context holds."""
+    """Changes when anything that goes into a service's image does: a hash of what the build contexts hold."""
     digest = hashlib.sha256()
-    files = [root / ".dockerignore", *(p for p in (root / "services").rglob("*") if "target" not in p.parts)]
+    sources = (p for p in (root / "services").rglob("*") if "target" not in p.parts)
+    files = [root / ".dockerignore", *sources, *(root / "toxiproxy").rglob("*")]
     for path in sorted(p for p in files if p.is_file()):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -39,5 +39,6 @@ _PROBES: Mapping[int, Callable[[Container, int], bool]] = {
     INSPECTOR_PORT: _answers("/inspector/ready"),
     5432: _session_begins,
     5672: lambda _container, port: probe.amqp_accepts(port),
+    8474: _answers("/version"),
     9200: _answers("/_cluster/health?timeout=2s&master_timeout=2s"),
 }

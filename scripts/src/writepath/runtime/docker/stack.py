@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from writepath.errors import StartError
-from writepath.runtime.base import Usage
 from writepath.runtime.docker import disk
 from writepath.runtime.docker.engine import KILLED
 from writepath.runtime.docker.override import holder
 from writepath.runtime.docker.serving import HTTP_PORT, INSPECTOR_PORT, serves
+from writepath.runtime.docker.usage import Meter
 from writepath.runtime.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from writepath.runtime.base import Usage
     from writepath.runtime.docker.engine import Container, Engine
 
 PROXY = "nginx"
@@ -40,11 +41,13 @@ class DockerStack:
     ) -> None:
         """Asks the engine what runs; generator: the name that the load generator's container will have."""
         self._engine = engine
+        self.engine_host = engine.host
         self._project = project
         self._generator = generator
         self._disks = small_disks
         self._keepers = {name: engine.containers(project, holder(name))[0] for name in small_disks}
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="docker-stats")
+        self._meters: dict[str, Meter] = {}
         self._lock = threading.Lock()  # no loss is looked for while a container is started on purpose
         self._containers = self._present()
         self._lives = {c.id: c.life for c in self._containers}
@@ -69,13 +72,12 @@ class DockerStack:
 
     def usage(self) -> Mapping[str, Usage]:
         """By component; the load generator's container counts as component `k6` while it runs."""
-        owners = [(c.service, c.id) for c in self._containers] + [("k6", self._generator)]
-        used = self._pool.map(lambda owner: (owner[0], self._engine.usage(owner[1])), owners)
-        total: dict[str, Usage] = {}
-        for component, usage in used:
+        owners = [(c.service, c.id, c.life) for c in self._containers] + [("k6", self._generator, "")]
+        present: dict[str, dict[str, Usage]] = {}
+        for (component, _, life), usage in zip(owners, self._pool.map(self._used, owners), strict=True):
             if usage is not None:
-                total[component] = _sum(total[component], usage) if component in total else usage
-        return total
+                present.setdefault(component, {})[life] = usage
+        return {name: self._meters.setdefault(name, Meter()).read(lives) for name, lives in present.items()}
 
     def lost_components(self) -> Sequence[str]:
         """Containers that ended, or started again though nobody revived them, each with the reason in words."""
@@ -120,6 +122,10 @@ class DockerStack:
             self._containers = self._present()
             self._lives |= {c.id: c.life for c in self._containers if c.service == component}
             self._update_proxy(component)
+
+    def container_ids(self, component: str, name: str | None = None) -> Sequence[str]:
+        """By which the engine knows them: for whoever undoes a fault when this process is gone."""
+        return [c.id for c in self._of(component, name)]
 
     def pause(self, component: str, name: str | None = None) -> None:
         """Freezes the control groups of its containers."""
@@ -171,6 +177,9 @@ class DockerStack:
     def close(self) -> None:
         """Ends the threads; the containers are the runtime's to end."""
         self._pool.shutdown(cancel_futures=True)
+
+    def _used(self, owner: tuple[str, str, str]) -> Usage | None:
+        return self._engine.usage(owner[1])
 
     def _present(self) -> list[Container]:
         """The containers of the components, as they are now."""
@@ -259,12 +268,3 @@ class DockerStack:
             "memory_limit_bytes": str(container.memory_limit_bytes),
             **masked(own),
         }
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    known = [u.write_bytes for u in (one, other) if u.write_bytes is not None]
-    return Usage(
-        cpu_seconds=one.cpu_seconds + other.cpu_seconds,
-        rss_bytes=one.rss_bytes + other.rss_bytes,
-        write_bytes=sum(known) if known else None,
-    )
