@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -129,7 +128,7 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
     }
 
     private static StoredPost toStoredPost(Hit<PostDocument> hit) {
-        return new StoredPost(UUID.fromString(hit.id()), PostDocument.of(hit).content(), null);
+        return new StoredPost(PostDocument.idOf(hit), PostDocument.of(hit).content(), null);
     }
 
     /**
@@ -147,7 +146,11 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
         boolean copied = Integer.toString(declared.replicas()).equals(settings.get(PostIndex.REPLICAS))
                 && Integer.toString(declared.shards()).equals(settings.get(PostIndex.SHARDS))
                 && health.activeShards() >= declared.shards() * declared.copies();
-        return new Durability(flushed && copied ? Durability.Level.A : Durability.Level.B, settings);
+        if (flushed && copied) {
+            return new Durability(Durability.Level.A, settings);
+        }
+        settings.put(Durability.LOWERED_BY, flushed ? "assigned_copies" : PostIndex.TRANSLOG_DURABILITY);
+        return new Durability(Durability.Level.B, settings);
     }
 
     @Override
