@@ -19,6 +19,7 @@ mapfile -t texts < <(git ls-files -- '*.md' '*.py' '*.sh' '*.yaml' '*.yml' Makef
 "$bin/check-jsonschema" --check-metaschema schemas/*.json
 "$bin/check-jsonschema" --schemafile schemas/variants.schema.json variants.yaml
 "$bin/check-jsonschema" --schemafile schemas/suites.schema.json suites.yaml
+"$bin/check-jsonschema" --schemafile schemas/faults.schema.json faults.yaml
 
 command -v npm >/dev/null || { echo "lint: npm not found; the load scripts' linters need Node.js 20.19 or newer" >&2; exit 10; }
 cd k6

@@ -156,9 +156,8 @@ def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - one cl
             liar.on("write")
             status = liar.write(post["id"], post["content"])
             sent[post["id"]] = post["content"]
-            return self.answer(
-                status, {"id": liar.named(post["id"]), "createdAt": "2026-01-01T00:00:00.000Z"}
-            )
+            named = {"id": liar.named(post["id"]), "createdAt": "2026-01-01T00:00:00.000Z"}
+            return self.answer(status, named)
 
         def do_GET(self) -> None:
             what = self.path.rpartition("/")[2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +30,9 @@ class Unharmed:
 
     def resume(self, component: str, name: str | None = None) -> None:
         raise NotImplementedError(component, name)
+
+    def remedies(self, component: str) -> Sequence[Mapping[str, Any]]:
+        raise NotImplementedError(component)
 
     def is_ready(self, component: str) -> bool:
         raise NotImplementedError(component)

@@ -203,6 +203,7 @@ def _new_index(plan: SuitePlan, runtime: Runtime, now: datetime) -> SuiteResult:
                 acknowledges=v.acknowledges,
                 profiles=v.profiles,
                 settings=dict(v.settings),
+                naive_twin_of=v.naive_twin_of,
             )
             for v in plan.variants
         ),

@@ -28,10 +28,7 @@ final class RunningConsumer implements AutoCloseable {
 
     /** Starts it with something that goes wrong wrapped around the real store's writer. */
     static RunningConsumer start(
-            RabbitService rabbit,
-            PostgresService postgres,
-            UnaryOperator<PostBatchWriter> mishap,
-            String... settings) {
+            RabbitService rabbit, PostgresService postgres, UnaryOperator<PostBatchWriter> mishap, String... settings) {
         ApplicationContextInitializer<ConfigurableApplicationContext> wrap =
                 context -> context.getBeanFactory().addBeanPostProcessor(new BeanPostProcessor() {
                     @Override
