@@ -157,6 +157,39 @@ def test_a_fault_in_either_read_counts(second: bool) -> None:
     assert (found.identities_broken, found.verdict) == ((), "FAIL")
 
 
+@pytest.mark.parametrize("second", [False, True])
+def test_a_row_that_was_never_sent_is_unexpected_in_either_read(second: bool) -> None:
+    made = Attempts()
+    made.add(np.delete(records([ACK] * 3), 1))
+    sound, invented = stored([0, 2]), stored([0, 1, 2], foreign=("an id of another run",))
+    found = audit(made, *((sound, invented) if second else (invented, sound)))
+    assert (found.unexpected, found.ok, found.verdict) == (2, 2, "FAIL")
+    assert found.offenders["unexpected"].intervals == "1"
+    assert found.offenders["unexpected"].first_ids == (post_id(1), "an id of another run")
+    assert found.identities_broken == ()
+
+
+def test_the_second_copy_of_a_write_is_seen_however_the_read_is_cut_into_parts() -> None:
+    made, held = attempts([ACK, ACK]), Held(2)
+    for part in ([0], [1], [1]):
+        held.add(stored(part))
+    reads = (Reading(store_rows=3, left_in_queue=0),) * 2
+    found = auditing.compare(made, held, held, Counts(planned=2, dropped=0, reads=reads), post_id).audit
+    assert (found.duplicated, found.ok, found.verdict) == (1, 1, "FAIL")
+
+
+def test_more_messages_than_absent_writes_strand_no_more_than_are_absent() -> None:
+    found = audit(attempts([ACK] * 4), stored([0]), left=9)
+    assert (found.stranded, found.lost, found.verdict) == (3, 0, "FAIL")
+    assert audit(attempts([ACK]), stored([0]), left=9).verdict == "PASS"
+
+
+def test_a_second_read_without_the_systems_own_count_is_no_pass() -> None:
+    good = audit(attempts([ACK]), stored([0]))
+    assert verdict(replace(good, reads=good.reads[:1])) == "UNKNOWN"
+    assert verdict(replace(good, reads=())) == "UNKNOWN"
+
+
 def test_a_write_durable_more_than_five_seconds_after_its_answer_is_ok_and_late() -> None:
     found = audit(attempts([ACK, ACK]), stored([0, 1], late=(1,)))
     assert (found.ok, found.late, found.noted["late"].intervals, found.verdict) == (2, 1, "1", "PASS")
