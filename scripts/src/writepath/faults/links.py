@@ -41,7 +41,7 @@ class BreakLink:
         self._broken = False
         self._armed: int | None = None
         self._before: Mapping[str, float] = {}
-        self._during: Mapping[str, float] = {}
+        self._after: Mapping[str, float] = {}
 
     def inject(self) -> None:
         """Broken when it returns, as read back."""
@@ -58,20 +58,22 @@ class BreakLink:
     def heal(self) -> None:
         """As it was."""
         proxy = self._scene.toxiproxy
-        self._during = proxy.received_bytes(self._store)
         proxy.clear(self._store)
+        self._after = proxy.received_bytes(self._store)
         if self._armed is not None:
             self._scene.deadman.disarm(self._armed)
 
     def proof(self) -> str:
-        """The proxy says that it was broken; and where bytes can still come in, that some did."""
-        came = sum(self._during.values()) - sum(self._before.values())
-        if not self._broken or (self._action != "cut" and came <= 0):
+        """The proxy says that it was broken, and its counters moved.
+
+        It counts a connection's bytes when the connection ends: each of these faults ends some but the delay, of
+        which the toxic alone is read back.
+        """
+        ended = sum(self._after.values()) - sum(self._before.values())
+        if not self._broken or (self._action != "delay" and ended <= 0):
             return ""
-        moved = (
-            "connections closed" if self._action == "cut" else f"{came:.0f} bytes came into the broken proxy"
-        )
-        return f"{self._action} of the link to {self._store} read back; {moved}"
+        moved = f"; connections that had carried {ended:.0f} bytes ended" if ended > 0 else ""
+        return f"{self._action} of the link to {self._store} read back{moved}"
 
 
 class DeleteTopology:
