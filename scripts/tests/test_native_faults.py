@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
+import re
+import shutil
 import time
 import uuid
 from contextlib import contextmanager
@@ -14,8 +17,9 @@ import psutil
 import pytest
 
 from writepath import pidfile, provision, registry
-from writepath.errors import StartError
-from writepath.runtime.native import NativeRuntime
+from writepath.errors import SetupError, StartError
+from writepath.process import Daemon, call
+from writepath.runtime.native import NativeRuntime, disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 40.0
+DISK_BYTES = 256 << 20
 
 
 def eventually(fact: Callable[[], bool]) -> bool:
@@ -49,19 +54,16 @@ def started(name: str, **choices: Any) -> Iterator[NativeStack]:
 
 @pytest.fixture(scope="module")
 def jpa() -> Iterator[NativeStack]:
-    with started("jpa", overrides={"INSTANCES": "2"}) as stack:
+    """Toxiproxy before PostgreSQL, and PostgreSQL on a small disk."""
+    overrides = {"INSTANCES": "2", "POSTGRES_ADDRESS": "toxiproxy:5432"}
+    disks = {"postgres": DISK_BYTES} if os.geteuid() == 0 else {}
+    with started("jpa", overrides=overrides, profiles=("toxiproxy",), small_disks=disks) as stack:
         yield stack
 
 
 @pytest.fixture(scope="module")
 def queue() -> Iterator[NativeStack]:
-    with started("rabbitmq-jpa") as stack:
-        yield stack
-
-
-@pytest.fixture(scope="module")
-def index() -> Iterator[NativeStack]:
-    with started("elasticsearch-1s0r") as stack:
+    with started("rabbitmq-elasticsearch-1s0r") as stack:
         yield stack
 
 
@@ -73,6 +75,16 @@ def write(stack: NativeStack) -> str | None:
     except httpx.TransportError:
         return None
     return post if answer.status_code == 201 else None
+
+
+def write_large(stack: NativeStack) -> str | None:
+    """Some megabytes in all; None once one of them is refused."""
+    for _ in range(40):
+        body = {"content": "".join(random.choices("abcdefgh ", k=9000))}  # noqa: S311 no secret
+        answer = httpx.post(f"{stack.base_url}/api/posts", json=body, timeout=15)
+        if answer.status_code != 201:
+            return None
+    return "all"
 
 
 def is_stored(stack: NativeStack, post: str) -> bool:
@@ -121,21 +133,16 @@ def _named(stack: NativeStack, component: str) -> list[tuple[int, str]]:
     return [(each.pid, each.name()) for each in processes(stack, component)]
 
 
-@pytest.mark.parametrize("component", ["postgres", "jpa-writer", "nginx"])
+@pytest.mark.parametrize("component", ["postgres", "nginx", "toxiproxy"])
 def test_killed_and_revived_on_the_direct_path(jpa: NativeStack, component: str) -> None:
     """PostgreSQL recovers from its log, every instance comes back, the proxy finds its port free."""
     assert_survives(jpa, component)
 
 
-@pytest.mark.parametrize("component", ["rabbitmq", "rabbitmq-consumer", "rabbitmq-producer"])
+@pytest.mark.parametrize("component", ["rabbitmq", "elasticsearch", "rabbitmq-consumer"])
 def test_killed_and_revived_on_the_queue_path(queue: NativeStack, component: str) -> None:
-    """The broker finds its name daemon, its queue and what lay in it."""
+    """The broker finds its name daemon and its queue, the index its log; the consumer goes on where it was."""
     assert_survives(queue, component)
-
-
-def test_elasticsearch_is_killed_with_its_launcher_and_revived(index: NativeStack) -> None:
-    """On the data that it had."""
-    assert_survives(index, "elasticsearch")
 
 
 def test_one_instance_of_two_is_killed(jpa: NativeStack) -> None:
@@ -164,21 +171,88 @@ def test_ended_in_order_and_revived(jpa: NativeStack, component: str) -> None:
     assert eventually(lambda: write(jpa) is not None)
 
 
-@pytest.mark.parametrize("component", ["postgres", "jpa-writer"])
-def test_frozen_and_resumed(jpa: NativeStack, component: str) -> None:
+def test_frozen_and_resumed(jpa: NativeStack) -> None:
     """With all its children: nothing is answered, nothing is lost, the lives stay."""
-    lives = jpa.lives(component)
-    jpa.pause(component)
-    assert {each.status() for each in processes(jpa, component)} == {psutil.STATUS_STOPPED}
-    assert jpa.lives(component) == lives
-    assert not jpa.is_ready(component)
+    lives = jpa.lives("postgres")
+    jpa.pause("postgres")
+    assert {each.status() for each in processes(jpa, "postgres")} == {psutil.STATUS_STOPPED}
+    assert jpa.lives("postgres") == lives
+    assert not jpa.is_ready("postgres")
     assert write(jpa) is None
-    jpa.resume(component)
-    jpa.resume(component)  # nothing where nothing is frozen
-    assert psutil.STATUS_STOPPED not in {each.status() for each in processes(jpa, component)}
-    assert eventually(lambda: jpa.is_ready(component))
+    jpa.resume("postgres")
+    jpa.resume("postgres")  # nothing where nothing is frozen
+    assert psutil.STATUS_STOPPED not in {each.status() for each in processes(jpa, "postgres")}
+    assert eventually(lambda: jpa.is_ready("postgres"))
     assert eventually(lambda: write(jpa) is not None)
-    assert (jpa.lives(component), jpa.lost_components()) == (lives, [])
+    assert (jpa.lives("postgres"), jpa.lost_components()) == (lives, [])
+
+
+def test_toxiproxy_stands_between_where_the_address_says_so(jpa: NativeStack) -> None:
+    """Its metrics count what went through; without its proxy no write is answered with 201."""
+    api = f"http://{jpa.address('toxiproxy', 8474)}"
+    with httpx.Client(base_url=api, trust_env=False) as client:
+        proxies = client.get("/proxies").json()
+        assert proxies.keys() == {"postgres", "rabbitmq", "elasticsearch"}
+        assert proxies["postgres"]["upstream"] == jpa.address("postgres", 5432)
+        assert write(jpa)
+        client.post("/proxies/postgres", json={"enabled": False}).raise_for_status()
+        assert write(jpa) is None
+        # A link's bytes are counted when it ends, as all have now.
+        assert eventually(
+            lambda: (
+                re.search(r'received_bytes_total\{.*proxy="postgres".*\} [1-9]', client.get("/metrics").text)
+                is not None
+            )
+        )
+        client.post("/reset").raise_for_status()
+    assert eventually(lambda: write(jpa) is not None)
+
+
+def test_a_full_disk_of_its_own_refuses_writes_until_it_is_freed(jpa: NativeStack) -> None:
+    """And the machine's own has as much room as before."""
+    if os.geteuid() != 0:
+        with pytest.raises(SetupError, match="run this as root"), started("jpa", small_disks={"postgres": 1}):
+            pytest.fail("it started")
+        return
+    before, folder = write(jpa), jpa.places["postgres"].folder
+    free_bytes = shutil.disk_usage(folder.parent).free
+    assert jpa.fill_disk("postgres") < 4096
+    assert shutil.disk_usage(folder).free < 4096
+    assert abs(free_bytes - shutil.disk_usage(folder.parent).free) < DISK_BYTES / 4
+    assert eventually(lambda: write_large(jpa) is None)  # once the log's present file is full
+    jpa.free_disk("postgres")
+    jpa.free_disk("postgres")
+    jpa.revive("postgres")  # a server that cannot write its log ends itself
+    assert eventually(lambda: write(jpa) is not None), jpa.tail("postgres")
+    assert before
+    assert is_stored(jpa, before)
+    assert jpa.lost_components() == []
+    with pytest.raises(StartError, match="nginx: its data was not put on a small disk"):
+        jpa.fill_disk("nginx")
+
+
+def test_a_disk_that_is_not_the_small_one_is_never_filled(tmp_path: Path) -> None:
+    """The device's number tells, whatever the folder is called."""
+    foreign = disk.SmallDisk(folder=tmp_path, device=tmp_path.stat().st_dev)
+    with pytest.raises(StartError, match="nothing was written"):
+        foreign.fill()
+    with pytest.raises(StartError, match="nothing was written"):
+        disk.SmallDisk(folder=tmp_path, device=tmp_path.stat().st_dev + 1).fill()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stale_folder_is_removed_without_what_is_mounted_below(tmp_path: Path) -> None:
+    """A file system that a killed run left is unmounted before anything is removed; its files stay its own."""
+    stale, source = tmp_path / "with blank", tmp_path / "source"
+    for folder in (stale / "postgres", source):
+        folder.mkdir(parents=True)
+    (source / "kept").touch()
+    if os.geteuid() == 0:  # nobody else mounts one
+        call("mount", "--bind", source, stale / "postgres")
+        assert (stale / "postgres" / "kept").exists()
+    disk.remove(stale)
+    assert not stale.exists()
+    assert (source / "kept").exists()
 
 
 def test_usage_goes_on_growing_over_a_revival(jpa: NativeStack) -> None:
@@ -209,8 +283,6 @@ def test_a_process_that_ended_by_itself_stays_lost_though_it_is_revived(jpa: Nat
 
 def test_a_pid_with_a_new_bearer_is_not_signalled(tmp_path: Path) -> None:
     """Neither frozen nor let go nor killed: the start time tells."""
-    from writepath.process import Daemon  # noqa: PLC0415 for this one test
-
     foreign = Daemon("foreign", ["sleep", "600"], pid_folder=tmp_path, log=tmp_path / "log")
     ours = pidfile.stat(foreign.pid)
     assert ours

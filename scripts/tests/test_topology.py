@@ -9,6 +9,7 @@ import pytest
 from writepath import registry
 from writepath.errors import UsageError
 from writepath.runtime import topology
+from writepath.runtime.native.addresses import Addresses
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES = {"A": "a", "EMPTY": ""}
@@ -143,3 +144,43 @@ def test_every_registered_variant_has_its_ingress_and_inspector() -> None:
         settings = {name: str(value) for name, value in variant.settings.items()}
         active = topology.load(ROOT, settings, {}).active(variant.profiles)
         assert {variant.ingress, variant.inspector} <= set(active), variant.name
+
+
+def test_stores_are_those_with_a_named_volume(tmp_path: Path) -> None:
+    """A folder of this machine is none, in either of Compose's two forms."""
+    found = load(
+        tmp_path,
+        "services: {x: {image: i, volumes: ['data:/a', './b:/b:ro', '/c:/c', '~/d:/d', '/e', "
+        "{type: volume, source: more, target: /f}, {type: bind, source: /g, target: /g}]}}",
+    )
+    assert found.services["x"].volumes == ("data", "more")
+    real = topology.load(ROOT, {}, {}).services
+    stores = {name for name, service in real.items() if service.volumes}
+    assert stores == {"postgres", "rabbitmq", "elasticsearch", "elasticsearch-2"}
+
+
+@pytest.mark.parametrize(
+    ("variable", "port", "name"),
+    [
+        ("POSTGRES_ADDRESS", 5432, "SPRING_DATASOURCE_URL"),
+        ("RABBITMQ_ADDRESS", 5672, "SPRING_RABBITMQ_ADDRESSES"),
+        ("ELASTICSEARCH_ADDRESS", 9200, "ELASTICSEARCH_URIS"),
+    ],
+)
+def test_an_address_puts_toxiproxy_between_and_nothing_else_changes(
+    variable: str, port: int, name: str
+) -> None:
+    """Natively its own loopback port stands for it."""
+    plain = topology.load(ROOT, {}, {}).services["rabbitmq-consumer"].environment
+    known = topology.load(ROOT, {variable: f"toxiproxy:{port}"}, {})
+    changed = known.services["rabbitmq-consumer"].environment
+    assert {key for key in plain if plain[key] != changed[key]} == {name}
+    active = known.active(["rabbitmq", "rabbitmq-elasticsearch", "toxiproxy"])
+    addresses = Addresses(known.services, active)
+    assert f"127.0.0.1:{addresses.port('toxiproxy', port)}" in addresses.rewrite(changed[name])
+
+
+def test_consumers_are_counted_by_themselves() -> None:
+    """More instances of the ingress leave the consumer as it is."""
+    found = topology.load(ROOT, {"INSTANCES": "4", "CONSUMERS": "2"}, {}).services
+    assert (found["rabbitmq-producer"].replicas, found["rabbitmq-consumer"].replicas) == (4, 2)
