@@ -43,11 +43,10 @@ def engine() -> Engine:
 def started(engine: Engine, name: str, **choices: object) -> Iterator[DockerStack]:
     """A stack for several tests; afterwards nothing of it is left on the engine."""
     variant, runtime = registry.load(ROOT).variant(name), DockerRuntime(ROOT)
-    before = engine.projects(project_prefix(ROOT))
     runtime.prepare([variant], say)
     with runtime.start(variant, **{"overrides": {}, "say": say, **choices}) as stack:  # type: ignore[arg-type]
         yield stack
-    assert engine.projects(project_prefix(ROOT)) <= before  # no container, network or volume
+    assert stack.project not in engine.projects(project_prefix(ROOT))  # no container, network or volume
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +54,12 @@ def queue(engine: Engine) -> Iterator[DockerStack]:
     yield from started(engine, "rabbitmq-jpa", small_disks={"postgres": DISK_BYTES})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def index(engine: Engine) -> Iterator[DockerStack]:
     yield from started(engine, "elasticsearch-8s1r")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def two(engine: Engine) -> Iterator[DockerStack]:
     yield from started(engine, "jpa", overrides={"INSTANCES": "2"})
 
@@ -113,14 +112,9 @@ def assert_ready(stack: DockerStack, *components: str) -> None:
         )
 
 
-def network_addresses(engine: Engine) -> dict[str, str]:
-    """By service of the one stack of the queue path."""
-    project = next(
-        project
-        for project in engine.projects(project_prefix(ROOT))
-        if engine.containers(project, "rabbitmq-producer")
-    )
-    return {c.service: c.address for c in engine.containers(project)}
+def network_addresses(stack: DockerStack, engine: Engine) -> dict[str, str]:
+    """By service."""
+    return {c.service: c.address for c in engine.containers(stack.project)}
 
 
 def assert_survives(stack: DockerStack, component: str, end: Callable[[str], None]) -> None:
@@ -176,6 +170,60 @@ def test_only_what_keeps_data_gets_a_small_disk() -> None:
 
 
 @pytest.mark.docker
+def test_a_node_that_is_killed_comes_back_with_its_copy(index: DockerStack) -> None:
+    assert index.stores == ["elasticsearch", "elasticsearch-2"]
+    for component in index.stores:
+        assert_survives(index, component, index.kill)
+
+
+@pytest.mark.docker
+def test_one_instance_of_two_is_ended_and_revived(two: DockerStack) -> None:
+    urls, before = two.inspector_urls("jpa-writer"), two.lives("jpa-writer")
+    assert before.keys() == {"jpa-writer-1", "jpa-writer-2"}
+    two.kill("jpa-writer", "jpa-writer-2")
+    assert two.lives("jpa-writer") == {"jpa-writer-1": before["jpa-writer-1"]}
+    assert not two.is_ready("jpa-writer")
+    two.revive("jpa-writer")
+    assert_ready(two)
+    after = two.lives("jpa-writer")
+    assert after["jpa-writer-1"] == before["jpa-writer-1"]
+    assert after["jpa-writer-2"] != before["jpa-writer-2"]
+    two.terminate("jpa-writer")
+    two.revive("jpa-writer")
+    assert_ready(two)
+    assert sorted(two.inspector_urls("jpa-writer")) == sorted(urls)
+    assert_found(two, written(two))
+    assert two.lost_components() == []
+
+
+@pytest.mark.docker
+def test_toxiproxy_declares_its_proxies_and_keeps_its_address_over_a_restart(between: DockerStack) -> None:
+    assert_ready(between)
+    assert between.stores == ["postgres"]
+    proxies = f"http://{between.address(TOXIPROXY, 8474)}/proxies"
+    for _ in range(2):
+        assert httpx.get(proxies, trust_env=False).json().keys() == {"postgres", "rabbitmq", "elasticsearch"}
+        between.kill(TOXIPROXY)
+        between.revive(TOXIPROXY)
+        assert_ready(between)
+
+
+@pytest.mark.docker
+def test_what_ends_by_itself_is_lost_even_where_it_was_revived(database: DockerStack, engine: Engine) -> None:
+    address = database.address("postgres", 5432)
+    container = database.container_ids("postgres")[0]
+    eventually(lambda: database.usage()["postgres"].cpu_seconds > 0, "its use is seen")
+    used = database.usage()["postgres"].cpu_seconds
+    engine.kill(container)
+    database.kill("postgres")
+    database.revive("postgres")
+    assert_ready(database)
+    assert database.address("postgres", 5432) == address
+    assert database.usage()["postgres"].cpu_seconds >= used
+    assert "ended with exit code 137" in database.lost_components()[0]
+
+
+@pytest.mark.docker
 @pytest.mark.parametrize("component", ["postgres", "rabbitmq", "nginx"])
 def test_what_is_killed_and_revived_serves_again_with_what_it_held(
     queue: DockerStack, component: str
@@ -194,14 +242,14 @@ def test_what_is_asked_to_end_ends_and_can_be_revived(queue: DockerStack, compon
 def test_the_proxy_finds_a_writer_that_came_back_at_another_address(
     queue: DockerStack, engine: Engine
 ) -> None:
-    addresses = network_addresses(engine)
+    addresses = network_addresses(queue, engine)
     services = sorted(("rabbitmq-consumer", "rabbitmq-producer"), key=lambda name: addresses[name])
     url = queue.inspector_urls("rabbitmq-producer")
     for service in services:
         queue.kill(service)
     for service in reversed(services):  # the engine gives the lowest free address
         queue.revive(service)
-    assert network_addresses(engine)["rabbitmq-producer"] == addresses["rabbitmq-consumer"]
+    assert network_addresses(queue, engine)["rabbitmq-producer"] == addresses["rabbitmq-consumer"]
     assert_ready(queue)
     assert queue.inspector_urls("rabbitmq-producer") == url
     assert_found(queue, written(queue))
@@ -245,58 +293,3 @@ def test_a_small_disk_is_filled_to_the_last_byte_and_freed_again(queue: DockerSt
     assert_found(queue, post, written(queue))
     with pytest.raises(StartError, match="rabbitmq was not started with a small disk"):
         queue.fill_disk("rabbitmq")
-
-
-@pytest.mark.docker
-@pytest.mark.parametrize("component", ["elasticsearch", "elasticsearch-2", "elasticsearch-writer"])
-def test_a_node_that_is_killed_comes_back_with_its_copy(index: DockerStack, component: str) -> None:
-    assert index.stores == ["elasticsearch", "elasticsearch-2"]
-    assert_survives(index, component, index.kill)
-
-
-@pytest.mark.docker
-def test_one_instance_of_two_is_ended_and_revived(two: DockerStack) -> None:
-    urls, before = two.inspector_urls("jpa-writer"), two.lives("jpa-writer")
-    assert before.keys() == {"jpa-writer-1", "jpa-writer-2"}
-    two.kill("jpa-writer", "jpa-writer-2")
-    assert two.lives("jpa-writer") == {"jpa-writer-1": before["jpa-writer-1"]}
-    assert not two.is_ready("jpa-writer")
-    two.revive("jpa-writer")
-    assert_ready(two)
-    after = two.lives("jpa-writer")
-    assert after["jpa-writer-1"] == before["jpa-writer-1"]
-    assert after["jpa-writer-2"] != before["jpa-writer-2"]
-    two.terminate("jpa-writer")
-    two.revive("jpa-writer")
-    assert_ready(two)
-    assert sorted(two.inspector_urls("jpa-writer")) == sorted(urls)
-    assert_found(two, written(two))
-    assert two.lost_components() == []
-
-
-@pytest.mark.docker
-def test_toxiproxy_declares_its_proxies_and_keeps_its_address_over_a_restart(between: DockerStack) -> None:
-    assert_ready(between)
-    assert between.stores == ["postgres"]
-    proxies = f"http://{between.address(TOXIPROXY, 8474)}/proxies"
-    for _ in range(2):
-        assert httpx.get(proxies, trust_env=False).json().keys() == {"postgres", "rabbitmq", "elasticsearch"}
-        between.kill(TOXIPROXY)
-        between.revive(TOXIPROXY)
-        assert_ready(between)
-
-
-@pytest.mark.docker
-def test_what_ends_by_itself_is_lost_even_where_it_was_revived(database: DockerStack, engine: Engine) -> None:
-    address = database.address("postgres", 5432)
-    listed = engine.names(project_prefix(ROOT))
-    container = next(name for name in listed if name.endswith("-postgres-1"))
-    eventually(lambda: database.usage()["postgres"].cpu_seconds > 0, "its use is seen")
-    used = database.usage()["postgres"].cpu_seconds
-    engine.kill(container)
-    database.kill("postgres")
-    database.revive("postgres")
-    assert_ready(database)
-    assert database.address("postgres", 5432) == address
-    assert database.usage()["postgres"].cpu_seconds >= used
-    assert "ended with exit code 137" in database.lost_components()[0]

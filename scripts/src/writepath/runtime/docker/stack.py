@@ -42,7 +42,7 @@ class DockerStack:
         """Asks the engine what runs; generator: the name that the load generator's container will have."""
         self._engine = engine
         self.engine_host = engine.host
-        self._project = project
+        self.project = project
         self._generator = generator
         self._disks = small_disks
         self._keepers = {name: engine.containers(project, holder(name))[0] for name in small_disks}
@@ -82,7 +82,7 @@ class DockerStack:
     def lost_components(self) -> Sequence[str]:
         """Containers that ended, or started again though nobody revived them, each with the reason in words."""
         with self._lock:
-            now = {c.id: c for c in self._engine.containers(self._project)}
+            now = {c.id: c for c in self._engine.containers(self.project)}
             lost = [f"{c.name} was removed" for c in self._containers if c.id not in now]
             lost += [loss for c in now.values() if (loss := self._loss(c))]
             return list(dict.fromkeys([*self._losses, *lost]))
@@ -167,7 +167,7 @@ class DockerStack:
 
     def tails(self, lines: int) -> str:
         """The last lines of every container that does not run."""
-        ended = [c for c in self._engine.containers(self._project) if c.loss]
+        ended = [c for c in self._engine.containers(self.project) if c.loss]
         return "\n".join(
             f"{c.loss}; its log ends with\n"
             + b"".join(self._engine.log(c.id, lines)).decode(errors="replace")
@@ -184,7 +184,7 @@ class DockerStack:
     def _present(self) -> list[Container]:
         """The containers of the components, as they are now."""
         keepers = {c.id for c in self._keepers.values()}
-        return [c for c in self._engine.containers(self._project) if c.id not in keepers]
+        return [c for c in self._engine.containers(self.project) if c.id not in keepers]
 
     def _of(self, service: str, name: str | None = None) -> list[Container]:
         """Its containers, or the named one, as they were last seen."""
@@ -197,7 +197,7 @@ class DockerStack:
     def _now(self, service: str, name: str | None = None) -> list[Container]:
         """As they are now."""
         ids = {c.id for c in self._of(service, name)}
-        return [c for c in self._engine.containers(self._project, service) if c.id in ids]
+        return [c for c in self._engine.containers(self.project, service) if c.id in ids]
 
     def _name(self, container: Container) -> str:
         many = sum(c.service == container.service for c in self._containers) > 1
