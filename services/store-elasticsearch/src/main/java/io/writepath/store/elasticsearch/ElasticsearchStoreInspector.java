@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -87,17 +88,9 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
     @Override
     public Set<UUID> visible(Collection<UUID> ids) {
         try {
-            List<String> wanted = ids.stream().map(UUID::toString).toList();
-            var found = client.search(
-                    search -> search.index(PostIndex.ALIAS)
-                            .query(query -> query.ids(one -> one.values(wanted)))
-                            .source(source -> source.fetch(false))
-                            .trackTotalHits(total -> total.enabled(false))
-                            .size(wanted.size()),
-                    Void.class);
-            return found.hits().hits().stream()
-                    .map(hit -> UUID.fromString(hit.id()))
-                    .collect(Collectors.toSet());
+            SearchResponse<PostDocument> found =
+                    client.search(Requests.visible(ids, declared.ids()), PostDocument.class);
+            return found.hits().hits().stream().map(PostDocument::idOf).collect(Collectors.toSet());
         } catch (IOException | ElasticsearchException failure) {
             throw Failures.unavailable(failure);
         }

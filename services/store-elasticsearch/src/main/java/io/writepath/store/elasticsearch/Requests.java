@@ -1,13 +1,19 @@
 package io.writepath.store.elasticsearch;
 
+import co.elastic.clients.elasticsearch._types.FieldValue;
 import co.elastic.clients.elasticsearch._types.Time;
+import co.elastic.clients.elasticsearch._types.query_dsl.Query;
 import co.elastic.clients.elasticsearch.core.BulkRequest;
 import co.elastic.clients.elasticsearch.core.CreateRequest;
 import co.elastic.clients.elasticsearch.core.IndexRequest;
+import co.elastic.clients.elasticsearch.core.SearchRequest;
 import co.elastic.clients.elasticsearch.core.UpdateRequest;
 import co.elastic.clients.elasticsearch.core.bulk.BulkOperation;
+import io.writepath.store.elasticsearch.ElasticsearchSettings.Ids;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * Write requests. All of them demand the alias: if somebody deletes the index, a cluster that creates indexes by itself
@@ -54,6 +60,20 @@ final class Requests {
                 .doc(NO_CHANGE)
                 .detectNoop(false)
                 .source(source -> source.fetch(true)));
+    }
+
+    /** A real search for posts by their ids. */
+    static SearchRequest visible(Collection<UUID> ids, Ids made) {
+        List<String> wanted = ids.stream().map(UUID::toString).toList();
+        Query query = made == Ids.AUTO
+                ? Query.of(any -> any.terms(terms -> terms.field("postId")
+                        .terms(values ->
+                                values.value(wanted.stream().map(FieldValue::of).toList()))))
+                : Query.of(any -> any.ids(values -> values.values(wanted)));
+        return SearchRequest.of(search -> search.index(PostIndex.ALIAS)
+                .query(query)
+                .trackTotalHits(total -> total.enabled(false))
+                .size(wanted.size()));
     }
 
     private static BulkOperation item(Operation operation) {
