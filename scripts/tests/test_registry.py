@@ -62,7 +62,39 @@ def test_a_rate_with_an_exponent_is_a_number(checkout: Path) -> None:
     assert warm_up.rate_per_s == 1000
 
 
+def test_a_naive_twin_declares_what_it_spoils_and_the_others_promise_disk() -> None:
+    variants = registry.load(ROOT).variants.values()
+    naive = {v.name: (v.naive_twin_of, v.level) for v in variants if v.naive_twin_of}
+    assert naive == {
+        "jpa-async-commit": ("jpa", "B"),
+        "rabbitmq-jpa-unconfirmed": ("rabbitmq-jpa", "C"),
+        "rabbitmq-jpa-transient": ("rabbitmq-jpa", "C"),
+        "rabbitmq-jpa-auto-ack": ("rabbitmq-jpa", "C"),
+        "rabbitmq-jpa-not-mandatory": ("rabbitmq-jpa", "C"),
+        "elasticsearch-1s0r-async": ("elasticsearch-1s0r", "B"),
+        "elasticsearch-1s0r-auto-ids": ("elasticsearch-1s0r", "A"),
+    }
+    assert {v.level for v in variants if not v.naive_twin_of} == {"A"}
+
+
 VARIANT_MISTAKES = [
+    pytest.param(
+        "naive_twin_of: jpa", "naive_twin_of: jap",
+        "variants.yaml: variants.jpa-async-commit.naive_twin_of: variants.yaml has no variant 'jap'; did you mean"
+        " 'jpa'?",
+        id="twin of nobody",
+    ),
+    pytest.param(
+        "naive_twin_of: rabbitmq-jpa\n", "naive_twin_of: jpa-async-commit\n",
+        "variants.yaml: variants.rabbitmq-jpa-unconfirmed.naive_twin_of: 'jpa-async-commit' is naive itself;"
+        " name a correct variant",
+        id="twin of a naive one",
+    ),
+    pytest.param(
+        "level: B", "level: D",
+        "variants.yaml: variants.jpa-async-commit.level: 'D' is not one of ['A', 'B', 'C']",
+        id="unknown level",
+    ),
     pytest.param(
         "    profiles: [jpa]", "    profles: [jpa]",
         "variants.yaml: variants.jpa: unknown key 'profles'; did you mean 'profiles'?", id="misspelt key",
@@ -109,7 +141,7 @@ VARIANT_MISTAKES = [
         "title: JPA", "title: 12", "variants.yaml: variants.jpa.title: must be text, but is 12", id="wrong type"
     ),
     pytest.param(
-        "  jpa:\n", "  J PA:\n",
+        "  jpa: &jpa\n", "  J PA: &jpa\n",
         'variants.yaml: variants: "J PA" is not lower-case letters, digits and single hyphens, as in '
         "'rabbitmq-jpa'",
         id="name unfit for a folder",
@@ -131,6 +163,12 @@ def test_a_mistake_in_variants_is_explained(checkout: Path, old: str, new: str, 
 
 
 SUITE_MISTAKES = [
+    pytest.param(
+        "variants: [jpa,", "variants: [jpa-async-commit,",
+        "suites.yaml: suites.smoke.variants: 'jpa-async-commit' is the naive twin of 'jpa', a control for faults"
+        " and never ranked beside the others; list 'jpa'",
+        id="naive twin in a suite",
+    ),
     pytest.param(
         "from_per_s: 3,", "from_per_s: 0,",
         "suites.yaml: scenarios.ramp-smoke.phases[0].from_per_s: 0 is too small; it must be more than 0",

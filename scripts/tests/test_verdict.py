@@ -91,12 +91,21 @@ def test_a_run_without_a_fault_is_valid() -> None:
             "120 s after the load: 5",
         ),
         ({"durability": Durability(level="B", settings={})}, "level B, not A"),
+        (
+            {"durability": Durability(level="C", settings={}), "declared_level": "B"},
+            "level C, not B",
+        ),
     ],
 )
 def test_a_fault_makes_a_run_invalid_and_says_why(changed: dict[str, Any], reason: str) -> None:
     verdict = judge(replace(GOOD, **changed))
     assert verdict.status == "invalid"
     assert any(reason in words for words in verdict.reasons), verdict.reasons
+
+
+def test_a_variant_that_declares_less_is_held_to_its_own_word() -> None:
+    lower = replace(GOOD, durability=Durability(level="C", settings={}), declared_level="C")
+    assert judge(lower).status == "valid"
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,12 @@ def bench_all(root: Path, options: Options, _words: Sequence[str]) -> int:
     variants = suite.variants if names is None else tuple(known.variant(name) for name in names)
     if not variants:
         raise UsageError(f"VARIANTS={options.text('VARIANTS')}: names no variant")
+    for variant in variants:
+        if variant.naive_twin_of is not None:
+            raise UsageError(
+                f"VARIANTS: '{variant.name}' is a naive twin, never ranked beside the others;"
+                f" run it alone: make bench VARIANT={variant.name}"
+            )
     return _bench(root, options, suite, variants)
 
 

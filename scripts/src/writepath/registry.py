@@ -42,6 +42,8 @@ class Variant:
     ingress: str
     inspector: str
     acknowledges: str
+    naive_twin_of: str | None = None  # the correct variant that it spoils by a setting
+    level: str = "A"  # what a 201 is declared to promise
     settings: dict[str, str] = field(default_factory=dict)
 
 
@@ -108,6 +110,7 @@ def load(root: Path) -> Registry:
     suites_data = _read(root, "suites")
     topology = _topology(root)
     variants = {name: _variant(name, entry, topology) for name, entry in variants_data["variants"].items()}
+    _require_sound_twins(variants)
     scenarios = {name: _scenario(root, name, entry) for name, entry in suites_data["scenarios"].items()}
     suites = {name: _suite(name, entry, scenarios, variants) for name, entry in suites_data["suites"].items()}
     return Registry(root=root, variants=variants, scenarios=scenarios, suites=suites)
@@ -159,6 +162,17 @@ def _variant(name: str, entry: dict[str, Any], topology: _Topology) -> Variant:
     return Variant(**(entry | {"name": name, "profiles": tuple(entry["profiles"]), "settings": settings}))
 
 
+def _require_sound_twins(variants: dict[str, Variant]) -> None:
+    for variant in variants.values():
+        twin = variant.naive_twin_of
+        if twin is None:
+            continue
+        where = f"variants.yaml: variants.{variant.name}.naive_twin_of"
+        _require(twin, variants, where, "variants.yaml has no variant")
+        if variants[twin].naive_twin_of is not None:
+            raise UsageError(f"{where}: '{twin}' is naive itself; name a correct variant")
+
+
 def _scenario(root: Path, name: str, entry: dict[str, Any]) -> Scenario:
     where = f"suites.yaml: scenarios.{name}"
     if not (root / entry["script"]).is_file():
@@ -192,6 +206,11 @@ def _suite(
     _require(entry["scenario"], scenarios, f"{where}.scenario", "suites.yaml has no scenario")
     for variant in entry["variants"]:
         _require(variant, variants, f"{where}.variants", "variants.yaml has no variant")
+        if twin := variants[variant].naive_twin_of:
+            raise UsageError(
+                f"{where}.variants: '{variant}' is the naive twin of '{twin}', a control for faults"
+                f" and never ranked beside the others; list '{twin}'"
+            )
     return Suite(
         name=name,
         title=entry["title"],

@@ -30,7 +30,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--runtime", default=None, help="auto, native or docker; default: WRITEPATH_TEST_RUNTIME, auto"
     )
     parser.addoption(
-        "--variants", default=None, help="comma-separated; default: WRITEPATH_TEST_VARIANTS, all"
+        "--variants",
+        default=None,
+        help="comma-separated; default: WRITEPATH_TEST_VARIANTS, all but naive twins",
     )
 
 
@@ -42,7 +44,9 @@ def _option(config: pytest.Config, name: str) -> str:
 def _variants(config: pytest.Config) -> list[Variant]:
     known = registry.load(ROOT)
     wanted = [name for name in _option(config, "variants").split(",") if name]
-    return [known.variant(name) for name in wanted] or list(known.variants.values())
+    return [known.variant(name) for name in wanted] or [
+        variant for variant in known.variants.values() if variant.naive_twin_of is None
+    ]
 
 
 def _one_per_ingress(variants: Sequence[Variant]) -> list[Variant]:

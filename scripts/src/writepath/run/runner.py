@@ -200,6 +200,7 @@ def _evaluate(
         drain=drain,
         generator=generator,
         durability=state.durability,
+        declared_level=state.spec.variant.level,
         lost_components=tuple(stack.lost_components()),
         generator_faults=tuple(_generator_faults(driven.result, taken)),
         before=state.before,

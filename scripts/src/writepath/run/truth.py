@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import httpx
@@ -84,8 +84,12 @@ class Truth:
         return {inspector.service: inspector.gauges() for inspector in self.inspectors}
 
     def durability(self) -> Durability:
-        """Of a 201, which is the ingress's word."""
-        return self.ingress.durability()
+        """Of a 201, which is the ingress's word, unless the far end of a queue keeps less of it."""
+        given, *others = [inspector.durability() for inspector in self.inspectors]
+        for kept in others:
+            if kept.level > given.level:
+                return replace(kept, settings={**given.settings, **kept.settings})
+        return given
 
     def versions(self) -> Mapping[str, str]:
         """Of what the applications know."""

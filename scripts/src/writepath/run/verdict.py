@@ -18,7 +18,6 @@ LATENESS_MS_LIMIT = (
 )
 STEAL_LIMIT = 0.02
 FOREIGN_LIMIT = 0.25  # of all processors: a browser and a mail program stay below, a build does not
-DECLARED_LEVEL = "A"  # every variant of the registry declares copies on disk
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +29,7 @@ class Evidence:
     drain: Drain
     generator: Generator
     durability: Durability | None
+    declared_level: str = "A"  # the variant's own word
     lost_components: Sequence[str]  # each with its reason in words
     generator_faults: Sequence[
         str
@@ -87,8 +87,8 @@ def _of_system(evidence: Evidence) -> Iterator[str]:
             f" {drain.queue_ready_left + drain.queue_unacknowledged_left} messages left in the queue"
         )
     durability = evidence.durability
-    if durability is not None and durability.level > DECLARED_LEVEL:
-        yield f"a 201 promised less than declared: level {durability.level}, not {DECLARED_LEVEL}"
+    if durability is not None and durability.level > evidence.declared_level:
+        yield f"a 201 promised less than declared: level {durability.level}, not {evidence.declared_level}"
 
 
 def _of_generator(evidence: Evidence) -> Iterator[str]:
