@@ -11,6 +11,9 @@ import java.util.Map;
  */
 public record Durability(Level level, Map<String, String> settings) {
 
+    /** Among the settings, where the level is below A: names the one that lowers it. */
+    public static final String LOWERED_BY = "lowered_by";
+
     public enum Level {
         A,
         B,

@@ -21,24 +21,30 @@ final class ConfirmChannel {
     private static final int OUTBOX_CAPACITY = 2048;
 
     private final Channel channel;
-    private final String exchange;
+    private final PublisherRoute route;
     private final PublisherCounters counters;
+    private final Runnable onReturned;
     private final BlockingQueue<Publication> outbox = new ArrayBlockingQueue<>(OUTBOX_CAPACITY);
     private final ConcurrentNavigableMap<Long, Publication> unconfirmed = new ConcurrentSkipListMap<>();
     private final Thread writer;
     private volatile boolean closed;
 
-    ConfirmChannel(Channel channel, String exchange, String name, PublisherCounters counters) throws IOException {
+    /** @param onReturned told of each message that came back, on a thread of the connection: must not wait */
+    ConfirmChannel(Channel channel, PublisherRoute route, int number, PublisherCounters counters, Runnable onReturned)
+            throws IOException {
         this.channel = channel;
-        this.exchange = exchange;
+        this.route = route;
         this.counters = counters;
-        channel.confirmSelect();
+        this.onReturned = onReturned;
+        if (route.mode().confirms()) {
+            channel.confirmSelect();
+        }
         channel.addConfirmListener(
                 (sequence, multiple) -> settle(sequence, multiple, PublishOutcome.CONFIRMED),
                 (sequence, multiple) -> settle(sequence, multiple, PublishOutcome.NACKED));
         channel.addReturnListener(this::onReturn);
         // A platform thread: on JDK 21 the library's synchronized writes would pin a carrier of the virtual ones.
-        writer = Thread.ofPlatform().daemon().name(name).start(this::publishUntilClosed);
+        writer = Thread.ofPlatform().daemon().name(route.name() + "-" + number).start(this::publishUntilClosed);
     }
 
     /** Takes the publication, unless too many wait already: false then. */
@@ -77,17 +83,22 @@ final class ConfirmChannel {
     }
 
     private void publish(Publication publication) throws IOException {
+        PublishMode mode = route.mode();
         long sequence = channel.getNextPublishSeqNo();
-        // Registered before it is sent: the confirm may be faster than the return of basicPublish.
-        unconfirmed.put(sequence, publication);
-        AMQP.BasicProperties properties = PostMessages.properties(publication.message(), sequence);
-        boolean mandatory = true;
+        if (mode.confirms()) {
+            // Registered before it is sent: the confirm may be faster than the return of basicPublish.
+            unconfirmed.put(sequence, publication);
+        }
+        AMQP.BasicProperties properties = PostMessages.properties(publication.message(), sequence, mode.deliveryMode());
         channel.basicPublish(
-                exchange,
+                route.exchange(),
                 QueueNames.ROUTING_KEY,
-                mandatory,
+                mode.mandatory(),
                 properties,
                 publication.message().body());
+        if (!mode.confirms()) {
+            publication.outcome().complete(PublishOutcome.SENT);
+        }
         if (closed) {
             settleAll(PublishOutcome.LOST);
         }
@@ -96,6 +107,7 @@ final class ConfirmChannel {
     /** Comes before the confirm of the same message, on the same thread. */
     private void onReturn(Return returned) {
         counters.returned.increment();
+        onReturned.run();
         Publication publication =
                 unconfirmed.get(Long.parseLong(returned.getProperties().getCorrelationId()));
         if (publication != null) {

@@ -14,19 +14,21 @@ import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Publishes persistent, mandatory messages and waits for the broker's confirm, on a connection for publishing only: a
- * broker in alarm blocks publishing connections, and must not stop consumers with them. A lost connection is replaced
- * in the background; meanwhile every publishing fails at once.
+ * Publishes persistent, mandatory messages (but in a naive twin) and waits for the broker's confirm, on a connection
+ * for publishing only: a broker in alarm blocks publishing connections, and must not stop consumers with them. A lost
+ * connection is replaced in the background; meanwhile every publishing fails at once.
  */
 public final class ConfirmPublisher implements Gauges, SmartLifecycle, AutoCloseable {
 
     private final PublisherCounters counters = new PublisherCounters();
     private final PublisherSupervisor supervisor;
+    private final PublishMode mode;
     private volatile boolean running;
 
     /** Publishes on the factory's publishing connection, and is alone on it. */
     public ConfirmPublisher(
             ConnectionFactory connections, BrokerSettings settings, QueueTopology topology, PublisherRoute route) {
+        this.mode = route.mode();
         ConnectionFactory publishing = Objects.requireNonNull(connections.getPublisherConnectionFactory());
         this.supervisor =
                 new PublisherSupervisor(route.name(), settings.startTimeout(), () -> open(publishing, topology, route));
@@ -86,9 +88,7 @@ public final class ConfirmPublisher implements Gauges, SmartLifecycle, AutoClose
 
     /** How messages are published, as the open channels are set; empty without a connection. */
     public Map<String, String> settings() {
-        return supervisor.session() == null
-                ? Map.of()
-                : Map.of("publish.confirms", "true", "publish.mandatory", "true", "publish.delivery_mode", "2");
+        return supervisor.session() == null ? Map.of() : mode.settings();
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.writepath.queue.rabbitmq;
 
 import com.rabbitmq.client.AMQP;
-import com.rabbitmq.client.MessageProperties;
 import io.writepath.post.Post;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +24,7 @@ public final class PostMessages {
 
     private PostMessages() {}
 
-    /** A persistent message of the post for the exchange. */
+    /** A message of the post for the exchange. */
     public static OutgoingMessage encode(Post post) {
         return new OutgoingMessage(post.id().toString(), JSON.writeValueAsBytes(post), Map.of());
     }
@@ -63,10 +62,10 @@ public final class PostMessages {
         }
     }
 
-    /** Delivery mode 2 from the library's constant; the correlation id carries the publishing number for returns. */
-    static AMQP.BasicProperties properties(OutgoingMessage message, long sequence) {
-        return MessageProperties.MINIMAL_PERSISTENT_BASIC
-                .builder()
+    /** The correlation id carries the publishing number for returns. */
+    static AMQP.BasicProperties properties(OutgoingMessage message, long sequence, int deliveryMode) {
+        return new AMQP.BasicProperties.Builder()
+                .deliveryMode(deliveryMode)
                 .contentType(CONTENT_TYPE)
                 .type(TYPE)
                 .messageId(message.id())

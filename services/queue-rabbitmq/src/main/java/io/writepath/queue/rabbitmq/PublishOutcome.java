@@ -5,6 +5,8 @@ package io.writepath.queue.rabbitmq;
  */
 public enum PublishOutcome {
     CONFIRMED("confirmed by the broker"),
+    /** All that a publisher without confirms ever learns. */
+    SENT("handed to the socket"),
     /** The broker confirms a message without a route too; it returns it first, when asked to. */
     RETURNED("the broker has no queue for this message"),
     NACKED("the queue is full or its disk failed: the broker refused the message"),
@@ -18,6 +20,11 @@ public enum PublishOutcome {
 
     PublishOutcome(String reason) {
         this.reason = reason;
+    }
+
+    /** Whether the sender got all it asked for. */
+    public boolean isSuccess() {
+        return this == CONFIRMED || this == SENT;
     }
 
     /** In words a client may see. */

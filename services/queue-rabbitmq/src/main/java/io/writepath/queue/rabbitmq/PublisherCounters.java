@@ -12,6 +12,7 @@ final class PublisherCounters {
     final LongAdder timedOut = new LongAdder();
     final LongAdder lost = new LongAdder();
     final LongAdder connections = new LongAdder();
+    final LongAdder repairs = new LongAdder();
 
     Map<String, Double> read() {
         return Map.of(
@@ -20,6 +21,7 @@ final class PublisherCounters {
                 "nacked", nacked.doubleValue(),
                 "confirm_timeouts", timedOut.doubleValue(),
                 "lost_confirms", lost.doubleValue(),
-                "publisher_connections", connections.doubleValue());
+                "publisher_connections", connections.doubleValue(),
+                "topology_repairs", repairs.doubleValue());
     }
 }

@@ -13,19 +13,22 @@ import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 final class PublisherSession implements AutoCloseable {
 
     private final Connection connection;
+    private final TopologyRepair repair;
     private final List<ConfirmChannel> channels = new ArrayList<>();
     private final AtomicInteger turn = new AtomicInteger();
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean blocked;
 
-    private PublisherSession(Connection connection) {
+    private PublisherSession(Connection connection, TopologyRepair repair) {
         this.connection = connection;
+        this.repair = repair;
     }
 
     static PublisherSession open(
             ConnectionFactory connections, QueueTopology topology, PublisherRoute route, PublisherCounters counters)
             throws IOException {
-        PublisherSession session = new PublisherSession(BrokerConnections.open(connections));
+        TopologyRepair repair = new TopologyRepair(route.name(), () -> topology.declare(connections), counters.repairs);
+        PublisherSession session = new PublisherSession(BrokerConnections.open(connections), repair);
         try {
             topology.declare(connections);
             session.prepare(route, counters);
@@ -42,7 +45,7 @@ final class PublisherSession implements AutoCloseable {
         for (int i = 0; i < route.channels(); i++) {
             Channel channel = BrokerConnections.channelOf(connection);
             channel.addShutdownListener(cause -> end());
-            channels.add(new ConfirmChannel(channel, route.exchange(), route.name() + "-" + i, counters));
+            channels.add(new ConfirmChannel(channel, route, i, counters, repair::request));
         }
     }
 

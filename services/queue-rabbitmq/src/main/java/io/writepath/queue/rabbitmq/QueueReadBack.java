@@ -93,10 +93,15 @@ public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable
                 return 0L;
             });
             settings.put("exchange.durable", "true");
-            settings.put("queue.durable", "true");
+            settings.put("queue.durable", Boolean.toString(topology.durable()));
             topology.arguments().forEach((key, value) -> settings.put("queue." + key, value.toString()));
+            if (!topology.durable()) {
+                settings.put(Durability.LOWERED_BY, "queue.durable");
+                level = Level.C;
+            }
         } catch (RefusedException e) {
             settings.put("queue.refused", e.getMessage());
+            settings.put(Durability.LOWERED_BY, "queue.refused");
             level = e.keepsNothing() ? Level.C : Level.B;
         }
         return new Durability(level, settings);

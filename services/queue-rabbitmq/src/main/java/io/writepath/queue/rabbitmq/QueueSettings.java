@@ -1,6 +1,7 @@
 package io.writepath.queue.rabbitmq;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.ConstructorBinding;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
@@ -10,8 +11,24 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     The default holds an hour of the original load many times over and about a gigabyte of disk.
  * @param deliveryLimit deliveries without acknowledgement before the broker dead-letters. Written out because the
  *     broker's own default went from none (3.10) to 20 (4.0), which one crash-looping consumer uses up
+ * @param type any but quorum is a naive twin's
  */
 @ConfigurationProperties("writepath.queue")
 public record QueueSettings(
         @DefaultValue("1000000") long maxLength,
-        @DefaultValue("100") int deliveryLimit) {}
+        @DefaultValue("100") int deliveryLimit,
+        @DefaultValue("quorum") Type type) {
+
+    @ConstructorBinding
+    public QueueSettings {}
+
+    public QueueSettings(long maxLength, int deliveryLimit) {
+        this(maxLength, deliveryLimit, Type.QUORUM);
+    }
+
+    public enum Type {
+        QUORUM,
+        /** In memory, with messages to match: gone when the broker restarts. */
+        CLASSIC_TRANSIENT
+    }
+}

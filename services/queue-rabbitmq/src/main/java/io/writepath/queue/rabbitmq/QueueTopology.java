@@ -17,8 +17,8 @@ import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.amqp.rabbit.core.RabbitAdmin;
 
 /**
- * Exchange, queue and dead-letter queue, all durable. Declaring is idempotent, and the broker refuses it when what is
- * there differs: so it is also how the real settings are read back.
+ * Exchange, queue and dead-letter queue, all durable but in a naive twin. Declaring is idempotent, and the broker
+ * refuses it when what is there differs: so it is also how the real settings are read back.
  */
 public final class QueueTopology {
 
@@ -40,11 +40,28 @@ public final class QueueTopology {
                 BindingBuilder.bind(queue).to(exchange).with(QueueNames.ROUTING_KEY));
     }
 
+    private static Queue queue(QueueSettings settings) {
+        return switch (settings.type()) {
+            case QUORUM -> quorum(settings);
+            case CLASSIC_TRANSIENT -> classicTransient(settings);
+        };
+    }
+
+    private static Queue classicTransient(QueueSettings settings) {
+        return QueueBuilder.nonDurable(QueueNames.QUEUE)
+                .withArgument("x-queue-type", "classic")
+                .maxLength(settings.maxLength())
+                .overflow(QueueBuilder.Overflow.rejectPublish)
+                .deadLetterExchange(QueueNames.DEAD_LETTER_EXCHANGE)
+                .deadLetterRoutingKey(QueueNames.ROUTING_KEY)
+                .build();
+    }
+
     /**
      * Quorum, because only that type flushes to disk before it confirms. Overflow refuses new messages: the default
      * would delete confirmed ones, and at-least-once dead-lettering needs it as well.
      */
-    private static Queue queue(QueueSettings settings) {
+    private static Queue quorum(QueueSettings settings) {
         return QueueBuilder.durable(QueueNames.QUEUE)
                 .quorum()
                 .maxLength(settings.maxLength())
@@ -75,6 +92,11 @@ public final class QueueTopology {
 
     Declarables declarables() {
         return declarables;
+    }
+
+    /** Whether the queue and what is in it outlive the broker's process. */
+    public boolean durable() {
+        return queue.isDurable();
     }
 
     Map<String, Object> arguments() {

@@ -6,11 +6,14 @@ import static io.writepath.queue.rabbitmq.PublishOutcome.DISCONNECTED;
 import static io.writepath.queue.rabbitmq.PublishOutcome.LOST;
 import static io.writepath.queue.rabbitmq.PublishOutcome.NACKED;
 import static io.writepath.queue.rabbitmq.PublishOutcome.RETURNED;
+import static io.writepath.queue.rabbitmq.PublishOutcome.SENT;
 import static io.writepath.queue.rabbitmq.PublishOutcome.UNCONFIRMED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.writepath.post.Durability;
+import io.writepath.post.Durability.Level;
 import io.writepath.post.QueueNames;
 import io.writepath.testsupport.BackingServices;
 import io.writepath.testsupport.RabbitService;
@@ -34,6 +37,7 @@ class ConfirmPublisherIntegrationTests {
 
     private static final Duration CONFIRM_WAIT = Duration.ofSeconds(2);
     private static final Duration RECOVERY = Duration.ofSeconds(10);
+    private static final Duration RESTART = Duration.ofSeconds(30);
     private static final RabbitService RABBIT = BackingServices.rabbitmq();
 
     private final QueueTopology topology = new QueueTopology(new QueueSettings(1_000_000, 100));
@@ -72,6 +76,85 @@ class ConfirmPublisherIntegrationTests {
         assertThat(publish()).isEqualTo(RETURNED);
         assertThat(readBack.ready()).isZero();
         assertThat(publisher.read()).containsEntry("returned", 1.0).containsEntry("confirmed", 0.0);
+    }
+
+    @Test
+    void aDeletedBindingIsMadeAgainWithoutAReconnect() throws Exception {
+        publisher.start();
+        Broker.onChannel(
+                RABBIT, channel -> channel.queueUnbind(QueueNames.QUEUE, QueueNames.EXCHANGE, QueueNames.ROUTING_KEY));
+
+        assertThat(publish()).isEqualTo(RETURNED);
+        await().atMost(RECOVERY).until(() -> publish() == CONFIRMED);
+        assertThat(publisher.read()).containsEntry("topology_repairs", 1.0).containsEntry("publisher_connections", 1.0);
+    }
+
+    @Test
+    void aQueueDeletedUnderLoadIsMadeAgainWithoutAReconnect() throws Exception {
+        publisher.start();
+        List<Future<PublishOutcome>> load = start(500, this::publish);
+        Broker.onChannel(RABBIT, channel -> channel.queueDelete(QueueNames.QUEUE));
+
+        await().atMost(RECOVERY).until(() -> publish() == CONFIRMED && readBack.ready() > 0);
+        assertThat(outcomes(load)).containsAnyOf(CONFIRMED, RETURNED);
+        assertThat(publisher.read()).containsEntry("publisher_connections", 1.0);
+    }
+
+    @Test
+    void withoutConfirmsAMessageCountsAsSoonAsItIsSent() throws Exception {
+        try (ConfirmPublisher naive = publisher(RABBIT, topology, new PublishMode(false, true, true))) {
+            naive.start();
+            assertThat(naive.publish(Broker.message(), CONFIRM_WAIT)).isEqualTo(SENT);
+            await().atMost(RECOVERY).until(() -> readBack.ready() == 1);
+            assertThat(naive.settings()).containsEntry("publish.confirms", "false");
+            assertThat(naive.read()).containsEntry("confirmed", 0.0).containsEntry("unconfirmed", 0.0);
+        }
+    }
+
+    @Test
+    void whatIsNotMandatoryIsConfirmedAndLostWithoutARoute() throws Exception {
+        try (ConfirmPublisher naive = publisher(RABBIT, topology, new PublishMode(true, false, true))) {
+            naive.start();
+            Broker.onChannel(
+                    RABBIT,
+                    channel -> channel.queueUnbind(QueueNames.QUEUE, QueueNames.EXCHANGE, QueueNames.ROUTING_KEY));
+            assertThat(naive.publish(Broker.message(), CONFIRM_WAIT)).isEqualTo(CONFIRMED);
+            assertThat(readBack.ready()).isZero();
+        }
+    }
+
+    @Test
+    void aTransientQueueIsGoneWithWhatItConfirmedWhenTheBrokerStartsAgain() throws Exception {
+        QueueTopology inMemory =
+                new QueueTopology(new QueueSettings(1_000_000, 100, QueueSettings.Type.CLASSIC_TRANSIENT));
+        try (ConfirmPublisher naive = publisher(RABBIT, inMemory, new PublishMode(true, true, inMemory.durable()));
+                QueueReadBack naiveReadBack = new QueueReadBack(Broker.connections(RABBIT), inMemory)) {
+            naive.start();
+            assertThat(naive.publish(Broker.message(), CONFIRM_WAIT)).isEqualTo(CONFIRMED);
+            assertThat(naiveReadBack.ready()).isEqualTo(1);
+            assertThat(naiveReadBack.durability().level()).isEqualTo(Level.C);
+            assertThat(naiveReadBack.durability().settings()).containsEntry(Durability.LOWERED_BY, "queue.durable");
+
+            RABBIT.ctl("stop_app");
+            RABBIT.ctl("start_app");
+
+            await().atMost(RESTART).until(() -> naive.publish(Broker.message(), CONFIRM_WAIT) == CONFIRMED);
+            assertThat(naiveReadBack.ready()).isEqualTo(1);
+        } finally {
+            Broker.forgetTopology(RABBIT);
+        }
+    }
+
+    @Test
+    void aQuorumQueueKeepsWhatItConfirmedWhenTheBrokerStartsAgain() {
+        publisher.start();
+        assertThat(publish()).isEqualTo(CONFIRMED);
+
+        RABBIT.ctl("stop_app");
+        RABBIT.ctl("start_app");
+
+        await().atMost(RESTART).until(() -> publish() == CONFIRMED);
+        await().atMost(RESTART).ignoreExceptions().until(() -> readBack.ready() == 2);
     }
 
     @Test
@@ -182,11 +265,15 @@ class ConfirmPublisherIntegrationTests {
     }
 
     private static ConfirmPublisher publisher(RabbitService rabbit, QueueTopology topology) {
+        return publisher(rabbit, topology, PublishMode.SAFE);
+    }
+
+    private static ConfirmPublisher publisher(RabbitService rabbit, QueueTopology topology, PublishMode mode) {
         return new ConfirmPublisher(
                 Broker.connections(rabbit),
                 Broker.SETTINGS,
                 topology,
-                new PublisherRoute("test-publisher", QueueNames.EXCHANGE, 4));
+                new PublisherRoute("test-publisher", QueueNames.EXCHANGE, 4, mode));
     }
 
     private PublishOutcome publish() {

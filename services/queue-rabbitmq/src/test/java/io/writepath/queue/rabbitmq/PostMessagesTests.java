@@ -23,7 +23,7 @@ class PostMessagesTests {
         Post post = new Post(ID, content, CREATED_AT);
         OutgoingMessage message = PostMessages.encode(post);
 
-        Post back = decode(PostMessages.properties(message, 1), message.body());
+        Post back = decode(PostMessages.properties(message, 1, 2), message.body());
 
         assertThat(back).isEqualTo(post);
     }
@@ -32,7 +32,7 @@ class PostMessagesTests {
     void aPostIsPersistentAndCarriesItsIdAndFixedType() {
         OutgoingMessage message = PostMessages.encode(new Post(ID, "content", CREATED_AT));
 
-        AMQP.BasicProperties properties = PostMessages.properties(message, 42);
+        AMQP.BasicProperties properties = PostMessages.properties(message, 42, 2);
 
         assertThat(properties.getDeliveryMode()).isEqualTo(2);
         assertThat(properties.getMessageId()).isEqualTo(ID.toString());
@@ -64,7 +64,7 @@ class PostMessagesTests {
             })
     void whatIsNotAPostIsUndecodable(String body) {
         AMQP.BasicProperties properties =
-                PostMessages.properties(PostMessages.encode(new Post(ID, "a", CREATED_AT)), 1);
+                PostMessages.properties(PostMessages.encode(new Post(ID, "a", CREATED_AT)), 1, 2);
 
         assertThatThrownBy(() -> decode(properties, body.getBytes(UTF_8)))
                 .isInstanceOf(UndecodableMessageException.class);
@@ -73,7 +73,7 @@ class PostMessagesTests {
     @Test
     void aForeignTypeOrIdIsUndecodable() {
         OutgoingMessage message = PostMessages.encode(new Post(ID, "a", CREATED_AT));
-        AMQP.BasicProperties right = PostMessages.properties(message, 1);
+        AMQP.BasicProperties right = PostMessages.properties(message, 1, 2);
 
         assertThatThrownBy(() -> decode(right.builder().type("post.v2").build(), message.body()))
                 .isInstanceOf(UndecodableMessageException.class);

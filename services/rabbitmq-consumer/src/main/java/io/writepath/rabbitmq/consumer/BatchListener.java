@@ -4,6 +4,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.amqp.core.Message;
 import org.springframework.amqp.rabbit.connection.ChannelProxy;
 import org.springframework.amqp.rabbit.listener.api.ChannelAwareBatchMessageListener;
+import org.springframework.amqp.rabbit.support.ConsumerCancelledException;
 
 /**
  * Takes batches from the container, one at a time, and acknowledges each once nothing of it can get lost. An
@@ -29,6 +31,7 @@ final class BatchListener implements ChannelAwareBatchMessageListener {
     private final ConsumerCounters counters;
     private final BooleanSupplier active;
     private final ReentrantLock inHand = new ReentrantLock();
+    private final List<Message> gathered = new ArrayList<>();
     private volatile boolean discarding;
 
     /**
@@ -46,12 +49,49 @@ final class BatchListener implements ChannelAwareBatchMessageListener {
     @Override
     public void onMessageBatch(List<Message> messages, @Nullable Channel proxy) {
         // The proxy would open another channel for a broken one, on which these tags mean nothing.
+        gathered.clear();
         Channel channel = proxy instanceof ChannelProxy cached ? cached.getTargetChannel() : proxy;
         inHand.lock();
         try {
             if (channel != null && wanted(channel)) {
                 finish(messages.stream().map(Delivery::of).toList(), channel);
             }
+        } finally {
+            inHand.unlock();
+        }
+    }
+
+    /** Told of every message as the container takes it up for the next batch; on the container's own thread. */
+    Message gather(Message message) {
+        gathered.add(message);
+        return message;
+    }
+
+    /**
+     * Stores what the container drops when the broker cancels it with a batch half gathered: the queue was deleted, so
+     * this is the only copy. Not acknowledged, as the channel is about to end. After any other end the broker delivers
+     * it again.
+     */
+    void endConsuming(@Nullable Throwable reason) {
+        List<Delivery> batch = gathered.stream().map(Delivery::of).toList();
+        gathered.clear();
+        if (reason instanceof ConsumerCancelledException) {
+            storeGathered(batch);
+        }
+    }
+
+    private void storeGathered(List<Delivery> batch) {
+        inHand.lock();
+        try {
+            if (!batch.isEmpty() && active.getAsBoolean() && !discarding) {
+                log.warn("stores {} messages of a queue that ended while they were gathered", batch.size());
+                processor.process(batch, () -> active.getAsBoolean() && !discarding);
+                counters.rescued.add(batch.size());
+            }
+        } catch (Patience.AbandonedException e) {
+            log.info("left a batch of {} unacknowledged", batch.size());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         } finally {
             inHand.unlock();
         }
@@ -75,6 +115,7 @@ final class BatchListener implements ChannelAwareBatchMessageListener {
     }
 
     void resume() {
+        gathered.clear();
         discarding = false;
     }
 
@@ -92,8 +133,12 @@ final class BatchListener implements ChannelAwareBatchMessageListener {
                 return;
             }
             processor.process(batch, () -> wanted(channel));
-            boolean multiple = true;
-            channel.basicAck(last, multiple);
+            if (deliveries.isAutomatic(channel)) {
+                deliveries.basicAck(channel, last, true);
+            } else {
+                boolean multiple = true;
+                channel.basicAck(last, multiple);
+            }
             counters.consumed.add(batch.size());
             counters.batches.increment();
         } catch (Patience.AbandonedException e) {

@@ -12,6 +12,7 @@ import java.time.Duration;
 import org.springframework.amqp.core.AcknowledgeMode;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.amqp.rabbit.core.RabbitAdmin;
+import org.springframework.amqp.rabbit.listener.ListenerContainerConsumerFailedEvent;
 import org.springframework.amqp.rabbit.listener.ListenerContainerIdleEvent;
 import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
 import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
@@ -74,13 +75,16 @@ class ConsumerConfiguration {
         container.setAmqpAdmin(admin);
         container.setApplicationContext(context);
         container.setIdleEventInterval(IDLE.toMillis());
-        container.setApplicationEventPublisher(event -> {
-            if (event instanceof ListenerContainerIdleEvent) {
-                counters.lagMs.set(0);
-            }
-        });
         BatchListener listener = new BatchListener(processor, deliveries, counters, container::isActive);
         container.setMessageListener(listener);
+        container.setAfterReceivePostProcessors(listener::gather);
+        container.setApplicationEventPublisher(event -> {
+            switch (event) {
+                case ListenerContainerIdleEvent idle -> counters.lagMs.set(0);
+                case ListenerContainerConsumerFailedEvent failed -> listener.endConsuming(failed.getThrowable());
+                default -> {}
+            }
+        });
         return new QueueConsumer(container, listener, deliveries);
     }
 
@@ -95,7 +99,11 @@ class ConsumerConfiguration {
         container.setBatchReceiveTimeout(settings.linger().toMillis());
         container.setMessagePropertiesConverter(new OwnProperties());
         // Whoever stored a batch acknowledges it; should the container ever reject, the broker keeps the message.
-        container.setAcknowledgeMode(AcknowledgeMode.MANUAL);
+        container.setAcknowledgeMode(
+                switch (settings.acknowledge()) {
+                    case AFTER_STORE -> AcknowledgeMode.MANUAL;
+                    case ON_DELIVERY -> AcknowledgeMode.NONE;
+                });
         container.setDefaultRequeueRejected(true);
         // Whatever is wrong with broker or queue is tried again, for ever: a consumer that stopped helps nobody.
         container.setMissingQueuesFatal(false);
@@ -108,7 +116,8 @@ class ConsumerConfiguration {
     }
 
     @Bean
-    QueueInspector queueInspector(QueueConsumer consumer, QueueReadBack readBack, ConsumerCounters counters) {
-        return new ConsumerQueueInspector(consumer, readBack, counters);
+    QueueInspector queueInspector(
+            QueueConsumer consumer, QueueReadBack readBack, ConsumerCounters counters, Deliveries deliveries) {
+        return new ConsumerQueueInspector(consumer, readBack, counters, deliveries);
     }
 }

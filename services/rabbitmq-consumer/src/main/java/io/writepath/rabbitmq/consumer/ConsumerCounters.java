@@ -24,6 +24,9 @@ final class ConsumerCounters implements Gauges {
     /** Messages the broker had delivered before, to this or another consumer. */
     final LongAdder redelivered = new LongAdder();
 
+    /** Messages stored although their queue was deleted while their batch was gathered. */
+    final LongAdder rescued = new LongAdder();
+
     /** Writes of a batch repeated because the store was not there. */
     final LongAdder storeRetries = new LongAdder();
 
@@ -41,6 +44,7 @@ final class ConsumerCounters implements Gauges {
                 "suppressed_duplicates", suppressedDuplicates.doubleValue(),
                 "parked", parked.doubleValue(),
                 "redelivered", redelivered.doubleValue(),
+                "rescued", rescued.doubleValue(),
                 "store_retries", storeRetries.doubleValue(),
                 "consumer_lag_ms", lagMs.doubleValue());
     }

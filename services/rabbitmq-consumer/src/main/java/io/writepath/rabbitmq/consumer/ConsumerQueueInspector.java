@@ -14,11 +14,14 @@ final class ConsumerQueueInspector implements QueueInspector {
     private final QueueConsumer consumer;
     private final QueueReadBack readBack;
     private final ConsumerCounters counters;
+    private final Deliveries deliveries;
 
-    ConsumerQueueInspector(QueueConsumer consumer, QueueReadBack readBack, ConsumerCounters counters) {
+    ConsumerQueueInspector(
+            QueueConsumer consumer, QueueReadBack readBack, ConsumerCounters counters, Deliveries deliveries) {
         this.consumer = consumer;
         this.readBack = readBack;
         this.counters = counters;
+        this.deliveries = deliveries;
     }
 
     @Override
@@ -39,13 +42,23 @@ final class ConsumerQueueInspector implements QueueInspector {
         consumer.reset();
     }
 
-    /** The queue's level, lowered when messages arrived that their sender had not asked to keep on disk. */
+    /**
+     * The queue's level, lowered when messages arrived that their sender had not asked to keep on disk, and where the
+     * broker forgets on delivery: from then on the only copy is in this process's memory.
+     */
     @Override
     public Durability durability() {
         Durability queue = readBack.durability();
         long notPersistent = counters.notPersistent.sum();
         Map<String, String> settings = new TreeMap<>(queue.settings());
         settings.put("messages.not_persistent", Long.toString(notPersistent));
-        return new Durability(notPersistent == 0 ? queue.level() : Level.C, settings);
+        boolean automatic = deliveries.anyAutomatic();
+        settings.put("consume.automatic_acknowledgement", Boolean.toString(automatic));
+        if (notPersistent == 0 && !automatic) {
+            return new Durability(queue.level(), settings);
+        }
+        settings.put(
+                Durability.LOWERED_BY, automatic ? "consume.automatic_acknowledgement" : "messages.not_persistent");
+        return new Durability(Level.C, settings);
     }
 }

@@ -9,13 +9,20 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param batchSize most posts in one write to the store
  * @param prefetch most messages delivered and not acknowledged: the next batch is here while this one commits
+ * @param acknowledge when the broker may forget a message; on delivery only in a naive twin
  * @param linger how long a batch that is not full waits for more: twice this at most
  */
 @ConfigurationProperties("writepath.consumer")
 record ConsumerSettings(
         @DefaultValue("500") int batchSize,
         @DefaultValue("1000") int prefetch,
+        @DefaultValue("after-store") Acknowledge acknowledge,
         @DefaultValue("10ms") Duration linger) {
+
+    enum Acknowledge {
+        AFTER_STORE,
+        ON_DELIVERY
+    }
 
     ConsumerSettings {
         if (batchSize < 1 || prefetch < 2 * batchSize) {

@@ -17,7 +17,7 @@ final class Deliveries extends NoOpMetricsCollector {
 
     @Override
     public void basicConsume(Channel channel, String consumerTag, boolean autoAck) {
-        consuming.put(channel, new Consuming(consumerTag));
+        consuming.put(channel, new Consuming(consumerTag, autoAck));
         channel.addShutdownListener(cause -> consuming.remove(channel));
     }
 
@@ -41,6 +41,17 @@ final class Deliveries extends NoOpMetricsCollector {
         return consuming.values().stream()
                 .mapToLong(here -> here.delivered - here.acknowledged)
                 .sum();
+    }
+
+    /** Whether the broker forgets a message as soon as it delivered it, so that there is nothing to acknowledge. */
+    boolean isAutomatic(Channel channel) {
+        Consuming here = consuming.get(channel);
+        return here != null && here.automatic;
+    }
+
+    /** Whether any consuming channel is so. */
+    boolean anyAutomatic() {
+        return consuming.values().stream().anyMatch(here -> here.automatic);
     }
 
     /** Whether acknowledging up to the last tag acknowledges this batch and nothing else. */
@@ -72,11 +83,13 @@ final class Deliveries extends NoOpMetricsCollector {
     private static final class Consuming {
 
         private final String consumerTag;
+        private final boolean automatic;
         private volatile long delivered;
         private volatile long acknowledged;
 
-        Consuming(String consumerTag) {
+        Consuming(String consumerTag, boolean automatic) {
             this.consumerTag = consumerTag;
+            this.automatic = automatic;
         }
     }
 }

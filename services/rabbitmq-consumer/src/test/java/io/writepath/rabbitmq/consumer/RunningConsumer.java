@@ -28,7 +28,7 @@ final class RunningConsumer implements AutoCloseable {
 
     /** Starts it with something that goes wrong wrapped around the real store's writer. */
     static RunningConsumer start(
-            RabbitService rabbit, PostgresService postgres, UnaryOperator<PostBatchWriter> mishap) {
+            RabbitService rabbit, PostgresService postgres, UnaryOperator<PostBatchWriter> mishap, String... settings) {
         ApplicationContextInitializer<ConfigurableApplicationContext> wrap =
                 context -> context.getBeanFactory().addBeanPostProcessor(new BeanPostProcessor() {
                     @Override
@@ -47,6 +47,7 @@ final class RunningConsumer implements AutoCloseable {
                         "spring.datasource.url", postgres.jdbcUrl(),
                         "spring.datasource.username", postgres.username(),
                         "spring.datasource.password", postgres.password()))
+                .properties(settings)
                 .run());
     }
 

@@ -5,6 +5,7 @@ import io.writepath.post.QueueInspector;
 import io.writepath.post.QueueNames;
 import io.writepath.queue.rabbitmq.BrokerSettings;
 import io.writepath.queue.rabbitmq.ConfirmPublisher;
+import io.writepath.queue.rabbitmq.PublishMode;
 import io.writepath.queue.rabbitmq.PublisherRoute;
 import io.writepath.queue.rabbitmq.QueueReadBack;
 import io.writepath.queue.rabbitmq.QueueTopology;
@@ -22,7 +23,8 @@ class ProducerConfiguration {
     @Bean
     ConfirmPublisher publisher(
             ConnectionFactory connections, BrokerSettings broker, QueueTopology topology, PublisherSettings settings) {
-        PublisherRoute route = new PublisherRoute(PUBLISHER, QueueNames.EXCHANGE, settings.channels());
+        PublishMode mode = new PublishMode(settings.confirms(), settings.mandatory(), topology.durable());
+        PublisherRoute route = new PublisherRoute(PUBLISHER, QueueNames.EXCHANGE, settings.channels(), mode);
         return new ConfirmPublisher(connections, broker, topology, route);
     }
 

@@ -6,11 +6,14 @@ import io.writepath.post.QueueInspector;
 import io.writepath.post.StoreUnavailableException;
 import io.writepath.queue.rabbitmq.ConfirmPublisher;
 import io.writepath.queue.rabbitmq.QueueReadBack;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /** The queue as the ingress sees it. What is delivered and not acknowledged, only the consumer knows. */
 final class ProducerQueueInspector implements QueueInspector {
+
+    private static final List<String> NEEDED = List.of("publish.confirms", "publish.mandatory");
 
     private final ConfirmPublisher publisher;
     private final QueueReadBack readBack;
@@ -38,12 +41,22 @@ final class ProducerQueueInspector implements QueueInspector {
         readBack.purge();
     }
 
-    /** A durable queue promises nothing for a message nobody confirmed: without an open publisher it is level C. */
+    /**
+     * A durable queue promises nothing for a message nobody confirmed, or that was confirmed without a route: without an
+     * open publisher, without confirms and without mandatory messages it is level C.
+     */
     @Override
     public Durability durability() {
         Durability queue = readBack.durability();
+        Map<String, String> published = publisher.settings();
         Map<String, String> settings = new TreeMap<>(queue.settings());
-        settings.putAll(publisher.settings());
-        return new Durability(publisher.settings().isEmpty() ? Level.C : queue.level(), settings);
+        settings.putAll(published);
+        for (String name : NEEDED) {
+            if (!Boolean.parseBoolean(published.get(name))) {
+                settings.put(Durability.LOWERED_BY, name);
+                return new Durability(Level.C, settings);
+            }
+        }
+        return new Durability(queue.level(), settings);
     }
 }

@@ -8,8 +8,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * How posts are published.
  *
  * @param channels all on one connection
+ * @param confirms whether a 201 waits for the broker's word; only a naive twin does not
+ * @param mandatory whether the broker must say when it has no queue for a post; only a naive twin does without
  * @param confirmTimeout how long a request waits for the broker's word; below the application deadline of 5 s
  */
 @ConfigurationProperties("writepath.publisher")
 record PublisherSettings(
-        @DefaultValue("4") int channels, @DefaultValue("2s") Duration confirmTimeout) {}
+        @DefaultValue("4") int channels,
+        @DefaultValue("true") boolean confirms,
+        @DefaultValue("true") boolean mandatory,
+        @DefaultValue("2s") Duration confirmTimeout) {}

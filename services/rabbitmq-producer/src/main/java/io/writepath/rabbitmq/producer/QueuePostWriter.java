@@ -25,7 +25,7 @@ final class QueuePostWriter implements PostWriter {
     @Override
     public Post write(Post post) {
         PublishOutcome outcome = publisher.publish(PostMessages.encode(post), confirmTimeout);
-        if (outcome != PublishOutcome.CONFIRMED) {
+        if (!outcome.isSuccess()) {
             throw new StoreUnavailableException(outcome.reason());
         }
         return post;
