@@ -29,7 +29,7 @@ final class CommitRecorder implements CommitInspector {
 
     /** Counts only a new document with all its copies: that of a repeated post became durable earlier. */
     void record(Operation operation, Reply reply, Instant arrivedAt) {
-        if (operation instanceof Operation.Create
+        if (!(operation instanceof Operation.Confirm)
                 && reply instanceof Reply.Written written
                 && written.copies() >= copies) {
             record(operation.id(), ChronoUnit.MICROS.between(Instant.EPOCH, arrivedAt));

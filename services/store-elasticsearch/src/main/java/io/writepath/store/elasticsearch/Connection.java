@@ -61,7 +61,15 @@ final class Connection implements AutoCloseable {
 
     /** For answers that the typed client has no faithful type for, such as settings under their own names. */
     JsonNode get(String path, Map<String, String> parameters) throws IOException {
-        Request request = new Request("GET", path);
+        return send("GET", path, parameters);
+    }
+
+    JsonNode post(String path, Map<String, String> parameters) throws IOException {
+        return send("POST", path, parameters);
+    }
+
+    private JsonNode send(String method, String path, Map<String, String> parameters) throws IOException {
+        Request request = new Request(method, path);
         request.addParameters(parameters);
         request.setOptions(patience.restClientRequestOptions());
         try (InputStream answer =

@@ -24,10 +24,17 @@ final class ElasticsearchPostBatchWriter implements PostBatchWriter {
     private final ElasticsearchClient client;
     private final Time copiesWait;
     private final CommitRecorder commits;
+    private final AllocationRetry allocation;
     private final int copies;
 
     ElasticsearchPostBatchWriter(
-            PostIndex index, ElasticsearchClient client, Time copiesWait, CommitRecorder commits, int copies) {
+            PostIndex index,
+            ElasticsearchClient client,
+            Time copiesWait,
+            CommitRecorder commits,
+            AllocationRetry allocation,
+            int copies) {
+        this.allocation = allocation;
         this.index = index;
         this.client = client;
         this.copiesWait = copiesWait;
@@ -88,6 +95,7 @@ final class ElasticsearchPostBatchWriter implements PostBatchWriter {
     /** One document that has to wait makes the batch wait: writing the others again does no harm. */
     private void assertSettled(Reply reply) {
         if (reply instanceof Reply.Unavailable unavailable) {
+            allocation.note(unavailable);
             throw new StoreUnavailableException(unavailable.reason());
         }
         if (reply instanceof Reply.Written written && written.copies() < copies) {

@@ -6,12 +6,12 @@ import co.elastic.clients.elasticsearch._types.SortOrder;
 import co.elastic.clients.elasticsearch.core.GetResponse;
 import co.elastic.clients.elasticsearch.core.SearchRequest;
 import co.elastic.clients.elasticsearch.core.SearchResponse;
-import co.elastic.clients.elasticsearch.core.search.Hit;
 import co.elastic.clients.elasticsearch.core.search.TotalHits;
 import io.writepath.post.Post;
 import io.writepath.post.PostPage;
 import io.writepath.post.PostReader;
 import io.writepath.post.StoreUnavailableException;
+import io.writepath.store.elasticsearch.ElasticsearchSettings.Ids;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -28,13 +28,48 @@ import java.util.UUID;
 final class ElasticsearchPostReader implements PostReader {
 
     private final ElasticsearchClient client;
+    private final Ids ids;
 
-    ElasticsearchPostReader(ElasticsearchClient client) {
+    ElasticsearchPostReader(ElasticsearchClient client, Ids ids) {
         this.client = client;
+        this.ids = ids;
     }
 
     @Override
     public Optional<Post> find(UUID id) {
+        return ids == Ids.AUTO ? findByField(id) : findByDocument(id);
+    }
+
+    /** Whoever leaves the ids to Elasticsearch has to search for a post: after a refresh, where it is not found. */
+    private Optional<Post> findByField(UUID id) {
+        try {
+            Optional<Post> found = first(id);
+            if (found.isEmpty()) {
+                client.indices().refresh(refresh -> refresh.index(PostIndex.ALIAS));
+                found = first(id);
+            }
+            return found;
+        } catch (IOException | ElasticsearchException failure) {
+            throw Failures.unavailable(failure);
+        }
+    }
+
+    private Optional<Post> first(UUID id) throws IOException {
+        return client
+                .search(
+                        search -> search.index(PostIndex.ALIAS)
+                                .query(query -> query.term(
+                                        term -> term.field(PostIndex.POST_ID).value(id.toString())))
+                                .size(1),
+                        PostDocument.class)
+                .hits()
+                .hits()
+                .stream()
+                .findFirst()
+                .map(PostDocument::toPost);
+    }
+
+    private Optional<Post> findByDocument(UUID id) {
         try {
             GetResponse<PostDocument> found =
                     client.get(get -> get.index(PostIndex.ALIAS).id(id.toString()), PostDocument.class);
@@ -51,18 +86,13 @@ final class ElasticsearchPostReader implements PostReader {
             if (found.timedOut() || found.shards().failed().intValue() > 0) {
                 throw new StoreUnavailableException("Elasticsearch could not search every shard");
             }
-            List<Post> posts = found.hits().hits().stream()
-                    .map(ElasticsearchPostReader::toPost)
-                    .toList();
+            List<Post> posts =
+                    found.hits().hits().stream().map(PostDocument::toPost).toList();
             TotalHits total = Objects.requireNonNull(found.hits().total(), "the request asks for it");
             return new PostPage(total.value(), posts);
         } catch (IOException | ElasticsearchException failure) {
             throw Failures.unavailable(failure);
         }
-    }
-
-    private static Post toPost(Hit<PostDocument> hit) {
-        return PostDocument.of(hit).toPost(UUID.fromString(hit.id()));
     }
 
     private static SearchRequest request(String keyword, int size) {

@@ -4,6 +4,7 @@ import io.writepath.post.Post;
 import io.writepath.post.PostConflictException;
 import io.writepath.post.PostWriter;
 import io.writepath.post.StoreUnavailableException;
+import io.writepath.store.elasticsearch.ElasticsearchSettings.Ids;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -15,21 +16,49 @@ final class ElasticsearchPostWriter implements PostWriter {
 
     private final PostIndex index;
     private final DocumentSender sender;
+    private final AllocationRetry allocation;
+    private final Ids ids;
     private final int copies;
     private final Duration wait;
     private final Availability elasticsearch = new Availability();
 
-    /** @param wait how long a caller's thread is held at most, both round trips of a repeated post included */
-    ElasticsearchPostWriter(PostIndex index, DocumentSender sender, int copies, Duration wait) {
+    /**
+     * Writes what a caller waits for.
+     *
+     * @param wait how long a caller's thread is held at most, both round trips of a repeated post included
+     */
+    ElasticsearchPostWriter(
+            PostIndex index,
+            DocumentSender sender,
+            AllocationRetry allocation,
+            ElasticsearchSettings declared,
+            Duration wait) {
         this.index = index;
         this.sender = sender;
-        this.copies = copies;
+        this.allocation = allocation;
+        this.ids = declared.ids();
+        this.copies = declared.copies();
         this.wait = wait;
     }
 
     @Override
     public Post write(Post post) {
         index.assertEnsured();
+        return ids == Ids.AUTO ? append(post) : create(post);
+    }
+
+    /** What many clients do: a write that failed is sent once more, whatever became of the first. */
+    private Post append(Post post) {
+        Operation.Append append = new Operation.Append(post.id(), PostDocument.withId(post));
+        try {
+            assertDurable(await(sender.send(append), System.nanoTime() + wait.toNanos()));
+        } catch (StoreUnavailableException unknown) {
+            assertDurable(await(sender.send(append), System.nanoTime() + wait.toNanos()));
+        }
+        return append.document().toPost(post.id());
+    }
+
+    private Post create(Post post) {
         long deadlineNanos = System.nanoTime() + wait.toNanos();
         PostDocument document = PostDocument.of(post);
         Reply reply = await(sender.send(new Operation.Create(post.id(), document)), deadlineNanos);
@@ -57,7 +86,10 @@ final class ElasticsearchPostWriter implements PostWriter {
             case Reply.Written written ->
                 throw elasticsearch.unavailable(
                         "only %d of %d declared copies have the post".formatted(written.copies(), copies));
-            case Reply.Unavailable unavailable -> throw elasticsearch.unavailable(unavailable.reason());
+            case Reply.Unavailable unavailable -> {
+                allocation.note(unavailable);
+                throw elasticsearch.unavailable(unavailable.reason());
+            }
             case Reply.Taken taken -> throw new StoreUnavailableException("too many writers repeat this post at once");
             case Reply.Refused refused -> throw new IllegalStateException(refused.reason());
         }

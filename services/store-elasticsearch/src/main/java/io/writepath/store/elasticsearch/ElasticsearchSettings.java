@@ -1,5 +1,6 @@
 package io.writepath.store.elasticsearch;
 
+import co.elastic.clients.elasticsearch.indices.TranslogDurability;
 import java.net.URI;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -15,6 +16,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param refreshInterval how long a written post may stay unsearchable: {@code 1s}, {@code 500ms}, {@code -1} for
  *     never. Always set, because Elasticsearch's own default stops refreshing an index that nobody searches
  * @param writeMode micro-batched {@code _bulk} or one request a document
+ * @param translogDurability {@code request}: flushed before each answer; {@code async}, every 5 s, is a naive twin's
+ * @param ids {@code own}: the post's id is the document's, so that a write sent again changes nothing; {@code auto}, a
+ *     naive twin's, leaves the id to Elasticsearch and sends a failed write again
  * @param bulksInFlight bulk requests under way at most; the documents that arrive meanwhile make up the next one
  */
 @ConfigurationProperties("elasticsearch")
@@ -24,6 +28,8 @@ record ElasticsearchSettings(
         @DefaultValue("0") int replicas,
         @DefaultValue("1s") String refreshInterval,
         @DefaultValue("bulk") WriteMode writeMode,
+        @DefaultValue("request") TranslogDurability translogDurability,
+        @DefaultValue("own") Ids ids,
         @DefaultValue("2") int bulksInFlight) {
 
     private static final int SHARDS_MAX = 1024;
@@ -57,6 +63,11 @@ record ElasticsearchSettings(
     enum WriteMode {
         BULK,
         SINGLE
+    }
+
+    enum Ids {
+        OWN,
+        AUTO
     }
 
     private static boolean isAddress(String uri) {

@@ -51,14 +51,23 @@ class ElasticsearchStoreAutoConfiguration {
 
     @Bean
     ElasticsearchPostBatchWriter elasticsearchPostBatchWriter(
-            PostIndex index, Connection connection, CommitRecorder commits, ElasticsearchSettings settings) {
+            PostIndex index,
+            Connection connection,
+            CommitRecorder commits,
+            AllocationRetry allocation,
+            ElasticsearchSettings settings) {
         return new ElasticsearchPostBatchWriter(
-                index, connection.background(), BATCH_COPIES_WAIT, commits, settings.copies());
+                index, connection.background(), BATCH_COPIES_WAIT, commits, allocation, settings.copies());
     }
 
     @Bean
-    ElasticsearchPostReader elasticsearchPostReader(Connection connection) {
-        return new ElasticsearchPostReader(connection.foregroundBlocking());
+    AllocationRetry elasticsearchAllocationRetry(Connection connection) {
+        return new AllocationRetry(connection);
+    }
+
+    @Bean
+    ElasticsearchPostReader elasticsearchPostReader(Connection connection, ElasticsearchSettings settings) {
+        return new ElasticsearchPostReader(connection.foregroundBlocking(), settings.ids());
     }
 
     @Bean
@@ -89,8 +98,8 @@ class ElasticsearchStoreAutoConfiguration {
 
         @Bean
         ElasticsearchPostWriter elasticsearchPostWriter(
-                PostIndex index, DocumentSender sender, ElasticsearchSettings settings) {
-            return new ElasticsearchPostWriter(index, sender, settings.copies(), WRITE_WAIT);
+                PostIndex index, DocumentSender sender, AllocationRetry allocation, ElasticsearchSettings settings) {
+            return new ElasticsearchPostWriter(index, sender, allocation, settings, WRITE_WAIT);
         }
     }
 }

@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -106,7 +105,7 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
     }
 
     private static StoredPost toStoredPost(Hit<PostDocument> hit) {
-        return new StoredPost(UUID.fromString(hit.id()), PostDocument.of(hit).content(), null);
+        return new StoredPost(PostDocument.idOf(hit), PostDocument.of(hit).content(), null);
     }
 
     /**
@@ -124,7 +123,11 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
         boolean copied = Integer.toString(declared.replicas()).equals(settings.get(PostIndex.REPLICAS))
                 && Integer.toString(declared.shards()).equals(settings.get(PostIndex.SHARDS))
                 && health.activeShards() >= declared.shards() * declared.copies();
-        return new Durability(flushed && copied ? Durability.Level.A : Durability.Level.B, settings);
+        if (flushed && copied) {
+            return new Durability(Durability.Level.A, settings);
+        }
+        settings.put(Durability.LOWERED_BY, flushed ? "assigned_copies" : PostIndex.TRANSLOG_DURABILITY);
+        return new Durability(Durability.Level.B, settings);
     }
 
     @Override

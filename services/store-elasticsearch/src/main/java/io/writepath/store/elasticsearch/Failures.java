@@ -42,6 +42,10 @@ final class Failures {
         };
     }
 
+    static boolean copiesMissing(@Nullable String type) {
+        return TOO_FEW_COPIES.equals(type);
+    }
+
     static StoreUnavailableException unavailable(Throwable failure) {
         return new StoreUnavailableException(reason(failure), failure);
     }

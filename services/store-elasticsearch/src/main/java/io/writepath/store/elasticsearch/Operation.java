@@ -10,6 +10,9 @@ sealed interface Operation {
     /** Stores the document unless its id is taken. */
     record Create(UUID id, PostDocument document) implements Operation {}
 
+    /** Stores the document under an id of Elasticsearch's own: a second time, where it is sent again. */
+    record Append(UUID id, PostDocument document) implements Operation {}
+
     /**
      * Writes the stored document once more as it is, and returns it. A plain read would not do for a repeated post: it
      * shows a document whose first write is still on its way to the disk and to the replicas (and, asked of a replica,

@@ -3,11 +3,12 @@ package io.writepath.store.elasticsearch;
 import co.elastic.clients.elasticsearch.ElasticsearchClient;
 import co.elastic.clients.elasticsearch._types.ElasticsearchException;
 import co.elastic.clients.elasticsearch._types.HealthStatus;
+import co.elastic.clients.elasticsearch._types.mapping.TypeMapping;
 import co.elastic.clients.elasticsearch.cluster.HealthResponse;
 import co.elastic.clients.elasticsearch.indices.IndexSettings;
-import co.elastic.clients.elasticsearch.indices.TranslogDurability;
 import co.elastic.clients.json.JsonData;
 import io.writepath.post.StoreUnavailableException;
+import io.writepath.store.elasticsearch.ElasticsearchSettings.Ids;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Map;
@@ -21,6 +22,7 @@ final class PostIndex {
     static final String ALIAS = "posts";
 
     static final String NAME = "posts-1";
+    static final String POST_ID = "postId";
     static final String SHARDS = "index.number_of_shards";
     static final String REPLICAS = "index.number_of_replicas";
     static final String REFRESH_INTERVAL = "index.refresh_interval";
@@ -130,15 +132,21 @@ final class PostIndex {
                     .aliases(ALIAS, alias -> alias.isWriteIndex(true))
                     .settings(
                             adjustable(new IndexSettings.Builder().numberOfShards(Integer.toString(declared.shards()))))
-                    .mappings(mappings -> mappings.withJson(mapping))
+                    .mappings(mappings -> mappings(mappings.withJson(mapping)))
                     .waitForActiveShards(active -> active.count(0)));
         }
+    }
+
+    private TypeMapping.Builder mappings(TypeMapping.Builder mappings) {
+        return declared.ids() == Ids.AUTO
+                ? mappings.properties(POST_ID, property -> property.keyword(keyword -> keyword))
+                : mappings;
     }
 
     private IndexSettings adjustable(IndexSettings.Builder settings) {
         return settings.numberOfReplicas(Integer.toString(declared.replicas()))
                 .refreshInterval(interval -> interval.time(declared.refreshInterval()))
-                .translog(translog -> translog.durability(TranslogDurability.Request))
+                .translog(translog -> translog.durability(declared.translogDurability()))
                 .otherSettings("write.wait_for_active_shards", JsonData.of(declared.copies()))
                 .build();
     }

@@ -4,6 +4,7 @@ import co.elastic.clients.elasticsearch._types.ErrorCause;
 import co.elastic.clients.elasticsearch._types.InlineGet;
 import co.elastic.clients.elasticsearch._types.ShardStatistics;
 import co.elastic.clients.elasticsearch.core.CreateResponse;
+import co.elastic.clients.elasticsearch.core.IndexResponse;
 import co.elastic.clients.elasticsearch.core.UpdateResponse;
 import co.elastic.clients.elasticsearch.core.bulk.BulkResponseItem;
 import co.elastic.clients.json.JsonData;
@@ -23,8 +24,18 @@ sealed interface Reply {
     /** Another document has the id. */
     record Taken() implements Reply {}
 
-    /** Not now; where no answer came, the write may have happened. The reason is fit for a client to read. */
-    record Unavailable(String reason) implements Reply {}
+    /**
+     * Not now; where no answer came, the write may have happened.
+     *
+     * @param reason fit for a client to read
+     * @param copiesMissing a shard has fewer active copies than it needs
+     */
+    record Unavailable(String reason, boolean copiesMissing) implements Reply {
+
+        Unavailable(String reason) {
+            this(reason, false);
+        }
+    }
 
     /** Never, whatever the time: the document does not fit the mapping. */
     record Refused(String reason) implements Reply {}
@@ -43,6 +54,10 @@ sealed interface Reply {
         return new Written(copies(response.shards()), null);
     }
 
+    static Reply of(IndexResponse response) {
+        return new Written(copies(response.shards()), null);
+    }
+
     static Reply of(UpdateResponse<PostDocument> response) {
         InlineGet<PostDocument> get = response.get();
         return new Written(copies(response.shards()), get == null ? null : get.source());
@@ -52,7 +67,7 @@ sealed interface Reply {
     static Reply ofFailure(Throwable failure) {
         return switch (Failures.status(failure)) {
             case 400, 409 -> ofError(Failures.status(failure), Failures.type(failure));
-            default -> new Unavailable(Failures.reason(failure));
+            default -> new Unavailable(Failures.reason(failure), Failures.copiesMissing(Failures.type(failure)));
         };
     }
 
@@ -64,7 +79,7 @@ sealed interface Reply {
         return switch (status) {
             case 409 -> new Taken();
             case 400 -> new Refused("Elasticsearch refuses the document: " + type);
-            default -> new Unavailable(Failures.reason(status, type));
+            default -> new Unavailable(Failures.reason(status, type), Failures.copiesMissing(type));
         };
     }
 }

@@ -3,6 +3,7 @@ package io.writepath.store.elasticsearch;
 import co.elastic.clients.elasticsearch._types.Time;
 import co.elastic.clients.elasticsearch.core.BulkRequest;
 import co.elastic.clients.elasticsearch.core.CreateRequest;
+import co.elastic.clients.elasticsearch.core.IndexRequest;
 import co.elastic.clients.elasticsearch.core.UpdateRequest;
 import co.elastic.clients.elasticsearch.core.bulk.BulkOperation;
 import java.util.List;
@@ -37,6 +38,13 @@ final class Requests {
                 .document(create.document()));
     }
 
+    static IndexRequest<PostDocument> single(Operation.Append append, Time copiesWait) {
+        return IndexRequest.of(request -> request.index(PostIndex.ALIAS)
+                .requireAlias(true)
+                .timeout(copiesWait)
+                .document(append.document()));
+    }
+
     static UpdateRequest<PostDocument, Map<String, Object>> single(Operation.Confirm confirm, Time copiesWait) {
         return UpdateRequest.of(request -> request.index(PostIndex.ALIAS)
                 .requireAlias(true)
@@ -53,6 +61,8 @@ final class Requests {
         return switch (operation) {
             case Operation.Create create ->
                 BulkOperation.of(item -> item.create(document -> document.id(id).document(create.document())));
+            case Operation.Append append ->
+                BulkOperation.of(item -> item.index(document -> document.document(append.document())));
             case Operation.Confirm confirm ->
                 BulkOperation.of(item -> item.update(
                         update -> update.id(id).retryOnConflict(CONFIRM_RETRIES).action(action -> action.doc(NO_CHANGE)

@@ -30,6 +30,8 @@ final class SingleSender implements DocumentSender {
                 switch (operation) {
                     case Operation.Create create ->
                         client.create(Requests.single(create, copiesWait)).thenApply(Reply::of);
+                    case Operation.Append append ->
+                        client.index(Requests.single(append, copiesWait)).thenApply(Reply::of);
                     case Operation.Confirm confirm ->
                         client.update(Requests.single(confirm, copiesWait), PostDocument.class)
                                 .thenApply(Reply::of);

@@ -3,6 +3,7 @@ package io.writepath.store.elasticsearch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import co.elastic.clients.elasticsearch.indices.TranslogDurability;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,8 @@ class ElasticsearchSettingsTests {
         "ELASTICSEARCH_REPLICAS, -1",
         "ELASTICSEARCH_REFRESH_INTERVAL, soon",
         "ELASTICSEARCH_WRITE_MODE, both",
+        "ELASTICSEARCH_TRANSLOG_DURABILITY, never",
+        "ELASTICSEARCH_IDS, any",
         "ELASTICSEARCH_BULKS_IN_FLIGHT, 0"
     })
     void aBadValueEndsTheStartNamingItsVariable(String variable, String value, CapturedOutput output) {
@@ -48,7 +51,9 @@ class ElasticsearchSettingsTests {
                 "ELASTICSEARCH_SHARDS", "8",
                 "ELASTICSEARCH_REPLICAS", "1",
                 "ELASTICSEARCH_REFRESH_INTERVAL", "500ms",
-                "ELASTICSEARCH_WRITE_MODE", "single"));
+                "ELASTICSEARCH_WRITE_MODE", "single",
+                "ELASTICSEARCH_TRANSLOG_DURABILITY", "async",
+                "ELASTICSEARCH_IDS", "auto"));
         try (var context = application.run()) {
             ElasticsearchSettings settings = context.getBean(ElasticsearchSettings.class);
             assertThat(settings.uris()).containsExactly("http://one:9200", "http://two:9200");
@@ -56,6 +61,8 @@ class ElasticsearchSettingsTests {
             assertThat(settings.copies()).isEqualTo(2);
             assertThat(settings.refreshInterval()).isEqualTo("500ms");
             assertThat(settings.writeMode()).isEqualTo(ElasticsearchSettings.WriteMode.SINGLE);
+            assertThat(settings.translogDurability()).isEqualTo(TranslogDurability.Async);
+            assertThat(settings.ids()).isEqualTo(ElasticsearchSettings.Ids.AUTO);
         }
     }
 

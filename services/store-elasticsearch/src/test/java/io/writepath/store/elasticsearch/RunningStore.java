@@ -61,6 +61,10 @@ final class RunningStore implements AutoCloseable {
         return context.getBean(ElasticsearchStoreInspector.class);
     }
 
+    AllocationRetry allocation() {
+        return context.getBean(AllocationRetry.class);
+    }
+
     CommitRecorder commits() {
         return context.getBean(CommitRecorder.class);
     }

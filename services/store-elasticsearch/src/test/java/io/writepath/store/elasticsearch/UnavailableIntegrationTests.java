@@ -110,6 +110,10 @@ class UnavailableIntegrationTests {
                     .isInstanceOf(StoreUnavailableException.class)
                     .hasMessageContaining("fewer copies");
             assertThat(store.reader().find(refused.id())).isEmpty();
+            Awaitility.await().atMost(DEADLINE).untilAsserted(() -> assertThat(
+                            store.allocation().read())
+                    .as("a shard given up after failed attempts is tried again")
+                    .containsEntry("allocation_retries", 1.0));
         } finally {
             RunningStore.startEmpty(service).close();
         }

@@ -112,8 +112,12 @@ final class PostgresInspector implements StoreInspector, VersionSource, AutoClos
             }
             return true;
         });
-        boolean flushed = "on".equals(settings.get("fsync")) && !"off".equals(settings.get("synchronous_commit"));
-        return new Durability(flushed ? Durability.Level.A : Durability.Level.B, settings);
+        boolean flushed = !"off".equals(settings.get("synchronous_commit"));
+        if (flushed && "on".equals(settings.get("fsync"))) {
+            return new Durability(Durability.Level.A, settings);
+        }
+        settings.put(Durability.LOWERED_BY, flushed ? "fsync" : "synchronous_commit");
+        return new Durability(Durability.Level.B, settings);
     }
 
     @Override
