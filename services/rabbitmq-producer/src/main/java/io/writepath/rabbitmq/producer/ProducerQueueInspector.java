@@ -42,8 +42,8 @@ final class ProducerQueueInspector implements QueueInspector {
     }
 
     /**
-     * A durable queue promises nothing for a message nobody confirmed, or that was confirmed without a route: without an
-     * open publisher, without confirms and without mandatory messages it is level C.
+     * A durable queue promises nothing for a message nobody confirmed, or that was confirmed without a route: without
+     * an open publisher, without confirms and without mandatory messages it is level C.
      */
     @Override
     public Durability durability() {
