@@ -50,7 +50,7 @@ bench: ## run one variant: VARIANT=jpa [SUITE=default REPS=n ...]
 	@$(WRITEPATH) bench
 
 .PHONY: bench-faults
-bench-faults: ## kill, freeze, cut and fill under load, then count what was lost [FAULT=a,b|short|help VARIANTS=a,b TRIALS=n JOBS=n SEED=n RUNTIME=auto RESUME=1]
+bench-faults: ## kill, freeze, cut and fill under load, then count what was lost [FAULT=a,b|kill-each|help VARIANTS=a,b TRIALS=n JOBS=n SEED=n RUNTIME=auto RESUME=1]
 	@$(WRITEPATH) bench-faults
 
 .PHONY: up

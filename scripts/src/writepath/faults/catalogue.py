@@ -72,6 +72,9 @@ FAULTS: Mapping[str, Fault] = {
     for fault in (
         Fault(key="none", words="no fault (control)", action="none", lasts_seconds=INSTANT),
         *_each("kill", "kill -9 of {}", ROLES, INSTANT),
+        Fault(
+            key="kill-each", words="kill -9 of each part in turn", action="kill-each", lasts_seconds=INSTANT
+        ),
         *_each("pause", "SIGSTOP, then SIGCONT of {}", ROLES, (4.0, 8.0)),
         Fault(
             key="kill-broker-backlog",
@@ -144,11 +147,19 @@ def component(one: Fault, variant: Variant, components: Collection[str]) -> str 
     return name if name in components else None
 
 
+def parts(variant: Variant, components: Collection[str]) -> tuple[str, ...]:
+    """Every component that has a role, in the order of the roles: what `kill-each` strikes, one a trial."""
+    names = [component(FAULTS[f"kill-{role}"], variant, components) for role in ROLES]
+    return tuple(name for name in names if name is not None)
+
+
 def applies(one: Fault, variant: Variant, components: Collection[str]) -> bool:
     """Whether this variant, made of these components, can suffer it."""
     return one.role is None or component(one, variant, components) is not None
 
 
 def possible(variant: Variant, components: Collection[str]) -> tuple[Fault, ...]:
-    """Every fault that can strike the variant, in the catalogue's order."""
-    return tuple(one for one in FAULTS.values() if applies(one, variant, components))
+    """Every fault that can strike the variant, in the catalogue's order; `kill-each` only where it is named."""
+    return tuple(
+        one for one in FAULTS.values() if applies(one, variant, components) and one.action != "kill-each"
+    )

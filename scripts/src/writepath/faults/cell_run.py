@@ -184,7 +184,7 @@ def _struck_again_and_again(
 
 def _strike(spec: CellSpec, lane: Lane, scene: Scene, number: Moment) -> Struck:
     """One fault and its heal. The part is mended even where the fault could only be half done."""
-    act = choose.action(spec.fault, scene, lane.broker_password)
+    act = choose.action(spec.fault, scene, number.number, lane.broker_password)
     scene.wait(number.steady_seconds)
     began, injected_ms = time.monotonic(), time.time() * 1000
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.faults import actions, links
+from writepath.faults import actions, catalogue, links
 from writepath.faults.catalogue import STORES
 from writepath.faults.scene import FaultError
 
@@ -19,10 +19,13 @@ LINK_ACTIONS = ("cut", "delay", "reset", "blackhole-from", "blackhole-to")
 FINAL_STORES = (STORES["database"], STORES["index"])
 
 
-def action(fault: Fault, scene: Scene, broker_password: str) -> Action:
-    """A fresh one for each trial."""
+def action(fault: Fault, scene: Scene, number: int, broker_password: str) -> Action:
+    """A fresh one for each trial; number: the trial's, from 1."""
     if fault.action == "none":
         return actions.Nothing()
+    if fault.action == "kill-each":
+        parts = catalogue.parts(scene.variant, scene.stack.components)
+        return actions.Kill(scene, parts[(number - 1) % len(parts)])
     component = scene.component(fault)
     if fault.action in LINK_ACTIONS:
         return links.BreakLink(scene, fault.action, component)

@@ -13,13 +13,11 @@ from writepath.registry import checked_yaml
 from writepath.runtime import topology
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from writepath.faults.catalogue import Fault
     from writepath.registry import Registry, Variant
-
-SHORT = "short"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +28,6 @@ class FaultsFile:
     trials: int
     trials_of: Mapping[str, int]
     variants: tuple[str, ...]
-    short_trials: int
-    short_faults: tuple[str, ...]
     twins: Mapping[str, tuple[str, ...]]
 
 
@@ -39,7 +35,7 @@ class FaultsFile:
 class Asked:
     """What the user narrows it to; None: as the file says."""
 
-    faults: Sequence[str] | None = None  # keys, or `short`
+    faults: Sequence[str] | None = None
     variants: Sequence[str] | None = None
     trials: int | None = None
 
@@ -51,7 +47,6 @@ def load(root: Path, registry: Registry) -> FaultsFile:
         registry.variant(name)
     for key in (
         *data["trials_of"],
-        *data["short"]["faults"],
         *(k for keys in data["twins"].values() for k in keys),
     ):
         catalogue.fault(key)
@@ -60,23 +55,20 @@ def load(root: Path, registry: Registry) -> FaultsFile:
         trials=data["trials"],
         trials_of=data["trials_of"],
         variants=tuple(data["variants"]),
-        short_trials=data["short"]["trials"],
-        short_faults=tuple(data["short"]["faults"]),
         twins={name: tuple(keys) for name, keys in data["twins"].items()},
     )
 
 
 def cells(root: Path, registry: Registry, file: FaultsFile, asked: Asked) -> tuple[Wanted, ...]:
     """In the order they are run: those that take longest first, so that lanes end together."""
-    short = asked.faults is not None and list(asked.faults) == [SHORT]
-    keys = file.short_faults if short else asked.faults
-    chosen = None if keys is None else [catalogue.fault(key) for key in keys]
-    names = asked.variants or ([*file.variants] if short else [*file.variants, *file.twins])
-    found = [
-        Wanted(variant=variant, fault=fault, trials=asked.trials or _trials(file, fault, short=short))
-        for variant in map(registry.variant, names)
-        for fault in _faults(root, file, variant, chosen, explicit=asked.variants is not None)
-    ]
+    chosen = None if asked.faults is None else [catalogue.fault(key) for key in asked.faults]
+    found = []
+    for name in asked.variants or (*file.variants, *file.twins):
+        variant = registry.variant(name)
+        components = components_of(root, variant)
+        for fault in _faults(file, variant, components, chosen, explicit=asked.variants is not None):
+            trials = asked.trials or _trials(file, fault, catalogue.parts(variant, components))
+            found.append(Wanted(variant=variant, fault=fault, trials=trials))
     if not found:
         raise UsageError(
             f"FAULT={','.join(asked.faults or ())} VARIANTS={','.join(asked.variants or ())}: none of these variants"
@@ -85,20 +77,23 @@ def cells(root: Path, registry: Registry, file: FaultsFile, asked: Asked) -> tup
     return tuple(sorted(found, key=lambda wanted: -wanted.trials))
 
 
-def _trials(file: FaultsFile, fault: Fault, *, short: bool) -> int:
-    return file.short_trials if short else file.trials_of.get(fault.key, file.trials)
+def _trials(file: FaultsFile, fault: Fault, parts: Sequence[str]) -> int:
+    return len(parts) if fault.action == "kill-each" else file.trials_of.get(fault.key, file.trials)
 
 
 def _faults(
-    root: Path, file: FaultsFile, variant: Variant, chosen: Sequence[Fault] | None, *, explicit: bool
+    file: FaultsFile,
+    variant: Variant,
+    components: Collection[str],
+    chosen: Sequence[Fault] | None,
+    *,
+    explicit: bool,
 ) -> Iterator[Fault]:
     """A twin is struck where it must lose; by another fault only where the user names both."""
-    components = components_of(root, variant)
-    able = catalogue.possible(variant, components)
     twin = file.twins.get(variant.name)
-    for fault in able:
-        named = chosen is not None and fault in chosen
-        if (chosen is None or named) and (twin is None or fault.key in twin or (named and explicit)):
+    for fault in catalogue.possible(variant, components) if chosen is None else chosen:
+        able = catalogue.applies(fault, variant, components)
+        if able and (twin is None or fault.key in twin or (chosen is not None and explicit)):
             yield fault
 
 
