@@ -13,7 +13,7 @@ import pytest
 
 from writepath import result
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import cli_compare, cli_publish, cli_report, publish
+from writepath.report import cli_compare, cli_publish, cli_report, publish, scrub
 from writepath.report.exports import markdown
 from writepath.report.figures import suite_figures
 from writepath.report.raw import read_suite
@@ -198,7 +198,7 @@ def test_published_settings_name_no_path_no_user_and_no_secret() -> None:
             "limits": {"memory": 3},
         }
     }
-    assert publish.scrubbed(settings) == {
+    assert scrub.scrubbed(settings) == {
         "postgres": {
             "POSTGRES_PASSWORD": "***",
             "command": ["-D", "(path) dir", "-Xlog:file=(path):time"],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from writepath.errors import WritepathError
 from writepath.faults import choose, evaluate, overload
+from writepath.faults.catalogue import STORES
 from writepath.faults.deadman import Deadman
 from writepath.faults.scene import Scene, StoppedError
 from writepath.faults.schedule import schedule
@@ -20,7 +21,6 @@ from writepath.faults.toxiproxy import API_PORT, SERVICE, Toxiproxy
 from writepath.faults.trials import Struck
 from writepath.faults.watch import ANSWER_S, TICK_S, Watch
 from writepath.load import k6, ledger
-from writepath.load.ledger import Tail
 from writepath.load.plan import arrival_plan, new_run_id
 from writepath.registry import Phase
 from writepath.result.faults import FAULTS_SCHEMA_VERSION, Cell, CellOutcome, save_cell
@@ -108,7 +108,7 @@ def run(spec: CellSpec, lane: Lane) -> Cell:
 def _started(spec: CellSpec, lane: Lane) -> Iterator[Scene]:
     """With Toxiproxy in between, whatever the fault: the control runs on the same path."""
     overrides = {**spec.overrides, **THROUGH_TOXIPROXY, **dict(spec.fault.overrides)}
-    disks = {name: size for name, size in SMALL_DISK_BYTES.items() if spec.fault.small_disk}
+    disks = small_disks(spec.fault)
     with contextlib.ExitStack() as held:
         stack = held.enter_context(
             lane.runtime.start(
@@ -121,6 +121,14 @@ def _started(spec: CellSpec, lane: Lane) -> Iterator[Scene]:
         yield Scene(
             variant=spec.variant, stack=stack, toxiproxy=toxiproxy, deadman=deadman, stopped=lane.stopped
         )
+
+
+def small_disks(fault: Fault) -> dict[str, int]:
+    """The struck store alone is put on one; bytes by compose service."""
+    if not fault.small_disk or fault.role is None:
+        return {}
+    store = STORES[fault.role]
+    return {store: SMALL_DISK_BYTES[store]}
 
 
 def _measure(
@@ -166,12 +174,13 @@ def _struck_again_and_again(
     spec: CellSpec, lane: Lane, scene: Scene, load: k6.Load, found: evaluate.Found
 ) -> k6.LoadResult:
     with k6.start(load, lane.runtime.load_generator()) as generator:
-        watch = Watch(Tail(generator.ledger).poll, spec.rate_per_s)
-        _await_well(scene, generator, watch, time.monotonic(), FIRST_GOOD_S)
+        watch = Watch(generator.ledger, spec.rate_per_s)
+        _await_well(scene, generator, watch, time.time(), FIRST_GOOD_S)
         for number in schedule(spec.seed, spec.fault, spec.trials):
-            found.struck.append(_strike(spec, lane, scene, number))
+            struck = _strike(spec, lane, scene, number)
+            found.struck.append(struck)
             _save_timeline(spec, found.struck)
-            if not _await_well(scene, generator, watch, time.monotonic(), RECOVERY_BOUND_S):
+            if not _await_well(scene, generator, watch, struck.healed_ms / 1000, RECOVERY_BOUND_S):
                 lane.say(
                     f"{spec.variant.name} {spec.fault.key}: not well again after {RECOVERY_BOUND_S:.0f} s"
                 )
@@ -184,6 +193,7 @@ def _struck_again_and_again(
 
 def _strike(spec: CellSpec, lane: Lane, scene: Scene, number: Moment) -> Struck:
     """One fault and its heal. The part is mended even where the fault could only be half done."""
+    scene.all_ready()
     act = choose.action(spec.fault, scene, number.number, lane.broker_password)
     scene.wait(number.steady_seconds)
     began, injected_ms = time.monotonic(), time.time() * 1000
@@ -200,12 +210,11 @@ def _strike(spec: CellSpec, lane: Lane, scene: Scene, number: Moment) -> Struck:
 
 
 def _await_well(scene: Scene, generator: k6.Generator, watch: Watch, since_s: float, bound_s: float) -> bool:
-    """Until a good 10 s have passed since the moment; False where the bound passes first."""
+    """Until a good 10 s have passed since the moment, of the epoch; False where the bound passes first."""
     while generator.running():
-        watch.tick()
-        if watch.well_since(since_s):
+        if watch.well_since(since_s * 1000):
             return True
-        if time.monotonic() > since_s + bound_s:
+        if time.time() > since_s + bound_s:
             return False
         scene.wait(TICK_S)
     raise evaluate.generator_ended(generator)
@@ -268,6 +277,7 @@ def _cell(
         status=status,
         reasons=reasons,
         trials=found.trials,
+        requests=found.requests,
         audit=found.audit,
         durability=found.durability,
         capacity_per_s=found.capacity_per_s,

@@ -12,6 +12,7 @@ from writepath.errors import LoadError
 from writepath.faults.judge import judge
 from writepath.faults.trials import trials
 from writepath.load import ledger
+from writepath.run import figures
 from writepath.run import stored as stored_rows
 from writepath.run.auditing import Auditing
 from writepath.run.drain import drain
@@ -37,6 +38,7 @@ class Found:
     struck: list[Struck] = field(default_factory=list)
     load_ended_ms: float = 0.0
     trials: tuple[Trial, ...] = ()
+    requests: result.Requests | None = None
     audit: result.Audit | None = None
     durability: result.Durability | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -58,9 +60,11 @@ def evaluate(
     run_id, ended = loaded
     taken = _kept_ledger(ended, spec)
     dropped = ended.dropped or 0
+    scene.all_ready()
     drain(truth, report=lambda _rows, _waiting: None)
     auditing = Auditing(run_id=run_id, dataset=spec.dataset, say=lane.say)
-    first = auditing.read(truth, taken, planned=len(taken.records) + dropped, dropped=dropped)
+    found.requests = figures.requests(len(taken.records) + dropped, taken, dropped)
+    first = auditing.read(truth, taken, planned=found.requests.planned, dropped=dropped)
     stored_rows.save(first, spec.folder / stored_rows.FIRST_FILE)
     auditing.crash(scene.stack, truth)
     if (second := auditing.read_again(truth)) is not None:

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 from writepath import pidfile
 from writepath.faults import cell_run
 from writepath.faults.cell_run import CellSpec, Lane
-from writepath.faults.scene import StoppedError
 from writepath.result.faults import (
     FAULTS_FILE,
     FAULTS_SCHEMA_VERSION,
     CellEntry,
     FaultsResult,
     MatrixStatus,
+    exit_code,
+    load_cell,
     load_faults,
     save_faults,
 )
@@ -41,10 +42,10 @@ if TYPE_CHECKING:
 STAMP = "%Y%m%dT%H%M%SZ"
 SUITE = "faults"
 INTERRUPTED = 130
+ALONE = "overload"
 LOOK_S = 0.5
 CELL_SECONDS = 45.0  # start, drain, both reads
 TRIAL_SECONDS = 20.0  # a first guess; replaced by what the trials so far took
-EXIT_CODES = {"held": 0, "loses": 0, "unknown": 3, "not discriminating": 3, "broke": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,37 +178,35 @@ def run(plan: MatrixPlan, runtime: Runtime, say: Callable[[str], None]) -> tuple
 
 
 def _all(matrix: _Matrix) -> int:
+    """An overload needs the machine to itself: those come last, one by one."""
     done = {entry.folder for entry in matrix.index.cells}
     waiting = [wanted for wanted in matrix.plan.wanted if wanted.key not in done]
-    codes = [EXIT_CODES[entry.status] for entry in matrix.index.cells]
-    pool = ThreadPoolExecutor(max_workers=matrix.plan.jobs, thread_name_prefix="lane")
-    running: set[Future[Cell]] = {pool.submit(matrix.cell, wanted) for wanted in waiting}
+    loud = [wanted for wanted in waiting if wanted.fault.action == ALONE]
     try:
-        while running:
-            ended, running = wait(running, timeout=LOOK_S, return_when=FIRST_COMPLETED)
-            codes += [10 if cell.outcome == "failed" else EXIT_CODES[cell.status] for cell in _cells(ended)]
+        _side_by_side(matrix, [wanted for wanted in waiting if wanted not in loud], matrix.plan.jobs)
+        _side_by_side(matrix, loud, 1)
     except KeyboardInterrupt:
-        matrix.stopped.set()
-        pool.shutdown(wait=True, cancel_futures=True)
-        _end(matrix, "aborted")
         matrix.say(
             f"stopped; {len(matrix.index.cells)} of {len(matrix.plan.wanted)} cells are kept. RESUME=1 goes on."
         )
         return INTERRUPTED
-    finally:
+    return exit_code(matrix.index.cells)
+
+
+def _side_by_side(matrix: _Matrix, waiting: Sequence[Wanted], jobs: int) -> None:
+    """However it ends, no lane runs on after it."""
+    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lane")
+    running: set[Future[Cell]] = {pool.submit(matrix.cell, wanted) for wanted in waiting}
+    try:
+        while running:
+            ended, running = wait(running, timeout=LOOK_S, return_when=FIRST_COMPLETED)
+            for future in ended:
+                future.result()  # an exception of ours, or what nobody foresaw: a failed cell raises none
+    except BaseException:
         matrix.stopped.set()
+        raise
+    finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return worst(codes)
-
-
-def _cells(ended: set[Future[Cell]]) -> list[Cell]:
-    return [future.result() for future in ended if not isinstance(future.exception(), StoppedError)]
-
-
-def worst(codes: Sequence[int]) -> int:
-    """Infrastructure (10+) over broken promises (1) over unknown (3) over held (0)."""
-    order = {0: 0, 3: 1, 1: 2}
-    return max(codes, key=lambda code: order.get(code, code), default=0)
 
 
 def _begin(plan: MatrixPlan, runtime: Runtime) -> tuple[FaultsResult, Path]:
@@ -236,15 +235,23 @@ def _begin(plan: MatrixPlan, runtime: Runtime) -> tuple[FaultsResult, Path]:
 
 
 def _newest(plan: MatrixPlan, wanted: FaultsResult) -> tuple[FaultsResult, Path] | None:
-    """The newest matrix of the same seed, runtime, rate and settings; its finished cells are kept."""
+    """The newest matrix of the same seed, runtime, rate and settings; cells that say something are kept."""
     same = ("seed", "runtime", "rate_per_s", "overrides")
     for path in sorted((plan.root / "results" / SUITE).glob(f"*/{FAULTS_FILE}"), reverse=True):
         found = load_faults(path.parent)
         if all(getattr(found, name) == getattr(wanted, name) for name in same):
-            kept = tuple(entry for entry in found.cells if entry.outcome == "finished")
+            kept = tuple(entry for entry in found.cells if _kept(entry, path.parent, plan))
             keys = tuple(dict.fromkeys((*found.wanted, *wanted.wanted)))
             return dataclasses.replace(found, status="running", wanted=keys, cells=kept), path.parent
     return None
+
+
+def _kept(entry: CellEntry, folder: Path, plan: MatrixPlan) -> bool:
+    """What is unknown, or was struck less often than is asked for now, is made again."""
+    if entry.outcome != "finished" or entry.status == "unknown":
+        return False
+    asked = {wanted.key: wanted.trials for wanted in plan.wanted}
+    return load_cell(folder / entry.folder).trials_wanted >= asked.get(entry.folder, 0)
 
 
 def _end(matrix: _Matrix, status: MatrixStatus) -> None:

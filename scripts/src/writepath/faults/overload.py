@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from writepath.load.ledger import Ledger
     from writepath.load.plan import ArrivalPlan
 
-BRAKE_MS = 20
-FLOOD_PER_S = 1500.0
+BRAKE_MS = 50
+FLOOD_PER_S = 800.0
 FLOOD_S = 6.0
 SETTLED_S = 2.0  # of the flood, before its rate is counted: the path is cold
 FACTOR = 2.0

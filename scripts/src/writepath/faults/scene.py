@@ -66,3 +66,8 @@ class Scene:
     def ready(self, component: str, seconds: float = READY_S) -> None:
         """Waits until a component serves."""
         self.poll(lambda: self.stack.is_ready(component), f"{component} serving again", seconds)
+
+    def all_ready(self) -> None:
+        """Waits for every component: a consumer may still be starting while the 201s go on."""
+        for component in self.stack.components:
+            self.ready(component)

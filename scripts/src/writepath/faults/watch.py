@@ -1,59 +1,32 @@
-"""Does the load go well right now? Follows the ledger as it grows, so that the next fault waits for a good 10 s."""
+"""Is the load well again? The definition that the result has, asked of the ledger as it grows."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath.faults.recovery import RATE_MIN, SUCCESS_MIN, WINDOW_S
+from writepath.faults.recovery import Sent, recovered_after_s
+from writepath.load import ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    from writepath.load.ledger import Progress
-
-TICK_S = 0.2
+TICK_S = 0.5
 ANSWER_S = 0.5  # what a window's last requests are given to be answered, and to reach the ledger
 
 
-@dataclass(frozen=True, kw_only=True)
-class Seen:
-    """The ledger at one moment."""
-
-    at_s: float
-    finished: int
-    acknowledged: int
-
-
 class Watch:
-    """Of one load."""
+    """Of one load. A request without an answer yet is not in the ledger, and so counts as missing."""
 
-    def __init__(
-        self, poll: Callable[[], Progress], rate_per_s: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """poll: what the ledger holds so far."""
-        self._poll, self._rate, self._clock = poll, rate_per_s, clock
-        self._seen: deque[Seen] = deque()
+    def __init__(self, path: Path, rate_per_s: float, clock: Callable[[], float] = time.time) -> None:
+        """path: k6's ledger, which may not exist yet; clock: epoch, in seconds."""
+        self._path, self._rate, self._clock = path, rate_per_s, clock
 
-    def tick(self) -> Seen:
-        """Looks once."""
-        progress = self._poll()
-        now = Seen(at_s=self._clock(), finished=progress.finished, acknowledged=progress.acknowledged)
-        self._seen.append(now)
-        while self._seen[0].at_s < now.at_s - WINDOW_S - 4 * TICK_S:
-            self._seen.popleft()
-        return now
-
-    def well_since(self, moment_s: float) -> bool:
-        """Whether the last 10 s were good, and all of them came after the moment."""
-        if not self._seen:
+    def well_since(self, moment_ms: float) -> bool:
+        """Whether a good 10 s have passed that began at the moment or later."""
+        if not self._path.exists():
             return False
-        now = self._seen[-1]
-        before = [one for one in self._seen if moment_s <= one.at_s <= now.at_s - WINDOW_S]
-        if not before:
-            return False
-        finished = now.finished - before[-1].finished
-        acknowledged = now.acknowledged - before[-1].acknowledged
-        return acknowledged >= SUCCESS_MIN * finished and acknowledged >= RATE_MIN * self._rate * WINDOW_S
+        until_ms = (self._clock() - ANSWER_S) * 1000
+        sent = Sent.of(ledger.read(self._path))
+        return recovered_after_s(sent, moment_ms, self._rate, until_ms) is not None

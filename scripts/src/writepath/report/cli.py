@@ -8,12 +8,14 @@ from writepath.errors import UsageError
 from writepath.report import exports
 from writepath.report import publish as publishing
 from writepath.report.compare import compared
+from writepath.report.faults import print_matrix
 from writepath.report.figures import suite_figures
 from writepath.report.page import page
 from writepath.report.raw import SuiteData, read_suite
 from writepath.report.tables import tables
 from writepath.report.terminal import console, print_tables
 from writepath.result import SUITE_FILE, load_suite
+from writepath.result.faults import FAULTS_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,9 +29,11 @@ OK, INVALID, UNKNOWN = 0, 1, 3
 
 
 def cli_report(root: Path, path: Path | None) -> int:
-    """Prints the tables of a suite run and writes them beside its suite.json. Exit code: its worst verdict."""
+    """Prints and writes the tables of a suite run or a matrix of faults. Exit code: its worst verdict."""
     from writepath.report.plots import plots  # noqa: PLC0415 - matplotlib takes half a second to load
 
+    if (matrix := matrix_folder(root, path)) is not None:
+        return print_matrix(matrix)
     folder = suite_folder(root, path)
     figures = suite_figures(read_suite(folder))
     built, drawn = tables(figures), plots(figures)
@@ -68,7 +72,7 @@ def cli_publish(root: Path, path: Path | None = None, *, check: bool = False) ->
             else f"{suites} published suites: docs and raw data agree"
         )
         return INVALID if problems else OK
-    for changed in publishing.publish(root, suite_folder(root, path)):
+    for changed in publishing.publish(root, matrix_folder(root, path) or suite_folder(root, path)):
         to.print(f"wrote {_short(root, changed)}", markup=False)
     return OK
 
@@ -84,6 +88,17 @@ def _any_suite(root: Path, path: Path) -> SuiteData:
     folder = suite_folder(root, path)
     published = folder.resolve().is_relative_to((root / publishing.PUBLISHED).resolve())
     return publishing.read_published(folder) if published else read_suite(folder)
+
+
+def matrix_folder(root: Path, path: Path | None) -> Path | None:
+    """The folder of a matrix of faults, or the newest one in the folder that is given; None where it is none."""
+    if path is None:
+        return None
+    for given in (root / path, root / "results" / path):
+        found = sorted(file.parent for name in (FAULTS_FILE, f"*/{FAULTS_FILE}") for file in given.glob(name))
+        if found:
+            return found[-1]
+    return None
 
 
 def suite_folder(root: Path, path: Path | None) -> Path:

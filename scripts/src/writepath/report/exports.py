@@ -19,12 +19,14 @@ CSV_DIGITS = 6  # significant; a CSV is for further work, so it keeps more than 
 
 def markdown(table: Table) -> str:
     """Heading, caption, a pipe table and its notes."""
-    parts = [f"## {escape.markdown(table.title)}", escape.markdown(table.caption)]
-    parts.append(
-        pipe_table(table.columns, [_marked(row.cells, table.columns, row.mark) for row in table.rows])
-    )
+    parts = [f"## {escape.markdown(table.title)}", escape.markdown(table.caption), bare(table)]
     parts += [escape.markdown(note) for note in table.notes]
     return "\n\n".join(parts) + "\n"
+
+
+def bare(table: Table) -> str:
+    """Its rows alone, as a pipe table."""
+    return pipe_table(table.columns, [_marked(row.cells, table.columns, row.mark) for row in table.rows])
 
 
 def pipe_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:

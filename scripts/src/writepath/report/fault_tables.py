@@ -194,6 +194,41 @@ def _twins(matrix: Matrix, order: Sequence[str]) -> Table:
     )
 
 
+EVIDENCE_COLUMNS = (
+    Column(key="variant", title="variant"),
+    Column(key="acknowledges", title="a 201 means"),
+    Column(key="fault", title="fault"),
+    Column(key="outcome", title="outcome"),
+    Column(key="exposed", title="writes exposed", exact=True),
+)
+
+
+def evidence(matrix: Matrix, order: Sequence[str]) -> Table:
+    """What each promise is worth under kill -9: kills of the correct variants, all cells of the twins."""
+    killed = [one for one in matrix.correct if one.fault.startswith("kill-")]
+    rows = [
+        Row(
+            cells=(
+                text(one.title),
+                text(one.acknowledges),
+                text(one.fault_words),
+                text(verdict_in_words(one)),
+                cell([sum(trial.exposed for trial in one.effective)]),
+            ),
+            mark=MARKS.get(one.status, ""),
+        )
+        for one in (*_sorted(killed, order), *_sorted(matrix.twins, order))
+    ]
+    return Table(
+        key="evidence",
+        title="Evidence",
+        caption="In brackets the 95 % upper bound of the share of such faults that lose data. Exposed: acknowledged"
+        " within 5 s around a fault.",
+        columns=EVIDENCE_COLUMNS,
+        rows=tuple(rows),
+    )
+
+
 def _beside(one: Struck | None) -> str:
     return ABSENT if one is None else verdict_in_words(one)
 

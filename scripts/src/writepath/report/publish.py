@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import compact, escape
+from writepath.report import compact, escape, faults_page, manifest
 from writepath.report.figures import SuiteFigures, suite_figures
 from writepath.report.page import page, readme_table
 from writepath.report.raw import RunData, SuiteData, inside, read_suite
+from writepath.report.scrub import copy_json
 from writepath.report.tables import tables
 from writepath.result import RUN_FILE, SUITE_FILE, load_run, load_suite
+from writepath.result.faults import FAULTS_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,20 +25,24 @@ PUBLISHED = "results/published"
 PAGES = "docs/results"
 README = "README.md"
 README_SUITE = "default"  # must have its table there; another suite may
-MANIFEST = "manifest.sha256"
 SETTINGS_FILE = "settings.json"
 LIMIT_BYTES = 5_000_000
 INDEX = "README.md"
-PERSONAL = {"HOME", "HOSTNAME", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL", "USER", "USERNAME"}
-SECRET = re.compile(r"(?i)password|passwd|secret|token|credential|cookie")
-MACHINE_PATH = re.compile(r"(?<![\w./])/(?:[\w.+@-]+/)*[\w.+@-]+")
 
 
 def publish(root: Path, folder: Path) -> list[Path]:
-    """Copies the compact raw data of a suite run and writes every page again; the files that changed.
+    """Copies the compact data of a suite run or a matrix of faults, writes every page again; the files that changed.
 
     InvalidRunError when a run of it does not count, UsageError when it is not finished or too large.
     """
+    if (folder / FAULTS_FILE).is_file():
+        faults_page.publish(root, folder)
+    else:
+        _publish_suite(root, folder)
+    return write_pages(root)
+
+
+def _publish_suite(root: Path, folder: Path) -> None:
     data = read_suite(folder)
     refuse_unfinished(data.suite)
     figures = suite_figures(data)
@@ -58,7 +61,6 @@ def publish(root: Path, folder: Path) -> list[Path]:
     _readme_with(root, {data.suite.suite: ""})  # missing markers are an error before anything is replaced
     shutil.rmtree(target, ignore_errors=True)
     staged.rename(target)
-    return write_pages(root)
 
 
 def refuse_unfinished(suite: SuiteResult) -> None:
@@ -92,7 +94,7 @@ def refuse_invalid(figures: SuiteFigures) -> None:
 
 def _copy(folder: Path, data: SuiteData, target: Path) -> None:
     target.mkdir(parents=True)
-    _copy_json(folder / SUITE_FILE, target / SUITE_FILE)
+    copy_json(folder / SUITE_FILE, target / SUITE_FILE)
     for entry, read in zip(data.suite.runs, data.read, strict=True):
         source, copy = inside(folder, entry.folder), target / entry.folder
         run_data = read()
@@ -103,24 +105,8 @@ def _copy(folder: Path, data: SuiteData, target: Path) -> None:
         compact.write(run_data, copy)
         for name in (RUN_FILE, SETTINGS_FILE):
             if (source / name).is_file():
-                _copy_json(source / name, copy / name)
-    lines = [f"{_sha256(path)}  {path.relative_to(target).as_posix()}\n" for path in _files(target)]
-    (target / MANIFEST).write_text("".join(lines), encoding="utf-8")
-
-
-def _copy_json(source: Path, target: Path) -> None:
-    data = scrubbed(json.loads(source.read_text(encoding="utf-8")))
-    target.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-def scrubbed(value: Any) -> Any:
-    """As the world may see it: no paths of this machine, nothing about its user, no secrets."""
-    if isinstance(value, dict):
-        kept = {key: entry for key, entry in value.items() if key.upper() not in PERSONAL}
-        return {key: "***" if SECRET.search(key) else scrubbed(entry) for key, entry in kept.items()}
-    if isinstance(value, list):
-        return [scrubbed(entry) for entry in value]
-    return MACHINE_PATH.sub("(path)", value) if isinstance(value, str) else value
+                copy_json(source / name, copy / name)
+    manifest.write(target)
 
 
 def published_suites(root: Path) -> tuple[Path, ...]:
@@ -163,7 +149,9 @@ def derived(root: Path) -> dict[str, bytes]:
         files |= {f"{PAGES}/{name}/{file}": content for file, content in drawn.items()}
         readme[name] = readme_table(figures, f"{PAGES}/{name}.md")
         titles[name] = figures.suite.title
-    files[f"{PAGES}/{INDEX}"] = _index(titles).encode()
+    faults = faults_page.derived(root)
+    files |= faults
+    files[f"{PAGES}/{INDEX}"] = _index(titles, faults=bool(faults)).encode()
     files[README] = _readme_with(root, readme).encode()
     return files
 
@@ -178,7 +166,7 @@ def write_pages(root: Path) -> list[Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
             changed.append(path)
-    for path in _files(root / PAGES):
+    for path in manifest.files(root / PAGES):
         if path.relative_to(root).as_posix() not in wanted:
             path.unlink()
             changed.append(path)
@@ -187,7 +175,8 @@ def write_pages(root: Path) -> list[Path]:
 
 def differences(root: Path) -> list[str]:
     """What in the checkout is not as the published raw data say; empty when all is well."""
-    found = [problem for folder in published_suites(root) for problem in _manifest_problems(folder)]
+    folders = (*published_suites(root), *faults_page.published(root))
+    found = [problem for folder in folders for problem in manifest.problems(folder)]
     if found:
         return found
     wanted = derived(root)
@@ -197,24 +186,8 @@ def differences(root: Path) -> list[str]:
             found.append(f"{name}: missing")
         elif path.read_bytes() != content:
             found.append(f"{name}: differs from what the published raw data give")
-    stale = [path.relative_to(root).as_posix() for path in _files(root / PAGES)]
+    stale = [path.relative_to(root).as_posix() for path in manifest.files(root / PAGES)]
     return found + [f"{name}: nothing published gives this file" for name in stale if name not in wanted]
-
-
-def _manifest_problems(folder: Path) -> list[str]:
-    manifest = folder / MANIFEST
-    if not manifest.is_file():
-        return [f"{manifest}: missing"]
-    lines = [line.partition("  ") for line in manifest.read_text(encoding="utf-8").splitlines()]
-    listed = {name: digest for digest, _, name in lines}
-    present = {path.relative_to(folder).as_posix(): path for path in _files(folder) if path != manifest}
-    problems = [f"{folder.name}/{name}: missing" for name in listed if name not in present]
-    for name, path in present.items():
-        if name not in listed:
-            problems.append(f"{folder.name}/{name}: not in {MANIFEST}")
-        elif _sha256(path) != listed[name]:
-            problems.append(f"{folder.name}/{name}: changed since it was published")
-    return problems
 
 
 def _readme_with(root: Path, sections: dict[str, str]) -> str:
@@ -233,8 +206,10 @@ def _readme_with(root: Path, sections: dict[str, str]) -> str:
     return text
 
 
-def _index(titles: dict[str, str]) -> str:
+def _index(titles: dict[str, str], *, faults: bool) -> str:
     entries = [f"- [{escape.markdown(titles[name])}]({name}.md): suite {name}" for name in titles]
+    if faults:
+        entries.append(f"- [{faults_page.TITLE}](faults.md): `make bench-faults`")
     return (
         "# Published results\n\n"
         "Tables and plots made by `make publish` from the raw data in `results/published/`;"
@@ -242,11 +217,3 @@ def _index(titles: dict[str, str]) -> str:
         + ("\n".join(entries) if entries else "Nothing is published yet.")
         + "\n"
     )
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

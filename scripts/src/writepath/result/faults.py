@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from writepath.errors import UsageError
 from writepath.result.files import write_json
-from writepath.result.measures import Audit, Code, Durability  # noqa: TC001 - from_json reads the hints
+from writepath.result.measures import Audit, Code, Durability, Requests  # noqa: TC001 - from_json reads the hints
 from writepath.result.records import from_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 FAULTS_SCHEMA_VERSION = 1
@@ -25,6 +26,7 @@ FAULTS_FILE = "faults.json"
 MatrixStatus = Literal["running", "aborted", "finished"]
 CellOutcome = Literal["finished", "failed", "aborted"]
 CellStatus = Literal["held", "broke", "unknown", "loses", "not discriminating"]
+EXIT_CODES: dict[CellStatus, int] = {"held": 0, "loses": 0, "unknown": 3, "not discriminating": 3, "broke": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,7 @@ class Cell:
     status: CellStatus
     reasons: tuple[str, ...]
     trials: tuple[Trial, ...] = ()
+    requests: Requests | None = None  # planned: what k6 started or dropped until the load was ended
     audit: Audit | None = None
     durability: Durability | None = None
     capacity_per_s: float | None = None  # measured for `overload`
@@ -124,6 +127,12 @@ class FaultsResult:
     code: Code
     wanted: tuple[str, ...]  # variant/fault of every cell that was asked for
     cells: tuple[CellEntry, ...] = ()
+
+
+def exit_code(cells: Iterable[CellEntry]) -> int:
+    """The worst: 10 infrastructure, over 1 broken promises, over 3 unknown, over 0."""
+    codes = {10 if entry.outcome == "failed" else EXIT_CODES[entry.status] for entry in cells}
+    return next((code for code in (10, 1, 3) if code in codes), 0)
 
 
 def load_cell(folder: Path) -> Cell:

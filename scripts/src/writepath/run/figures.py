@@ -69,7 +69,7 @@ def figures(plan: ArrivalPlan, ledger: Ledger, dropped: int) -> Figures:
     behind_ms = answered_ms - aligned.origin_ms - window.offsets_ms
     late = aligned.lateness_ms
     return Figures(
-        requests=_requests(plan, ledger, outcomes, dropped),
+        requests=requests(plan.planned, ledger, dropped),
         accept_latency_ms=latency(took_ms[acknowledged], plan.planned),
         planned_latency_ms=latency(behind_ms[acknowledged], plan.planned),
         throughput=_throughput(window, acknowledged, 0.0, plan.seconds),
@@ -148,10 +148,11 @@ class _Window:
     acknowledged: NDArray[np.bool_]
 
 
-def _requests(plan: ArrivalPlan, ledger: Ledger, outcomes: NDArray[np.uint8], dropped: int) -> Requests:
-    by_outcome = np.bincount(outcomes, minlength=len(Outcome))
+def requests(planned: int, ledger: Ledger, dropped: int) -> Requests:
+    """Counts of a load, by what became of each request."""
+    by_outcome = np.bincount(ledger.outcomes(), minlength=len(Outcome))
     return Requests(
-        planned=plan.planned,
+        planned=planned,
         started=len(ledger.records),
         dropped=dropped,
         acknowledged=int(by_outcome[Outcome.ACKNOWLEDGED]),
