@@ -13,11 +13,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from faults.planted import CELL, ENTRY, MATRIX
 from writepath import result
 from writepath.errors import UsageError
 from writepath.harness import planted
+from writepath.result.faults import save_cell, save_faults
 from writepath.run import audit_cli
-from writepath.run.raw_audit import recompute
+from writepath.run.raw_audit import PLAN_FILE, recompute
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,3 +245,33 @@ def test_the_exit_code_is_the_verdict_and_the_worst_run_decides(copy: Path, tmp_
     assert audit_cli.run(tmp_path, copy, said.append) == 3
     with pytest.raises(UsageError, match="neither a run's folder"):
         audit_cli.run(tmp_path, tmp_path, said.append)
+
+
+def test_a_cell_of_a_fault_run_is_audited_from_its_own_record(copy: Path, tmp_path: Path) -> None:
+    run = result.load_run(copy)
+    folder = tmp_path / "matrix/jpa/kill-database"
+    shutil.copytree(copy, folder)
+    (folder / result.RUN_FILE).unlink()
+    (folder / PLAN_FILE).unlink()
+    cell = replace(CELL, run_id=run.run_id, requests=run.requests, audit=run.audit)
+    save_cell(cell, folder)
+    found = recompute(folder).audit
+    assert replace(found, seconds=0.0) == run.audit
+    save_cell(replace(cell, requests=None), folder)
+    assert "did not get as far as its audit" in recompute(folder).audit.unread[0]
+
+
+def test_every_cell_of_a_matrix_is_audited_and_the_worst_decides(copy: Path, tmp_path: Path) -> None:
+    run, matrix = result.load_run(copy), tmp_path / "matrix"
+    entries = []
+    for key in ("kill-database", "kill-proxy"):
+        shutil.copytree(copy, matrix / "jpa" / key)
+        cell = replace(CELL, fault=key, run_id=run.run_id, requests=run.requests, audit=run.audit)
+        save_cell(cell, matrix / "jpa" / key)
+        entries.append(replace(ENTRY, fault=key, folder=f"jpa/{key}"))
+    save_faults(replace(MATRIX, cells=tuple(entries)), matrix)
+    said: list[str] = []
+    assert audit_cli.run(tmp_path, matrix, said.append) == 0
+    assert [line for line in said if not line.startswith(" ")] == ["jpa/kill-database", "jpa/kill-proxy"]
+    (matrix / "jpa/kill-proxy" / FILES[2]).unlink()
+    assert audit_cli.run(tmp_path, matrix, said.append) == 3

@@ -9,6 +9,8 @@ import numpy as np
 from writepath.faults.schedule import Moment
 from writepath.faults.trials import Struck
 from writepath.load.ledger import RECORD, Ledger
+from writepath.result import Code
+from writepath.result.faults import FAULTS_SCHEMA_VERSION, Cell, CellEntry, FaultsResult, Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,3 +50,70 @@ def struck(
 def at(second: float) -> int:
     """The sequence sent at that second."""
     return int(second * RATE_PER_S)
+
+
+CODE = Code(commit="0" * 40, dirty=False)
+TRIAL = Trial(
+    number=1,
+    steady_seconds=1.0,
+    lasts_seconds=1.0,
+    injected_at_ms=0.0,
+    healed_at_ms=1000.0,
+    effective=True,
+    proof="another process than before",
+    recovered_after_seconds=2.0,
+    exposed=100,
+    lost=0,
+    vanished=0,
+    stranded=0,
+    corrupted=0,
+    duplicated=0,
+    recovered=0,
+    errors={},
+)
+CELL = Cell(
+    schema_version=FAULTS_SCHEMA_VERSION,
+    run_id="0123456789abcde",
+    variant="jpa",
+    title="JPA",
+    family="jpa",
+    naive_twin_of=None,
+    acknowledges="committed and flushed in PostgreSQL",
+    fault="kill-database",
+    fault_words="kill -9 of the database",
+    runtime="native",
+    seed=1,
+    rate_per_s=RATE_PER_S,
+    trials_wanted=1,
+    overrides={},
+    code=CODE,
+    started_at="2026-01-02T03:04:05.000Z",
+    finished_at="2026-01-02T03:05:05.000Z",
+    outcome="finished",
+    error=None,
+    status="held",
+    reasons=(),
+    trials=(TRIAL,),
+)
+ENTRY = CellEntry(
+    variant="jpa",
+    fault="kill-database",
+    folder="jpa/kill-database",
+    outcome="finished",
+    status="held",
+    seconds=60.0,
+)
+MATRIX = FaultsResult(
+    schema_version=FAULTS_SCHEMA_VERSION,
+    stamp="20260102T030405Z",
+    status="finished",
+    started_at="2026-01-02T03:04:05.000Z",
+    finished_at="2026-01-02T03:06:05.000Z",
+    seed=1,
+    runtime="native",
+    rate_per_s=RATE_PER_S,
+    overrides={},
+    code=CODE,
+    wanted=("jpa/kill-database",),
+    cells=(ENTRY,),
+)

@@ -4,29 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from faults.planted import TRIAL
 from writepath.faults.judge import judge
 from writepath.result.faults import Trial
 from writepath.run import audit
 
 READ = replace(audit.not_read(), verdict="PASS", unread=())
-TRIAL = Trial(
-    number=1,
-    steady_seconds=1.0,
-    lasts_seconds=1.0,
-    injected_at_ms=0.0,
-    healed_at_ms=1000.0,
-    effective=True,
-    proof="another process than before",
-    recovered_after_seconds=2.0,
-    exposed=100,
-    lost=0,
-    vanished=0,
-    stranded=0,
-    corrupted=0,
-    duplicated=0,
-    recovered=0,
-    errors={},
-)
 
 
 def test_a_correct_variant_that_keeps_every_promise_and_recovers_has_held() -> None:

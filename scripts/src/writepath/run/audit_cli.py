@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from writepath.errors import UsageError
 from writepath.result import RUN_FILE, SUITE_FILE, load_suite
+from writepath.result.faults import CELL_FILE, FAULTS_FILE, load_faults
 from writepath.run.audit import MUST_BE_ZERO
 from writepath.run.raw_audit import Recomputed, recompute
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 EXIT_CODES: dict[AuditVerdict, int] = {"PASS": 0, "FAIL": 1, "UNKNOWN": 3}
 WORST_FIRST: tuple[AuditVerdict, ...] = ("FAIL", "UNKNOWN", "PASS")
 LATEST = Path("results/latest")
+OF_ONE = (RUN_FILE, CELL_FILE, "ledger.csv.gz", "plan.json")
 HARMLESS = ("ok", "late", "recovered", "clean_fail", "clean_reject")
 LISTED = (
     "absent",
@@ -32,7 +34,7 @@ LISTED = (
 
 
 def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
-    """One run's folder, or every run of a suite run's: 0 all PASS, 1 any FAIL, else 3. UsageError for neither."""
+    """One run's folder, or every run of a suite run's or a matrix's: 0 all PASS, 1 any FAIL, else 3; or UsageError."""
     folder = (root / LATEST if path is None else path).resolve()
     verdicts = []
     for one in folders(folder):
@@ -46,18 +48,25 @@ def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
 
 def folders(folder: Path) -> list[Path]:
     """Of the runs; a run that the index names and that is not there is one too, and says so."""
-    if (folder / SUITE_FILE).is_file():
-        found = [folder / entry.folder for entry in load_suite(folder).runs]
-        if not found:
-            raise UsageError(f"RUN={folder}: the suite run has no run yet")
-        return found
-    if not folder.is_dir() or not any(
-        (folder / name).exists() for name in (RUN_FILE, "ledger.csv.gz", "plan.json")
-    ):
+    for index, load in ((SUITE_FILE, _runs), (FAULTS_FILE, _cells)):
+        if (folder / index).is_file():
+            found = load(folder)
+            if not found:
+                raise UsageError(f"RUN={folder}: nothing of it has ended yet")
+            return found
+    if not folder.is_dir() or not any((folder / name).exists() for name in OF_ONE):
         raise UsageError(
             f"RUN={folder}: neither a run's folder nor a suite run's; write RUN=results/<suite>/<stamp>"
         )
     return [folder]
+
+
+def _runs(folder: Path) -> list[Path]:
+    return [folder / entry.folder for entry in load_suite(folder).runs]
+
+
+def _cells(folder: Path) -> list[Path]:
+    return [folder / entry.folder for entry in load_faults(folder).cells]
 
 
 def lines(found: Recomputed) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What does the audit say when it is made again from a run's raw files alone? In little memory, and never by guess.
 
-Ledger and reads are streamed; counts that only the running system knew come from run.json. Whatever is missing, torn or
-malformed becomes a sentence of what was not read, and then the verdict is UNKNOWN.
+Ledger and reads are streamed; counts that only the running system knew come from run.json, or from the cell.json of a
+fault run. Whatever is missing, torn or malformed becomes a sentence of what was not read: the verdict is UNKNOWN.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from writepath import result
 from writepath.errors import AuditError, UsageError
 from writepath.load import ledger as ledgers
 from writepath.load.plan import encode_id
+from writepath.result.faults import CELL_FILE, load_cell
 from writepath.run import offenders
 from writepath.run import stored as stored_rows
 from writepath.run.audit import Attempts, Comparison, Counts, Held, compare, verdict
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from writepath.result.faults import Cell
     from writepath.run.offenders import Event
 
 LEDGER_FILE = "ledger.csv.gz"
@@ -40,7 +42,7 @@ class Recomputed:
 
     comparison: Comparison
     attempts: Attempts
-    run: result.Run | None  # None where run.json cannot be read
+    run: result.Run | Cell | None  # None where its record cannot be read
     events: tuple[Event, ...]
 
     @property
@@ -58,12 +60,13 @@ def recompute(folder: Path) -> Recomputed:
     """Never raises for what lies in the folder: a file that cannot be read is a sentence."""
     began = time.monotonic()
     unread: list[str] = []
-    run = _said(unread, lambda: result.load_run(folder))
-    planned = _said(unread, lambda: _planned(folder))
+    name = CELL_FILE if (folder / CELL_FILE).is_file() else result.RUN_FILE
+    run = _said(unread, lambda: _record(folder, name))
+    planned = _said(unread, lambda: _planned(folder)) if name == result.RUN_FILE else None
     events = _said(unread, lambda: offenders.timeline(folder)) or ()
     known = run.requests if run else None
     if run is not None and known is None:
-        unread.append(f"{result.RUN_FILE}: the run did not get as far as its audit ({run.outcome})")
+        unread.append(f"{name}: the run did not get as far as its audit ({run.outcome})")
     expected = planned if planned is not None else known.planned if known else 0
     attempts = Attempts(min(expected, ledgers.SEQUENCES))
     _said(unread, lambda: _take_ledger(folder / LEDGER_FILE, attempts, unread))
@@ -84,13 +87,17 @@ def recompute(folder: Path) -> Recomputed:
         attempts, first or Held(attempts.size), second, counts, lambda s: encode_id(run_id, s)
     )
     audit = dataclasses.replace(comparison.audit, seconds=round(time.monotonic() - began, 3))
-    audit = _beside_run_json(audit, before)
+    audit = _beside_record(audit, before, name)
     comparison = dataclasses.replace(comparison, audit=audit)
     return Recomputed(comparison=comparison, attempts=attempts, run=run, events=events)
 
 
-def _beside_run_json(audit: result.Audit, before: result.Audit | None) -> result.Audit:
-    """What contradicts run.json is no pass: one of the two was changed after the run."""
+def _record(folder: Path, name: str) -> result.Run | Cell:
+    return load_cell(folder) if name == CELL_FILE else result.load_run(folder)
+
+
+def _beside_record(audit: result.Audit, before: result.Audit | None, name: str) -> result.Audit:
+    """What contradicts the record is no pass: one of the two was changed after the run."""
     if before is None or len(before.reads) != READS:
         words = () if before is None else before.unread
         unread = tuple(dict.fromkeys((*audit.unread, *words)))
@@ -100,11 +107,7 @@ def _beside_run_json(audit: result.Audit, before: result.Audit | None) -> result
             for field in dataclasses.fields(audit)
             if field.name not in NOT_COMPARED and getattr(audit, field.name) != getattr(before, field.name)
         ]
-        words = (
-            (f"the raw files contradict {result.RUN_FILE}: {'; '.join(differing)[:400]}",)
-            if differing
-            else ()
-        )
+        words = (f"the raw files contradict {name}: {'; '.join(differing)[:400]}",) if differing else ()
         unread = tuple(dict.fromkeys((*audit.unread, *before.unread, *words)))
     audit = dataclasses.replace(audit, unread=unread)
     return dataclasses.replace(audit, verdict=verdict(audit))
