@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from writepath.result import Run
 
 PLAIN_INTERVAL_S = 5.0
-TAIL_S = 8.0  # of a run after its load: drain, audit, stop
-FIRST_GUESS_OVERHEAD_S = 30.0  # of a run, outside load; replaced by what the runs so far took
+TAIL_S = 20.0  # of a run after its load: drain, both reads and the restart between them, stop
+FIRST_GUESS_OVERHEAD_S = 45.0  # of a run, outside load; replaced by what the runs so far took
 COLOURS = {"valid": "green", "unknown": "yellow", "invalid": "red"}
 
 

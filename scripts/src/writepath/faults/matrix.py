@@ -45,7 +45,7 @@ INTERRUPTED = 130
 ALONE = "overload"
 LOOK_S = 0.5
 CELL_SECONDS = 45.0  # start, drain, both reads
-TRIAL_SECONDS = 20.0  # a first guess; replaced by what the trials so far took
+TRIAL_SECONDS = 15.0  # guesses; scaled by what the cells so far took
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +92,8 @@ class _Matrix:
     pids: Path
     stopped: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
-    began_s: float = field(default_factory=time.monotonic)
-    trials_made: int = 0
+    took_s: float = 0.0  # the cells made so far, and what they were guessed to take
+    guessed_s: float = 0.0
 
     def cell(self, wanted: Wanted) -> Cell:
         """One, and its line in the index."""
@@ -138,7 +138,8 @@ class _Matrix:
         with self.lock:
             self.index = dataclasses.replace(self.index, cells=(*self.index.cells, entry))
             save_faults(self.index, self.folder)
-            self.trials_made += wanted.trials
+            self.took_s += seconds
+            self.guessed_s += _guess_s(wanted)
             left = self._left_minutes()
         why = f": {'; '.join(cell.reasons)}" if cell.reasons else ""
         number = f"{len(self.index.cells)}/{len(self.plan.wanted)}"
@@ -149,8 +150,12 @@ class _Matrix:
     def _left_minutes(self) -> str:
         done = {entry.folder for entry in self.index.cells}
         left = [wanted for wanted in self.plan.wanted if wanted.key not in done]
-        guess = sum(CELL_SECONDS + one.trials * TRIAL_SECONDS for one in left) / self.plan.jobs
-        return f"{guess / 60:.0f} min"
+        guess = sum(map(_guess_s, left)) / self.plan.jobs
+        return f"{guess * self.took_s / self.guessed_s / 60:.0f} min"
+
+
+def _guess_s(wanted: Wanted) -> float:
+    return CELL_SECONDS + wanted.trials * TRIAL_SECONDS
 
 
 def run(plan: MatrixPlan, runtime: Runtime, say: Callable[[str], None]) -> tuple[int, Path]:
