@@ -64,11 +64,11 @@ def test_time_left_never_says_less_than_what_the_load_still_takes() -> None:
     progress.phase("load")
     screen.now_s = 500.0  # a start that took long
     progress.load(live(10.0))
-    assert "(0:58 left)" in screen.lines()[-1]
+    assert "(1:10 left)" in screen.lines()[-1]
 
 
 def test_time_left_of_a_suite_counts_the_runs_to_come() -> None:
     screen = Screen()
     progress = screen.progress(total=3, load_seconds=60.0)
     progress.run_began(1, "jpa", "ramp", 1)
-    assert "(1:30 left, all 4:30)" in screen.lines()[-1]
+    assert "(1:45 left, all 5:15)" in screen.lines()[-1]
