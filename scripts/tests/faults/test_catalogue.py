@@ -12,6 +12,7 @@ from writepath.faults.wanted import Asked
 ROOT = Path(__file__).resolve().parents[3]
 KNOWN = registry.load(ROOT)
 FILE = wanted.load(ROOT, KNOWN)
+TWINS = {name: one.naive_twin_of for name, one in KNOWN.variants.items() if one.naive_twin_of}
 
 
 def keys(*, faults: list[str] | None = None, variants: list[str] | None = None) -> set[str]:
@@ -36,17 +37,21 @@ def test_every_kill_asked_for_twenty_times_is_run_twenty_times() -> None:
 
 
 def test_every_twin_is_struck_where_it_must_lose_and_nowhere_else() -> None:
-    struck = {key for key in keys() if KNOWN.variant(key.partition("/")[0]).naive_twin_of}
-    assert struck == {f"{name}/{fault}" for name, faults in FILE.twins.items() for fault in faults}
     naive = {name for name, variant in KNOWN.variants.items() if variant.naive_twin_of}
-    assert set(FILE.twins) == naive
+    struck = {key for key in keys() if key.partition("/")[0] in naive}
+    assert struck == {f"{name}/{fault}" for name in naive for fault in FILE.only[name]}
+    assert naive == TWINS.keys()
 
 
 def test_every_fault_of_a_twin_also_strikes_its_correct_variant() -> None:
     everything = keys()
-    for name, faults in FILE.twins.items():
-        correct = KNOWN.variant(name).naive_twin_of
-        assert {f"{correct}/{fault}" for fault in faults} <= everything
+    for name, correct in TWINS.items():
+        assert {f"{correct}/{fault}" for fault in FILE.only[name]} <= everything
+
+
+def test_a_fault_that_a_variant_is_not_struck_by_is_run_where_the_user_names_both() -> None:
+    assert not keys(faults=["kill-proxy"]) & {"jpa-async-commit/kill-proxy"}
+    assert keys(faults=["kill-proxy"], variants=["jpa-async-commit"]) == {"jpa-async-commit/kill-proxy"}
 
 
 def test_kill_each_strikes_every_part_of_each_family_once() -> None:

@@ -184,19 +184,21 @@ class FillDisk:
         return f"{self._component}: {self._left} bytes left on its disk"
 
 
-class RollingRestart:
+class Restart:
     """SIGTERM and a new start, one instance after the other, each waited for."""
 
-    def __init__(self, scene: Scene, component: str) -> None:
-        self._scene, self._component = scene, component
+    def __init__(self, scene: Scene, component: str, *, rolling: bool) -> None:
+        """rolling: all instances, of which one must always serve; otherwise the first one alone."""
+        self._scene, self._component, self._rolling = scene, component, rolling
         self._before: Mapping[str, str] = {}
 
     def inject(self) -> None:
-        """All of it: the service is never down as a whole."""
+        """All of it: a service of several instances is never down as a whole."""
         stack = self._scene.stack
-        self._before = stack.lives(self._component)
-        if len(self._before) < 2:  # noqa: PLR2004 - one instance cannot be restarted without a gap
+        before = stack.lives(self._component)
+        if self._rolling and len(before) < 2:  # noqa: PLR2004 - one instance cannot be restarted without a gap
             raise FaultError(f"rolling-restart: {self._component} needs INSTANCES=2")
+        self._before = before if self._rolling else dict(list(before.items())[:1])
         for name in self._before:
             stack.terminate(self._component, name)
             stack.revive(self._component)

@@ -96,6 +96,13 @@ FAULTS: Mapping[str, Fault] = {
             action="crash-loop",
             role="consumer",
         ),
+        Fault(
+            key="restart-consumer",
+            words="graceful restart of one consumer",
+            action="restart",
+            role="consumer",
+            lasts_seconds=INSTANT,
+        ),
         Fault(key="delete-queue", words="the queue is deleted", action="delete-queue", role="broker"),
         Fault(
             key="delete-binding",

@@ -143,7 +143,7 @@ def _measure(
     if spec.fault.action == "overload":
         loaded = _overload(spec, lane, scene, truth, load, found)
     else:
-        loaded = _struck_again_and_again(spec, lane, scene, load, found)
+        loaded = _struck_again_and_again(spec, lane, scene, (load, truth), found)
     evaluate.evaluate(spec, lane, scene, truth, (run_id, loaded), found)
 
 
@@ -171,12 +171,15 @@ def _overload(
 
 
 def _struck_again_and_again(
-    spec: CellSpec, lane: Lane, scene: Scene, load: k6.Load, found: evaluate.Found
+    spec: CellSpec, lane: Lane, scene: Scene, through: tuple[k6.Load, Truth], found: evaluate.Found
 ) -> k6.LoadResult:
+    load, truth = through
     with k6.start(load, lane.runtime.load_generator()) as generator:
         watch = Watch(generator.ledger, spec.rate_per_s)
         _await_well(scene, generator, watch, time.time(), FIRST_GOOD_S)
         for number in schedule(spec.seed, spec.fault, spec.trials):
+            scene.all_ready()
+            found.gauges.append(truth.store.gauges())
             struck = _strike(spec, lane, scene, number)
             found.struck.append(struck)
             _save_timeline(spec, found.struck)
@@ -193,7 +196,6 @@ def _struck_again_and_again(
 
 def _strike(spec: CellSpec, lane: Lane, scene: Scene, number: Moment) -> Struck:
     """One fault and its heal. The part is mended even where the fault could only be half done."""
-    scene.all_ready()
     act = choose.action(spec.fault, scene, number.number, lane.broker_password)
     scene.wait(number.steady_seconds)
     began, injected_ms = time.monotonic(), time.time() * 1000
@@ -279,6 +281,7 @@ def _cell(
         trials=found.trials,
         requests=found.requests,
         audit=found.audit,
+        order=found.order,
         durability=found.durability,
         capacity_per_s=found.capacity_per_s,
         versions=dict(found.versions),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from writepath.faults import actions, catalogue, links
@@ -39,7 +40,8 @@ def action(fault: Fault, scene: Scene, number: int, broker_password: str) -> Act
         "pause": actions.Pause,
         "crash-loop": actions.CrashLoop,
         "fill-disk": actions.FillDisk,
-        "rolling-restart": actions.RollingRestart,
+        "rolling-restart": partial(actions.Restart, rolling=True),
+        "restart": partial(actions.Restart, rolling=False),
     }
     if fault.action not in kinds:
         raise FaultError(f"{fault.key}: nobody knows how to do '{fault.action}'")

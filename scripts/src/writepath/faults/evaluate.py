@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from writepath import stats
 from writepath.errors import LoadError
 from writepath.faults.judge import judge
 from writepath.faults.trials import trials
@@ -18,7 +19,7 @@ from writepath.run.auditing import Auditing
 from writepath.run.drain import drain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +41,10 @@ class Found:
     trials: tuple[Trial, ...] = ()
     requests: result.Requests | None = None
     audit: result.Audit | None = None
+    order: result.Order | None = None
+    gauges: list[Mapping[str, float]] = field(
+        default_factory=list
+    )  # of the final store's service, now and then
     durability: result.Durability | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     capacity_per_s: float | None = None
@@ -66,6 +71,9 @@ def evaluate(
     found.requests = figures.requests(len(taken.records) + dropped, taken, dropped)
     first = auditing.read(truth, taken, planned=found.requests.planned, dropped=dropped)
     stored_rows.save(first, spec.folder / stored_rows.FIRST_FILE)
+    if truth.store is not truth.ingress:  # only where something stands between can an order come about
+        found.gauges.append(truth.store.gauges())
+        found.order = figures.order(taken, first, redelivered(found.gauges))
     auditing.crash(scene.stack, truth)
     if (second := auditing.read_again(truth)) is not None:
         stored_rows.save(second, spec.folder / stored_rows.SECOND_FILE)
@@ -73,6 +81,13 @@ def evaluate(
     found.trials = trials(
         taken, by_trial(found.audit, auditing.members), found.struck, spec.rate_per_s, found.load_ended_ms
     )
+
+
+def redelivered(gauges: Sequence[Mapping[str, float]]) -> int | None:
+    """Growth between readings, each instance by itself, which begins again from 0 when restarted; None: not counted."""
+    names = {name for reading in gauges for name in reading if name.startswith("redelivered@")}
+    counts = [[reading[name] for reading in gauges if name in reading] for name in names]
+    return int(sum(stats.accumulated(values)[-1] for values in counts)) if counts else None
 
 
 def by_trial(audit: result.Audit, members: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:

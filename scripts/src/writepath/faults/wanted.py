@@ -28,7 +28,7 @@ class FaultsFile:
     trials: int
     trials_of: Mapping[str, int]
     variants: tuple[str, ...]
-    twins: Mapping[str, tuple[str, ...]]
+    only: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +43,11 @@ class Asked:
 def load(root: Path, registry: Registry) -> FaultsFile:
     """UsageError for what the schema, the registry or the catalogue do not know."""
     data = checked_yaml(root, "faults")
-    for name in (*data["variants"], *data["twins"]):
+    for name in (*data["variants"], *data["only"]):
         registry.variant(name)
     for key in (
         *data["trials_of"],
-        *(k for keys in data["twins"].values() for k in keys),
+        *(k for keys in data["only"].values() for k in keys),
     ):
         catalogue.fault(key)
     return FaultsFile(
@@ -55,7 +55,7 @@ def load(root: Path, registry: Registry) -> FaultsFile:
         trials=data["trials"],
         trials_of=data["trials_of"],
         variants=tuple(data["variants"]),
-        twins={name: tuple(keys) for name, keys in data["twins"].items()},
+        only={name: tuple(keys) for name, keys in data["only"].items()},
     )
 
 
@@ -63,11 +63,11 @@ def cells(root: Path, registry: Registry, file: FaultsFile, asked: Asked) -> tup
     """In the order they are run: those that take longest first, so that lanes end together."""
     chosen = None if asked.faults is None else [catalogue.fault(key) for key in asked.faults]
     found = []
-    for name in asked.variants or (*file.variants, *file.twins):
+    for name in asked.variants or (*file.variants, *file.only):
         variant = registry.variant(name)
         components = components_of(root, variant)
         for fault in _faults(file, variant, components, chosen, explicit=asked.variants is not None):
-            trials = asked.trials or _trials(file, fault, catalogue.parts(variant, components))
+            trials = asked.trials or _trials(file, variant, fault, catalogue.parts(variant, components))
             found.append(Wanted(variant=variant, fault=fault, trials=trials))
     if not found:
         raise UsageError(
@@ -77,8 +77,11 @@ def cells(root: Path, registry: Registry, file: FaultsFile, asked: Asked) -> tup
     return tuple(sorted(found, key=lambda wanted: -wanted.trials))
 
 
-def _trials(file: FaultsFile, fault: Fault, parts: Sequence[str]) -> int:
-    return len(parts) if fault.action == "kill-each" else file.trials_of.get(fault.key, file.trials)
+def _trials(file: FaultsFile, variant: Variant, fault: Fault, parts: Sequence[str]) -> int:
+    """Few faults show that a twin loses; many must show that a correct variant does not."""
+    if fault.action == "kill-each":
+        return len(parts)
+    return file.trials if variant.name in file.only else file.trials_of.get(fault.key, file.trials)
 
 
 def _faults(
@@ -89,11 +92,11 @@ def _faults(
     *,
     explicit: bool,
 ) -> Iterator[Fault]:
-    """A twin is struck where it must lose; by another fault only where the user names both."""
-    twin = file.twins.get(variant.name)
+    """Some are struck by some faults only; by another one only where the user names both."""
+    only = file.only.get(variant.name)
     for fault in catalogue.possible(variant, components) if chosen is None else chosen:
         able = catalogue.applies(fault, variant, components)
-        if able and (twin is None or fault.key in twin or (chosen is not None and explicit)):
+        if able and (only is None or fault.key in only or (chosen is not None and explicit)):
             yield fault
 
 

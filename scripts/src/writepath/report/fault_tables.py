@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 MARKS = {"broke": "broke", "unknown": "unknown"}
 KINDS_SHOWN = 3
+CONSUMER_FAULTS = ("restart-consumer", "kill-consumer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,7 @@ def tables(matrix: Matrix, order: Sequence[str]) -> tuple[Table, ...]:
     """order: the keys of all faults, as the catalogue has them."""
     built = [_outcomes(matrix, order)] if matrix.correct else []
     built += [_of_variant(cells) for cells in _by_variant(matrix.correct, order)]
+    built += [_order(queues, order)] if (queues := _queues(matrix)) else []
     return (*built, *([_twins(matrix, order)] if matrix.twins else []))
 
 
@@ -61,7 +64,10 @@ def _bound(one: Struck) -> str:
 
 
 def _outcomes(matrix: Matrix, order: Sequence[str]) -> Table:
-    variants = list(dict.fromkeys(one.variant for one in matrix.correct))
+    struck = Counter(one.variant for one in matrix.correct)
+    variants = [
+        name for name, faults in struck.items() if 2 * faults >= max(struck.values())
+    ]  # not by a few alone
     found = {(one.variant, one.fault): one for one in matrix.correct}
     titles = {one.variant: one.title for one in matrix.correct}
     words = {one.fault: one.fault_words for one in matrix.correct}
@@ -155,6 +161,51 @@ def _kinds(one: Struck) -> str:
     rest = sum(count for _, count in shown[KINDS_SHOWN:])
     words = [f"{count} {kind}" for kind, count in shown[:KINDS_SHOWN]] + ([f"{rest} other"] if rest else [])
     return ", ".join(words) or "none"
+
+
+ORDER_COLUMNS = (
+    Column(key="variant", title="variant"),
+    Column(key="fault", title="fault"),
+    Column(key="faults", title="faults", exact=True),
+    Column(key="acknowledged", title="acknowledged", exact=True),
+    Column(key="inversions", title="inversions", exact=True),
+    Column(key="overtaken", title="overtaken writes", unit="%"),
+    Column(key="redelivered", title="redelivered", exact=True),
+)
+
+
+def _queues(matrix: Matrix) -> list[Struck]:
+    """Those in which nothing but a consumer comes to harm, or nothing at all."""
+    return [
+        one for one in matrix.correct if one.order is not None and one.fault in ("none", *CONSUMER_FAULTS)
+    ]
+
+
+def _order(cells: Sequence[Struck], order: Sequence[str]) -> Table:
+    rows = [
+        Row(
+            cells=(
+                text(one.title),
+                text(one.fault_words),
+                cell([len(one.effective)]),
+                cell([one.requests.acknowledged if one.requests else None]),
+                cell([one.order.inversions]),
+                cell([one.order.overtaken_share * 100]),
+                cell([one.order.redelivered]),
+            ),
+            mark=MARKS.get(one.status, ""),
+        )
+        for one in _sorted(cells, order)
+        if one.order is not None
+    ]
+    return Table(
+        key="order",
+        title="Order on the queue paths, as consumers restart and die",
+        caption="A write is overtaken where another one that was sent after its 201 was durable before it; each such"
+        " pair is an inversion. Redelivered: by the broker, over all faults of the cell.",
+        columns=ORDER_COLUMNS,
+        rows=tuple(rows),
+    )
 
 
 TWIN_COLUMNS = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from writepath.errors import UsageError
 from writepath.result.files import write_json
-from writepath.result.measures import Audit, Code, Durability, Requests  # noqa: TC001 - from_json reads the hints
+from writepath.result.measures import Audit, Code, Durability, Order, Requests  # noqa: TC001 - from_json reads the hints
 from writepath.result.records import from_json
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class Cell:
     trials: tuple[Trial, ...] = ()
     requests: Requests | None = None  # planned: what k6 started or dropped until the load was ended
     audit: Audit | None = None
+    order: Order | None = None  # of the queue paths, over load and all faults
     durability: Durability | None = None
     capacity_per_s: float | None = None  # measured for `overload`
     versions: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,158 @@
+"""Does a fault count only where something else than its own call shows it, and is its heal armed first?"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from writepath import registry
+from writepath.faults.actions import CRASHES, CrashLoop, FillDisk, Kill, Pause, Restart
+from writepath.faults.evaluate import redelivered
+from writepath.faults.scene import FaultError, Scene
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from writepath.faults.actions import Action
+    from writepath.faults.deadman import Deadman
+    from writepath.faults.toxiproxy import Toxiproxy
+    from writepath.runtime.base import Stack
+
+JPA = registry.load(Path(__file__).resolve().parents[3]).variant("jpa")
+
+
+@dataclass
+class PlannedStack:
+    """A stack whose parts do as a test says; what is asked of it is noted, the deadman's part too."""
+
+    lives_now: dict[str, str] = field(default_factory=lambda: {"jpa-writer": "1-1", "jpa-writer-2": "2-1"})
+    dies: bool = True
+    falls_silent: bool = True
+    left_bytes: int = 512
+    done: list[str] = field(default_factory=list)
+    components: tuple[str, ...] = ("jpa-writer",)
+    _frozen: bool = False
+
+    def lives(self, _: str) -> Mapping[str, str]:
+        return dict(self.lives_now)
+
+    def is_ready(self, _: str) -> bool:
+        return not (self._frozen and self.falls_silent)
+
+    def kill(self, component: str) -> None:
+        self.done.append(f"kill {component}")
+        if self.dies:
+            self._born, self.lives_now = self.lives_now, {}
+
+    def terminate(self, _: str, name: str) -> None:
+        self.done.append(f"terminate {name}")
+        self._born, self.lives_now = self.lives_now, {k: v for k, v in self.lives_now.items() if k != name}
+
+    def revive(self, component: str) -> None:
+        self.done.append(f"revive {component}")
+        if self.dies:
+            gone = [name for name in self._born if name not in self.lives_now]
+            self.lives_now = {n: f"{v}0" if n in gone else v for n, v in self._born.items()}
+
+    def pause(self, component: str) -> None:
+        self.done.append(f"pause {component}")
+        self._frozen = True
+
+    def resume(self, component: str) -> None:
+        self.done.append(f"resume {component}")
+        self._frozen = False
+
+    def remedies(self, component: str) -> list[str]:
+        return [f"mend {component}"]
+
+    def fill_disk(self, component: str) -> int:
+        self.done.append(f"fill {component}")
+        return self.left_bytes
+
+    def free_disk(self, component: str) -> None:
+        self.done.append(f"free {component}")
+
+    def arm(self, remedies: list[str], _: float) -> int:
+        self.done.append(f"arm {remedies[0]}")
+        return 1
+
+    def disarm(self, _: int) -> None:
+        self.done.append("disarm")
+
+
+def scene(stack: PlannedStack) -> Scene:
+    return Scene(
+        variant=JPA,
+        stack=cast("Stack", stack),
+        toxiproxy=cast("Toxiproxy", None),
+        deadman=cast("Deadman", stack),
+        stopped=threading.Event(),
+    )
+
+
+def after(action: Action) -> str:
+    action.inject()
+    action.heal()
+    return action.proof()
+
+
+def test_a_kill_is_proved_by_other_processes_all_of_them() -> None:
+    stack = PlannedStack()
+    assert after(Kill(scene(stack), "jpa-writer")) == "jpa-writer, jpa-writer-2: another process than before"
+    assert after(Kill(scene(PlannedStack(dies=False)), "jpa-writer")) == ""
+
+
+def test_a_freeze_is_proved_by_silence_and_the_same_process_and_its_heal_is_armed_before() -> None:
+    stack = PlannedStack()
+    assert (
+        after(Pause(scene(stack), "jpa-writer"))
+        == "jpa-writer: silent while frozen, the same process after it"
+    )
+    assert stack.done == ["arm mend jpa-writer", "pause jpa-writer", "resume jpa-writer", "disarm"]
+    assert after(Pause(scene(PlannedStack(falls_silent=False)), "jpa-writer")) == ""
+
+
+def test_a_crash_loop_is_proved_only_if_each_crash_took_another_process() -> None:
+    assert after(CrashLoop(scene(PlannedStack()), "jpa-writer")).startswith(f"{CRASHES} times: ")
+    assert after(CrashLoop(scene(PlannedStack(dies=False)), "jpa-writer")) == ""
+
+
+def test_a_full_disk_is_proved_by_what_is_left_and_freed_before_its_store_is_revived() -> None:
+    stack = PlannedStack(dies=False)
+    assert after(FillDisk(scene(stack), "postgres")) == "postgres: 512 bytes left on its disk"
+    assert stack.done == ["arm mend postgres", "fill postgres", "free postgres", "disarm", "revive postgres"]
+    assert after(FillDisk(scene(PlannedStack(dies=False, left_bytes=2 << 20)), "postgres")) == ""
+
+
+def test_a_rolling_restart_ends_one_instance_after_the_other() -> None:
+    stack = PlannedStack()
+    assert after(Restart(scene(stack), "jpa-writer", rolling=True)).startswith(
+        "jpa-writer, jpa-writer-2: another"
+    )
+    assert stack.done == [
+        "terminate jpa-writer",
+        "revive jpa-writer",
+        "terminate jpa-writer-2",
+        "revive jpa-writer",
+    ]
+    with pytest.raises(FaultError, match="needs INSTANCES=2"):
+        Restart(scene(PlannedStack(lives_now={"jpa-writer": "1-1"})), "jpa-writer", rolling=True).inject()
+
+
+def test_a_restart_ends_the_first_instance_alone() -> None:
+    stack = PlannedStack()
+    assert (
+        after(Restart(scene(stack), "jpa-writer", rolling=False)) == "jpa-writer: another process than before"
+    )
+    assert stack.done == ["terminate jpa-writer", "revive jpa-writer"]
+
+
+def test_redeliveries_are_counted_over_restarts_by_instance() -> None:
+    first, second = {"redelivered@1": 2.0, "redelivered@2": 0.0}, {"redelivered@1": 5.0, "redelivered@2": 1.0}
+    assert redelivered([first, second, {"redelivered@1": 4.0, "redelivered@2": 1.0}]) == 3 + 4 + 1
+    assert redelivered([{"redelivered@1": 7.0}]) == 0
+    assert redelivered([{"pool": 1.0}]) is None
