@@ -85,6 +85,7 @@ CELL = Cell(
     seed=1,
     rate_per_s=RATE_PER_S,
     trials_wanted=1,
+    side_by_side=1,
     overrides={},
     code=CODE,
     started_at="2026-01-02T03:04:05.000Z",

@@ -13,37 +13,49 @@ READ = replace(audit.not_read(), verdict="PASS", unread=())
 
 
 def test_a_correct_variant_that_keeps_every_promise_and_recovers_has_held() -> None:
-    assert judge([TRIAL] * 6, READ, wanted=6, naive=False) == ("held", ())
+    assert judge([TRIAL] * 6, READ, wanted=6, naive=False, alone=True) == ("held", ())
 
 
 @pytest.mark.parametrize("broken", ["lost", "vanished", "stranded", "corrupted", "duplicated"])
 def test_one_broken_promise_in_one_fault_breaks_it(broken: str) -> None:
     bad = Trial(**{**vars(TRIAL), broken: 1})
-    status, reasons = judge([TRIAL] * 5 + [bad], READ, wanted=6, naive=False)
+    status, reasons = judge([TRIAL] * 5 + [bad], READ, wanted=6, naive=False, alone=True)
     assert (status, reasons) == ("broke", ("1 of 6 faults broke promises",))
 
 
 @pytest.mark.parametrize("seconds", [None, 30.1])
 def test_a_variant_that_is_not_well_within_thirty_seconds_is_broken(seconds: float | None) -> None:
-    status, reasons = judge([replace(TRIAL, recovered_after_seconds=seconds)], READ, wanted=1, naive=False)
+    status, reasons = judge(
+        [replace(TRIAL, recovered_after_seconds=seconds)], READ, wanted=1, naive=False, alone=True
+    )
     assert status == "broke"
     assert "not well again 30 s after the heal" in reasons[0]
 
 
+def test_a_long_recovery_beside_other_cells_is_unknown_and_a_broken_promise_is_not() -> None:
+    slow = replace(TRIAL, recovered_after_seconds=30.1)
+    status, reasons = judge([slow], READ, wanted=1, naive=False, alone=False)
+    assert status == "unknown"
+    assert reasons == (
+        "1 of 1 times it was not well again 30 s after the heal, beside other cells; JOBS=1 tells",
+    )
+    assert judge([replace(slow, lost=1)], READ, wanted=1, naive=False, alone=False)[0] == "broke"
+
+
 def test_too_few_proved_faults_are_unknown_never_held() -> None:
     unproved = replace(TRIAL, effective=False)
-    assert judge([TRIAL] * 5 + [unproved], READ, wanted=6, naive=False)[0] == "unknown"
+    assert judge([TRIAL] * 5 + [unproved], READ, wanted=6, naive=False, alone=True)[0] == "unknown"
 
 
 def test_a_store_that_could_not_be_read_is_unknown_never_held() -> None:
-    assert judge([TRIAL], audit.not_read(), wanted=1, naive=False)[0] == "unknown"
-    assert judge([TRIAL], None, wanted=1, naive=True)[0] == "unknown"
+    assert judge([TRIAL], audit.not_read(), wanted=1, naive=False, alone=True)[0] == "unknown"
+    assert judge([TRIAL], None, wanted=1, naive=True, alone=True)[0] == "unknown"
 
 
 def test_a_promise_broken_outside_any_faults_reach_breaks_it_too() -> None:
-    assert judge([TRIAL], replace(READ, unexpected=1), wanted=1, naive=False)[0] == "broke"
+    assert judge([TRIAL], replace(READ, unexpected=1), wanted=1, naive=False, alone=True)[0] == "broke"
 
 
 def test_a_twin_that_loses_says_so_and_one_that_does_not_discriminates_nothing() -> None:
-    assert judge([replace(TRIAL, lost=3)], READ, wanted=6, naive=True)[0] == "loses"
-    assert judge([TRIAL], READ, wanted=1, naive=True)[0] == "not discriminating"
+    assert judge([replace(TRIAL, lost=3)], READ, wanted=6, naive=True, alone=True)[0] == "loses"
+    assert judge([TRIAL], READ, wanted=1, naive=True, alone=True)[0] == "not discriminating"

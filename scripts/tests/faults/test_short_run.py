@@ -23,6 +23,7 @@ PARTS = {
     "elasticsearch-1s0r": {"elasticsearch-writer", "elasticsearch", "nginx"},
 }
 MINUTES_5 = 300
+EXIT_UNKNOWN = 3
 INTERRUPTED = 130
 
 
@@ -39,17 +40,17 @@ def test_each_family_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> 
     asked = {"FAULT": "kill-each", "VARIANTS": ",".join(FAMILIES), "JOBS": "3"}
     with Command(checkout, "bench-faults", **asked) as command:
         code = command.ended(MINUTES_5 + 120)  # the copy is set up once, before the five minutes
-        assert code == 0, command.said()
         said = command.said()
+    assert code in (0, EXIT_UNKNOWN), said  # how soon each is well again says little beside two others
     folder = matrix(checkout)
     assert load_faults(folder).status == "finished"
     for name in FAMILIES:
         cell = load_cell(folder / name / "kill-each")
-        assert (cell.status, cell.reasons) == ("held", ()), said
+        assert cell.status in ("held", "unknown"), said
         assert struck(cell) == PARTS[name]
         assert cell.audit is not None
-        assert cell.audit.verdict == "PASS"
-        assert min(trial.exposed for trial in cell.trials) > 0
+        assert (cell.audit.verdict, cell.losing) == ("PASS", 0)
+        assert all(trial.exposed > 0 and trial.recovered_after_seconds is not None for trial in cell.trials)
 
 
 def struck(cell: Cell) -> set[str]:

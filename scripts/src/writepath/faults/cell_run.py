@@ -75,6 +75,7 @@ class Lane:
     pids: Path
     root: Path
     broker_password: str
+    side_by_side: int = 1  # cells at a time
     stopped: threading.Event = field(default_factory=threading.Event)
 
 
@@ -255,7 +256,7 @@ def _cell(
     outcome: CellOutcome,
     error: str | None,
 ) -> Cell:
-    status, reasons = evaluate.status(spec, found, error)
+    status, reasons = evaluate.status(spec, lane, found, error)
     return Cell(
         schema_version=FAULTS_SCHEMA_VERSION,
         run_id=run_id,
@@ -270,6 +271,7 @@ def _cell(
         seed=spec.seed,
         rate_per_s=spec.rate_per_s,
         trials_wanted=spec.trials,
+        side_by_side=lane.side_by_side,
         overrides=dict(spec.overrides),
         code=spec.code,
         started_at=moment(began.timestamp()),

@@ -50,12 +50,13 @@ class Found:
     capacity_per_s: float | None = None
 
 
-def status(spec: CellSpec, found: Found, error: str | None) -> tuple[CellStatus, tuple[str, ...]]:
+def status(spec: CellSpec, lane: Lane, found: Found, error: str | None) -> tuple[CellStatus, tuple[str, ...]]:
     """A cell that could not be made says nothing of the variant."""
     if error is not None:
         return "unknown", (error,)
     naive = spec.variant.naive_twin_of is not None
-    return judge(found.trials, found.audit, wanted=spec.trials, naive=naive)
+    alone = lane.side_by_side == 1
+    return judge(found.trials, found.audit, wanted=spec.trials, naive=naive, alone=alone)
 
 
 def evaluate(

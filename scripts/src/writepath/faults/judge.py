@@ -16,17 +16,22 @@ if TYPE_CHECKING:
 
 
 def judge(
-    trials: Sequence[Trial], audit: Audit | None, *, wanted: int, naive: bool
+    trials: Sequence[Trial], audit: Audit | None, *, wanted: int, naive: bool, alone: bool
 ) -> tuple[CellStatus, tuple[str, ...]]:
-    """A twin that loses nothing has not shown that the fault can tell good from bad: that is never a pass."""
+    """A twin that loses nothing has not shown that the fault can tell good from bad: that is never a pass.
+
+    alone: no other cell ran meanwhile. Beside others a time to recover is an upper bound: one that is too long says
+    nothing, as what starts again shares the processors with whatever starts next to it.
+    """
     effective = [trial for trial in trials if trial.effective]
     losing = sum(1 for trial in effective if broke(trial))
     unseen = tuple(_unseen(effective, audit, 1 if naive else wanted))
     if naive:
         return _of_twin(len(effective), losing, unseen)
-    broken = tuple(_broken(trials, len(effective), losing, audit))
-    if broken:
-        return "broke", broken
+    broken, slow = tuple(_broken(len(effective), losing, audit)), tuple(_slow(trials))
+    if broken or (slow and alone):
+        return "broke", (*broken, *slow)
+    unseen += tuple(f"{words}, beside other cells; JOBS=1 tells" for words in slow)
     return ("unknown", unseen) if unseen else ("held", ())
 
 
@@ -40,7 +45,7 @@ def _of_twin(effective: int, losing: int, unseen: tuple[str, ...]) -> tuple[Cell
     )
 
 
-def _broken(trials: Sequence[Trial], effective: int, losing: int, audit: Audit | None) -> Iterator[str]:
+def _broken(effective: int, losing: int, audit: Audit | None) -> Iterator[str]:
     if losing:
         yield f"{losing} of {effective} faults broke promises"
     elif audit is not None:
@@ -49,6 +54,9 @@ def _broken(trials: Sequence[Trial], effective: int, losing: int, audit: Audit |
                 yield f"{count} {words}"
     if audit is not None:
         yield from (f"sums do not agree: {words}" for words in audit.identities_broken)
+
+
+def _slow(trials: Sequence[Trial]) -> Iterator[str]:
     slow = [t for t in trials if t.recovered_after_seconds is None or t.recovered_after_seconds > GOAL_S]
     if slow:
         yield f"{len(slow)} of {len(trials)} times it was not well again {GOAL_S:.0f} s after the heal"

@@ -95,7 +95,7 @@ class _Matrix:
     took_s: float = 0.0  # the cells made so far, and what they were guessed to take
     guessed_s: float = 0.0
 
-    def cell(self, wanted: Wanted) -> Cell:
+    def cell(self, wanted: Wanted, side_by_side: int) -> Cell:
         """One, and its line in the index."""
         plan = self.plan
         folder = self.folder / wanted.key
@@ -119,6 +119,7 @@ class _Matrix:
             pids=self.pids,
             root=plan.root,
             broker_password=plan.broker_password,
+            side_by_side=side_by_side,
             stopped=self.stopped,
         )
         began = time.monotonic()
@@ -201,7 +202,8 @@ def _all(matrix: _Matrix) -> int:
 def _side_by_side(matrix: _Matrix, waiting: Sequence[Wanted], jobs: int) -> None:
     """However it ends, no lane runs on after it."""
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lane")
-    running: set[Future[Cell]] = {pool.submit(matrix.cell, wanted) for wanted in waiting}
+    together = min(jobs, len(waiting))
+    running: set[Future[Cell]] = {pool.submit(matrix.cell, wanted, together) for wanted in waiting}
     try:
         while running:
             ended, running = wait(running, timeout=LOOK_S, return_when=FIRST_COMPLETED)

@@ -68,6 +68,7 @@ class Cell:
     seed: int
     rate_per_s: float
     trials_wanted: int
+    side_by_side: int  # cells that ran at a time: times to recover are upper bounds where it is more than one
     overrides: dict[str, str]
     code: Code
     started_at: str
