@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 
@@ -60,7 +61,12 @@ final class Availability {
     private StoreUnavailableException unavailable(RuntimeException failed) {
         String reason = reason(sqlCause(failed));
         if (answering.getAndSet(false)) {
-            log.warn("PostgreSQL cannot serve: {}", reason, failed);
+            // No stack trace: a database that comes back answers some requests and not others, and each change is a
+            // line. Traces would cost a starting application the processor it needs to recover.
+            log.warn(
+                    "PostgreSQL cannot serve: {} ({})",
+                    reason,
+                    NestedExceptionUtils.getMostSpecificCause(failed).toString());
         }
         return new StoreUnavailableException("PostgreSQL cannot serve: " + reason, failed);
     }

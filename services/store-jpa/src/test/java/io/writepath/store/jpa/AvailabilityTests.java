@@ -1,0 +1,37 @@
+package io.writepath.store.jpa;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.writepath.post.StoreUnavailableException;
+import java.sql.SQLException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.DataAccessResourceFailureException;
+
+@ExtendWith(OutputCaptureExtension.class)
+class AvailabilityTests {
+
+    private final Availability postgres = new Availability();
+
+    @Test
+    void aDatabaseThatComesAndGoesCostsOneLineAChangeAndNoStackTrace(CapturedOutput output) {
+        for (int times = 0; times < 3; times++) {
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> postgres.ask(this::gone));
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> postgres.ask(this::gone));
+            assertThat(postgres.ask(() -> "stored")).isEqualTo("stored");
+        }
+        assertThat(output.getAll().lines().filter(line -> line.contains("PostgreSQL")))
+                .hasSize(6)
+                .first()
+                .asString()
+                .contains("cannot serve: the connection failed (java.sql.SQLException: the peer has gone)");
+        assertThat(output).doesNotContain("\tat ");
+    }
+
+    private String gone() {
+        throw new DataAccessResourceFailureException("insert", new SQLException("the peer has gone", "08006"));
+    }
+}
