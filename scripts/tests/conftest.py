@@ -19,8 +19,13 @@ settings.register_profile("writepath", deadline=None, derandomize=True, database
 settings.load_profile("writepath")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves the containers' own tests to the docker runtime: RUNTIME=native promises to do without an engine."""
+    """Leaves the containers' own tests to the docker runtime: RUNTIME=native promises to do without an engine.
+
+    The contract comes last: its stack lives until the end of the session, and would load whatever came after it.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("contract") is not None)
     containers = [item for item in items if item.get_closest_marker("docker")]
     if containers and not _with_containers(config):
         config.hook.pytest_deselected(items=containers)

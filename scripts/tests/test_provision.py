@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -253,6 +254,13 @@ def test_a_free_port_is_not_one_the_kernel_gives_to_clients() -> None:
     """A client's connection could take it between the choice and the use."""
     low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
     assert not [port for port in (free_port(set()) for _ in range(50)) if low <= port <= high]
+
+
+def test_no_port_is_given_to_two_stacks_that_start_side_by_side() -> None:
+    """Neither listens yet; a thousand random ports of some twenty thousand would hardly all differ."""
+    with ThreadPoolExecutor(4) as pool:
+        given = list(pool.map(lambda _: free_port(set()), range(1000)))
+    assert len(set(given)) == len(given)
 
 
 def test_secrets_are_masked_by_name_and_in_addresses() -> None:
