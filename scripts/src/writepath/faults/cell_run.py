@@ -15,7 +15,7 @@ from writepath.errors import WritepathError
 from writepath.faults import choose, evaluate, overload
 from writepath.faults.catalogue import STORES
 from writepath.faults.deadman import Deadman
-from writepath.faults.scene import Scene, StoppedError
+from writepath.faults.scene import FaultError, Scene, StoppedError
 from writepath.faults.schedule import schedule
 from writepath.faults.toxiproxy import API_PORT, SERVICE, Toxiproxy
 from writepath.faults.trials import Struck
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from writepath.runtime.base import Runtime, Stack
 
 SCRIPT = "k6/scenarios/ramp.js"
-FIRST_GOOD_S = 60.0  # from the load's start, cold
+FIRST_GOOD_S = 120.0  # from the load's start, cold, perhaps beside others that start
 RECOVERY_BOUND_S = 90.0  # three times the goal: beyond it nothing is learnt by waiting
 TRIAL_BOUND_S = RECOVERY_BOUND_S + 60.0
 SMALL_DISK_BYTES = {"postgres": 192 << 20, "rabbitmq": 256 << 20, "elasticsearch": 128 << 20}
@@ -177,7 +177,8 @@ def _struck_again_and_again(
     load, truth = through
     with k6.start(load, lane.runtime.load_generator()) as generator:
         watch = Watch(generator.ledger, spec.rate_per_s)
-        _await_well(scene, generator, watch, time.time(), FIRST_GOOD_S)
+        if not _await_well(scene, generator, watch, time.time(), FIRST_GOOD_S):
+            raise FaultError(f"not one good 10 s within {FIRST_GOOD_S:.0f} s of load: nothing was struck")
         for number in schedule(spec.seed, spec.fault, spec.trials):
             scene.all_ready()
             found.gauges.append(truth.store.gauges())
