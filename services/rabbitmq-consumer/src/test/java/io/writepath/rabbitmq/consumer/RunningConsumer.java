@@ -8,6 +8,7 @@ import io.writepath.testsupport.PostgresService;
 import io.writepath.testsupport.RabbitService;
 import java.util.Map;
 import java.util.function.UnaryOperator;
+import org.springframework.amqp.rabbit.core.RabbitAdmin;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ApplicationContextInitializer;
@@ -57,6 +58,11 @@ final class RunningConsumer implements AutoCloseable {
 
     QueueInspector queue() {
         return context.getBean(QueueInspector.class);
+    }
+
+    /** Throws what would end the listener container for good. */
+    void declareAsTheContainerDoes() {
+        context.getBean(RabbitAdmin.class).initialize();
     }
 
     /** Whether it holds a connection to consume on, as far as its client has noticed. */
