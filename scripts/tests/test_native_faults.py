@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import re
@@ -19,6 +20,7 @@ import pytest
 from writepath import pidfile, provision, registry
 from writepath.errors import SetupError, StartError
 from writepath.process import Daemon, call
+from writepath.runtime.base import FILL_BYTES_PER_S
 from writepath.runtime.native import NativeRuntime, disk
 
 if TYPE_CHECKING:
@@ -241,6 +243,24 @@ def test_a_disk_that_is_not_the_small_one_is_never_filled(tmp_path: Path) -> Non
     with pytest.raises(StartError, match="nothing was written"):
         disk.SmallDisk(folder=tmp_path, device=tmp_path.stat().st_dev + 1).fill()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_fills_at_the_pace_of_a_runaway_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At once, no store could see its free space shrink, and act."""
+    now, room = [0.0], [256 << 20]
+
+    def write(_descriptor: int, chunk: bytes) -> None:
+        if room[0] < len(chunk):
+            raise OSError(errno.ENOSPC, "full")
+        room[0] -= len(chunk)
+
+    monkeypatch.setattr(disk.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(disk.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    monkeypatch.setattr(disk.os, "write", write)
+    monkeypatch.setattr(disk.SmallDisk, "_check", lambda *_: None)
+    disk.SmallDisk(folder=tmp_path, device=0).fill()
+    assert room == [0]
+    assert now[0] == pytest.approx((256 << 20) / FILL_BYTES_PER_S)
 
 
 def test_a_stale_folder_is_removed_without_what_is_mounted_below(tmp_path: Path) -> None:

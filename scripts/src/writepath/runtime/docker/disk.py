@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from writepath.errors import StartError
 from writepath.process import call
+from writepath.runtime.base import FILL_BYTES_PER_S
 
 if TYPE_CHECKING:
     from writepath.runtime.docker.engine import Container
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
 BALLAST = ".writepath-ballast"
 _PAGE_BYTES = 64 * 1024  # a file system in memory rounds its size up to a page, of at most so many
 _FILL_SECONDS = 60
+_STEPS_PER_S = 10
+_FILL = (  # each ends when nothing more fits: the steps, and what fills the rest
+    f"(while dd if=/dev/zero bs={FILL_BYTES_PER_S // _STEPS_PER_S} count=1; do sleep {1 / _STEPS_PER_S}; done;"
+    ' cat /dev/zero) >"$0" 2>/dev/null || true'
+)
 
 
 def fill(keeper: Container, size_bytes: int) -> int:
@@ -23,7 +29,7 @@ def fill(keeper: Container, size_bytes: int) -> int:
             f"{keeper.name}: {_place(keeper)} is a {kind} of {size} bytes, not the small disk of {size_bytes}; "
             "nothing was written"
         )
-    _run(keeper, 'cat /dev/zero >"$0" 2>/dev/null || true')  # it ends when nothing more fits
+    _run(keeper, _FILL)
     return _state(keeper)[2]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from writepath import process
 from writepath.errors import SetupError, StartError
+from writepath.runtime.base import FILL_BYTES_PER_S
 
 if TYPE_CHECKING:
     from writepath.runtime.native.account import Account
@@ -35,14 +36,14 @@ class SmallDisk:
         return self.folder / "ballast"
 
     def fill(self) -> int:
-        """Writes until nothing more fits; the bytes left free. Never anywhere but on this file system."""
+        """Writes, as fast as a runaway log, until nothing more fits; the bytes left free. Never on another file system."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         self._check(self.folder.stat().st_dev)
         descriptor = os.open(self.ballast, flags, 0o600)
         try:
             self._check(os.fstat(descriptor).st_dev)
             for size in _CHUNKS:
-                _write_all(descriptor, bytes(size))
+                _write_all(descriptor, bytes(size), per_s=FILL_BYTES_PER_S / size)
             left = os.fstatvfs(descriptor)
             return left.f_bavail * left.f_frsize
         finally:
@@ -107,10 +108,13 @@ def _plain(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
-def _write_all(descriptor: int, chunk: bytes) -> None:
+def _write_all(descriptor: int, chunk: bytes, per_s: float) -> None:
+    began, written = time.monotonic(), 0
     try:
         while True:
             os.write(descriptor, chunk)
+            written += 1
+            time.sleep(max(0.0, began + written / per_s - time.monotonic()))
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise

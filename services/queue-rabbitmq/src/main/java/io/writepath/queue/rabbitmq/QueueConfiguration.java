@@ -55,7 +55,7 @@ public class QueueConfiguration {
      */
     @Bean
     RabbitAdmin rabbitAdmin(ConnectionFactory connections) {
-        RabbitAdmin admin = new TolerantAdmin(connections);
+        RabbitAdmin admin = new RabbitAdmin(connections);
         admin.setAutoStartup(false);
         return admin;
     }

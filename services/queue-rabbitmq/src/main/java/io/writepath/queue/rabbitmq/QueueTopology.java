@@ -99,7 +99,8 @@ public final class QueueTopology {
         return queue.isDurable();
     }
 
-    Map<String, Object> arguments() {
+    /** What the queue is declared with. */
+    public Map<String, Object> arguments() {
         return queue.getArguments();
     }
 

@@ -116,6 +116,11 @@ class ConsumerConfiguration {
     }
 
     @Bean
+    ConsumerWatch consumerWatch(QueueConsumer consumer, Deliveries deliveries) {
+        return new ConsumerWatch(consumer, deliveries);
+    }
+
+    @Bean
     QueueInspector queueInspector(
             QueueConsumer consumer, QueueReadBack readBack, ConsumerCounters counters, Deliveries deliveries) {
         return new ConsumerQueueInspector(consumer, readBack, counters, deliveries);

@@ -4,6 +4,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.NoOpMetricsCollector;
 import io.writepath.queue.rabbitmq.QueueTopology;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -14,9 +15,11 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Deliveries extends NoOpMetricsCollector {
 
     private final Map<Channel, Consuming> consuming = new ConcurrentHashMap<>();
+    private volatile long movedNanos = System.nanoTime();
 
     @Override
     public void basicConsume(Channel channel, String consumerTag, boolean autoAck) {
+        movedNanos = System.nanoTime();
         consuming.put(channel, new Consuming(consumerTag, autoAck));
         channel.addShutdownListener(cause -> consuming.remove(channel));
     }
@@ -25,6 +28,7 @@ final class Deliveries extends NoOpMetricsCollector {
     public void consumedMessage(Channel channel, long deliveryTag, String consumerTag) {
         Consuming here = consuming.get(channel);
         if (here != null) {
+            movedNanos = System.nanoTime();
             here.delivered = deliveryTag;
         }
     }
@@ -33,6 +37,7 @@ final class Deliveries extends NoOpMetricsCollector {
     public void basicAck(Channel channel, long deliveryTag, boolean multiple) {
         Consuming here = consuming.get(channel);
         if (here != null) {
+            movedNanos = System.nanoTime();
             here.acknowledged = deliveryTag == 0 ? here.delivered : deliveryTag;
         }
     }
@@ -41,6 +46,11 @@ final class Deliveries extends NoOpMetricsCollector {
         return consuming.values().stream()
                 .mapToLong(here -> here.delivered - here.acknowledged)
                 .sum();
+    }
+
+    /** Whether nothing is in hand, and nothing has come, gone or begun to be consumed for so long. */
+    boolean silentFor(Duration time) {
+        return unacknowledged() == 0 && System.nanoTime() - movedNanos >= time.toNanos();
     }
 
     /** Whether the broker forgets a message as soon as it delivered it, so that there is nothing to acknowledge. */

@@ -63,6 +63,24 @@ final class QueueConsumer implements SmartLifecycle, Gauges {
         return container.isRunning() && container.getActiveConsumerCount() > 0;
     }
 
+    /** Whether the container stopped by itself, as it does for good on an error it takes for fatal. */
+    boolean ended() {
+        return running && !container.isRunning();
+    }
+
+    /** With a consumer that is new to the broker; what is in hand is left to it. */
+    void consumeAnew() {
+        lifecycle.lock();
+        try {
+            if (running) {
+                container.stop();
+                container.start();
+            }
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
     /** Messages delivered here and not acknowledged. */
     long unacknowledged() {
         return deliveries.unacknowledged();

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -151,14 +152,46 @@ class ConsumerIntegrationTests {
         try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES)) {
             // The consumer makes the right queue again itself, and may be faster.
             await().atMost(SOON).ignoreExceptions().until(sender::makeClassicQueue);
-            // Found the queue gone, declares it, and is refused: somebody was faster.
-            consumer.declareAsTheContainerDoes();
 
             sender.send(posts);
 
             await().atMost(DRAINED).ignoreExceptions().until(() -> consumer.hasDrainedTo(100));
             assertThat(storedIds(consumer)).containsExactlyInAnyOrderElementsOf(ids(posts));
             consumer.queue().assertReady();
+            assertThat(consumer.queue().durability().level()).hasToString("B");
+        } finally {
+            sender.deleteQueue();
+        }
+    }
+
+    @Test
+    void aQueueDeletedAndMadeAgainAtOnceIsConsumed() throws Exception {
+        List<Post> posts = Sender.posts(200);
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES)) {
+            sender.send(posts.subList(0, 100));
+            await().atMost(DRAINED).until(() -> consumer.hasDrainedTo(100));
+            sender.makeQueueAgain();
+            sender.send(posts.subList(100, 200));
+
+            await().atMost(DRAINED).ignoreExceptions().until(() -> consumer.hasDrainedTo(200));
+            assertThat(storedIds(consumer)).containsExactlyInAnyOrderElementsOf(ids(posts));
+        }
+    }
+
+    @Test
+    void aContainerThatTookARefusalForFatalIsStartedAgain() throws Exception {
+        List<Post> posts = Sender.posts(100);
+        AtomicBoolean blind = new AtomicBoolean();
+        try (RunningConsumer consumer =
+                RunningConsumer.startBlindable(RABBIT, POSTGRES, blind, sender::makeClassicQueue)) {
+            blind.set(true);
+            sender.deleteQueue();
+            await().atMost(SOON).until(() -> !blind.get());
+
+            sender.send(posts);
+
+            await().atMost(DRAINED).ignoreExceptions().until(() -> consumer.hasDrainedTo(100));
+            assertThat(storedIds(consumer)).containsExactlyInAnyOrderElementsOf(ids(posts));
             assertThat(consumer.queue().durability().level()).hasToString("B");
         } finally {
             sender.deleteQueue();

@@ -1,13 +1,21 @@
 package io.writepath.rabbitmq.consumer;
 
+import static org.awaitility.Awaitility.await;
+
 import io.writepath.post.PostBatchWriter;
 import io.writepath.post.QueueInspector;
 import io.writepath.post.QueueInspector.Pending;
 import io.writepath.post.StoreInspector;
 import io.writepath.testsupport.PostgresService;
 import io.writepath.testsupport.RabbitService;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.springframework.amqp.rabbit.core.RabbitAdmin;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -30,11 +38,44 @@ final class RunningConsumer implements AutoCloseable {
     /** Starts it with something that goes wrong wrapped around the real store's writer. */
     static RunningConsumer start(
             RabbitService rabbit, PostgresService postgres, UnaryOperator<PostBatchWriter> mishap, String... settings) {
+        return start(rabbit, postgres, PostBatchWriter.class, (writer, context) -> mishap.apply(writer), settings);
+    }
+
+    /**
+     * Starts it with a listener container that finds its queue gone while it is blind, and by then somebody else has
+     * made another one: seeing again, it is refused when it declares its own.
+     */
+    static RunningConsumer startBlindable(
+            RabbitService rabbit, PostgresService postgres, AtomicBoolean blind, Callable<Boolean> meanwhile) {
+        return start(rabbit, postgres, RabbitAdmin.class, (admin, context) -> {
+            RabbitAdmin blindable = new RabbitAdmin(admin.getRabbitTemplate()) {
+                @Override
+                public @Nullable Properties getQueueProperties(String queue) {
+                    if (!blind.get()) {
+                        return super.getQueueProperties(queue);
+                    }
+                    await().atMost(Duration.ofSeconds(10)).ignoreExceptions().until(meanwhile);
+                    blind.set(false);
+                    return null;
+                }
+            };
+            blindable.setApplicationContext(context);
+            blindable.setAutoStartup(false);
+            return blindable;
+        });
+    }
+
+    private static <B> RunningConsumer start(
+            RabbitService rabbit,
+            PostgresService postgres,
+            Class<B> type,
+            BiFunction<B, ConfigurableApplicationContext, B> wrapped,
+            String... settings) {
         ApplicationContextInitializer<ConfigurableApplicationContext> wrap =
                 context -> context.getBeanFactory().addBeanPostProcessor(new BeanPostProcessor() {
                     @Override
                     public Object postProcessAfterInitialization(Object bean, String name) {
-                        return bean instanceof PostBatchWriter writer ? mishap.apply(writer) : bean;
+                        return type.isInstance(bean) ? wrapped.apply(type.cast(bean), context) : bean;
                     }
                 });
         return new RunningConsumer(new SpringApplicationBuilder(ConsumerApplication.class)
@@ -58,11 +99,6 @@ final class RunningConsumer implements AutoCloseable {
 
     QueueInspector queue() {
         return context.getBean(QueueInspector.class);
-    }
-
-    /** Throws what would end the listener container for good. */
-    void declareAsTheContainerDoes() {
-        context.getBean(RabbitAdmin.class).initialize();
     }
 
     /** Whether it holds a connection to consume on, as far as its client has noticed. */

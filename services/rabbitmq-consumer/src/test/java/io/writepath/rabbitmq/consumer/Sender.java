@@ -10,6 +10,8 @@ import io.writepath.post.Post;
 import io.writepath.post.QueueNames;
 import io.writepath.queue.rabbitmq.OutgoingMessage;
 import io.writepath.queue.rabbitmq.PostMessages;
+import io.writepath.queue.rabbitmq.QueueSettings;
+import io.writepath.queue.rabbitmq.QueueTopology;
 import io.writepath.testsupport.RabbitService;
 import java.io.IOException;
 import java.time.Instant;
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class Sender implements AutoCloseable {
 
     private static final long CONFIRM_TIMEOUT_MS = 30_000;
+    private static final QueueSettings DEFAULTS = new QueueSettings(1_000_000, 100);
 
     private final Connection connection;
     private final Channel channel;
@@ -80,6 +83,13 @@ final class Sender implements AutoCloseable {
             own.queueBind(QueueNames.QUEUE, QueueNames.EXCHANGE, QueueNames.ROUTING_KEY);
             return true;
         }
+    }
+
+    /** Deletes the queue and declares it again as it was, within a millisecond. */
+    void makeQueueAgain() throws IOException {
+        channel.queueDelete(QueueNames.QUEUE);
+        channel.queueDeclare(QueueNames.QUEUE, true, false, false, new QueueTopology(DEFAULTS).arguments());
+        channel.queueBind(QueueNames.QUEUE, QueueNames.EXCHANGE, QueueNames.ROUTING_KEY);
     }
 
     void deleteQueue() throws IOException {
