@@ -56,6 +56,19 @@ def test_a_promise_broken_outside_any_faults_reach_breaks_it_too() -> None:
     assert judge([TRIAL], replace(READ, unexpected=1), wanted=1, naive=False, alone=True)[0] == "broke"
 
 
+def test_what_was_in_a_deleted_queue_is_destroyed_and_anything_else_is_broken() -> None:
+    took = replace(TRIAL, lost=2, taken_along=2)
+    seen = replace(READ, verdict="FAIL", lost=2)
+    status, reasons = judge([TRIAL] * 5 + [took], seen, wanted=6, naive=False, alone=True)
+    assert (status, reasons) == ("destroyed", ("1 of 6 deletions took 2 acknowledged writes along",))
+    more = replace(took, lost=3)
+    assert judge([TRIAL] * 5 + [more], seen, wanted=6, naive=False, alone=True)[0] == "broke"
+    elsewhere = replace(seen, lost=3)  # outside of every trial's stretch
+    assert judge([TRIAL] * 5 + [took], elsewhere, wanted=6, naive=False, alone=True)[0] == "broke"
+    slow = replace(took, recovered_after_seconds=None)
+    assert judge([slow], seen, wanted=1, naive=False, alone=True)[0] == "broke"
+
+
 def test_a_twin_that_loses_says_so_and_one_that_does_not_discriminates_nothing() -> None:
     assert judge([replace(TRIAL, lost=3)], READ, wanted=6, naive=True, alone=True)[0] == "loses"
     assert judge([TRIAL], READ, wanted=1, naive=True, alone=True)[0] == "not discriminating"

@@ -49,6 +49,16 @@ def test_a_lost_write_belongs_to_the_fault_that_could_reach_it() -> None:
     assert (first.lost, second.lost) == (2, 1)
 
 
+def test_what_was_under_way_when_a_queue_was_deleted_was_taken_along_and_nothing_else() -> None:
+    deleted = replace(struck(1, 20), destroyed_ms=ORIGIN_MS + 20_030)
+    # Acknowledged 0.3 s before, 0.1 s before; sent while it was being deleted; sent when it was gone.
+    seqs = (at(19.7), at(19.9), at(20) + 1, at(20) + 2)
+    (trial,) = trials(ledger(60), lost(*seqs), [deleted], RATE_PER_S, END_MS)
+    assert (trial.lost, trial.taken_along) == (4, 2)
+    (other,) = trials(ledger(60), lost(*seqs), [struck(1, 20)], RATE_PER_S, END_MS)
+    assert (other.lost, other.taken_along) == (4, 0)
+
+
 def test_requests_without_an_answer_are_counted_by_kind() -> None:
     taken = ledger(60, {range(at(20), at(20) + 3): 0, range(at(22), at(22) + 2): 503})
     (trial,) = trials(taken, lost(), [struck(1, 20, 3)], RATE_PER_S, END_MS)

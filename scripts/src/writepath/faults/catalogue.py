@@ -47,6 +47,11 @@ class Fault:
     small_disk: bool = False
 
     @property
+    def destroys(self) -> bool:
+        """Whether it deletes, on purpose, the place where acknowledged writes are."""
+        return self.action == "delete-queue"
+
+    @property
     def needs_queue(self) -> bool:
         """Whether it makes sense only where a queue is."""
         return self.action in ("delete-queue", "delete-binding")

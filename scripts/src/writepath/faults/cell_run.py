@@ -201,8 +201,10 @@ def _strike(spec: CellSpec, lane: Lane, scene: Scene, number: Moment) -> Struck:
     act = choose.action(spec.fault, scene, number.number, lane.broker_password)
     scene.wait(number.steady_seconds)
     began, injected_ms = time.monotonic(), time.time() * 1000
+    done_ms: float | None = None
     try:
         act.inject()
+        done_ms = time.time() * 1000
         scene.wait(number.lasts_seconds - (time.monotonic() - began))
     finally:
         healed_ms = time.time() * 1000
@@ -210,7 +212,13 @@ def _strike(spec: CellSpec, lane: Lane, scene: Scene, number: Moment) -> Struck:
     proof = act.proof()
     words = f"{spec.variant.name} {spec.fault.key} {number.number}/{spec.trials}"
     lane.say(f"{words}: {proof or 'NOT PROVED'}; healed after {(healed_ms - injected_ms) / 1000:.1f} s")
-    return Struck(moment=number, injected_ms=injected_ms, healed_ms=healed_ms, proof=proof)
+    return Struck(
+        moment=number,
+        injected_ms=injected_ms,
+        healed_ms=healed_ms,
+        proof=proof,
+        destroyed_ms=done_ms if spec.fault.destroys else None,
+    )
 
 
 def _await_well(scene: Scene, generator: k6.Generator, watch: Watch, since_s: float, bound_s: float) -> bool:

@@ -1,4 +1,4 @@
-"""What does a cell say in one word, and why? Held, broke, unknown; of a naive twin: loses, or not discriminating."""
+"""What does a cell say in one word, and why? Of a naive twin: loses, or not discriminating."""
 
 from __future__ import annotations
 
@@ -28,11 +28,18 @@ def judge(
     unseen = tuple(_unseen(effective, audit, 1 if naive else wanted))
     if naive:
         return _of_twin(len(effective), losing, unseen)
-    broken, slow = tuple(_broken(len(effective), losing, audit)), tuple(_slow(trials))
+    taken = [trial.taken_along for trial in effective if trial.taken_along]
+    broken, slow = tuple(_broken(len(effective), losing, audit, sum(taken))), tuple(_slow(trials))
     if broken or (slow and alone):
         return "broke", (*broken, *slow)
     unseen += tuple(f"{words}, beside other cells; JOBS=1 tells" for words in slow)
-    return ("unknown", unseen) if unseen else ("held", ())
+    if unseen:
+        return "unknown", unseen
+    if taken:
+        return "destroyed", (
+            f"{len(taken)} of {len(effective)} deletions took {sum(taken)} acknowledged writes along",
+        )
+    return "held", ()
 
 
 def _of_twin(effective: int, losing: int, unseen: tuple[str, ...]) -> tuple[CellStatus, tuple[str, ...]]:
@@ -45,12 +52,13 @@ def _of_twin(effective: int, losing: int, unseen: tuple[str, ...]) -> tuple[Cell
     )
 
 
-def _broken(effective: int, losing: int, audit: Audit | None) -> Iterator[str]:
+def _broken(effective: int, losing: int, audit: Audit | None, taken: int) -> Iterator[str]:
+    """taken: lost with what was deleted on purpose."""
     if losing:
         yield f"{losing} of {effective} faults broke promises"
     elif audit is not None:
         for name, words in MUST_BE_ZERO.items():
-            if count := getattr(audit, name):
+            if count := getattr(audit, name) - (taken if name == "lost" else 0):
                 yield f"{count} {words}"
     if audit is not None:
         yield from (f"sums do not agree: {words}" for words in audit.identities_broken)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 REACH_MS = (
     6000.0  # a fault can take writes from so long before it: the longest flush interval of any twin is 5 s
 )
+TAKEN_MS = 250.0  # acknowledged so shortly before a deletion may still have been in the queue
 EXPOSED_MS = 5000.0  # acknowledged so near to the fault that it could have taken them
 
 
@@ -33,6 +34,7 @@ class Struck:
     injected_ms: float  # epoch
     healed_ms: float
     proof: str  # empty: not proved
+    destroyed_ms: float | None = None  # when what it deletes on purpose was gone
 
 
 def trials(
@@ -85,8 +87,26 @@ def _trial(
         recovered_after_seconds=recovered,
         exposed=int((acknowledged & near & mine).sum()),
         errors=_kinds(records[burst & mine]),
+        taken_along=_taken_along(one, records["seq"][mine], at_ms[mine], answered_ms[mine], classes),
         **counts,
     )
+
+
+def _taken_along(
+    one: Struck,
+    seqs: NDArray[np.int64],
+    sent_ms: NDArray[np.float64],
+    answered_ms: NDArray[np.float64],
+    classes: Mapping[str, NDArray[np.int64]],
+) -> int:
+    """Lost with what was deleted: sent before it was gone, and acknowledged a moment before, or afterwards.
+
+    RabbitMQ confirms what is on its way to a queue while that is deleted: to it, a deleted queue has nothing to nack.
+    """
+    if one.destroyed_ms is None:
+        return 0
+    inside = (sent_ms <= one.destroyed_ms) & (answered_ms >= one.injected_ms - TAKEN_MS)
+    return int(np.isin(seqs[inside], classes["lost"]).sum())
 
 
 def _kinds(records: NDArray[np.void]) -> dict[str, int]:

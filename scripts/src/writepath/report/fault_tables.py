@@ -52,6 +52,8 @@ def verdict_in_words(one: Struck) -> str:
     """`held: 0 of 20 lost data (at most 13.9 %)`; the bound is of the share of such faults, not of the writes."""
     if one.status == "unknown":
         return f"unknown: {'; '.join(one.reasons)}"
+    if one.status == "destroyed":
+        return f"destroyed: {'; '.join(one.reasons)}; none else was lost"
     count = f"{one.losing} of {len(one.effective)} lost data{_bound(one)}"
     if one.status == "not discriminating":
         return f"not discriminating: {count}"
@@ -80,8 +82,9 @@ def _outcomes(matrix: Matrix, order: Sequence[str]) -> Table:
         key="outcomes",
         title="What each variant did under each fault",
         caption="held: in every effective fault all acknowledged writes were in the store, once and as sent, read back"
-        " twice, the second time after kill -9 of every store. In brackets the 95 % upper bound of the share of such"
-        " faults that lose data: few faults prove little. Last, the seconds to recover, median and worst.",
+        " twice, the second time after kill -9 of every store. destroyed: only what was in a queue that somebody deleted"
+        " is gone. In brackets the 95 % upper bound of the share of such faults that lose data: few faults prove"
+        " little. Last, the seconds to recover, median and worst.",
         columns=(
             Column(key="fault", title="fault"),
             *(Column(key=variant, title=titles[variant]) for variant in variants),

@@ -25,8 +25,15 @@ FAULTS_FILE = "faults.json"
 
 MatrixStatus = Literal["running", "aborted", "finished"]
 CellOutcome = Literal["finished", "failed", "aborted"]
-CellStatus = Literal["held", "broke", "unknown", "loses", "not discriminating"]
-EXIT_CODES: dict[CellStatus, int] = {"held": 0, "loses": 0, "unknown": 3, "not discriminating": 3, "broke": 1}
+CellStatus = Literal["held", "destroyed", "broke", "unknown", "loses", "not discriminating"]
+EXIT_CODES: dict[CellStatus, int] = {
+    "held": 0,
+    "destroyed": 0,  # by whoever deleted the queue, and no more than was in it
+    "loses": 0,
+    "unknown": 3,
+    "not discriminating": 3,
+    "broke": 1,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +56,7 @@ class Trial:
     duplicated: int  # stored more than once
     recovered: int  # without an answer, and stored all the same
     errors: dict[str, int]  # by kind, from injection to recovery
+    taken_along: int = 0  # of the lost: in the queue, or on their way to it, when it was deleted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +105,9 @@ class Cell:
 
 
 def broke(trial: Trial) -> int:
-    """Writes of a trial for which the 201 was not kept."""
-    return trial.lost + trial.vanished + trial.stranded + trial.corrupted + trial.duplicated
+    """Writes of a trial for which the 201 was not kept, by the path; what was deleted on purpose is not."""
+    lost = trial.lost - trial.taken_along
+    return lost + trial.vanished + trial.stranded + trial.corrupted + trial.duplicated
 
 
 @dataclass(frozen=True, kw_only=True)

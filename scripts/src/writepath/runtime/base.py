@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from writepath.registry import Variant
 
-FILL_BYTES_PER_S = 100 << 20  # a runaway log on a good disk: a store that watches its free space gets to see it shrink
+FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class Stack(Protocol):
         """`127.0.0.1:PORT` behind which its first instance listens on a port of the compose file."""
 
     def fill_disk(self, component: str) -> int:
-        """Fills the small file system that its data was put on at the start, at FILL_BYTES_PER_S; the bytes left free."""
+        """Fills the small file system its data was put on at the start, at FILL_BYTES_PER_S; the bytes left."""
 
     def free_disk(self, component: str) -> None:
         """Takes away what fill_disk wrote; nothing where nothing is filled."""

@@ -36,7 +36,7 @@ class SmallDisk:
         return self.folder / "ballast"
 
     def fill(self) -> int:
-        """Writes, as fast as a runaway log, until nothing more fits; the bytes left free. Never on another file system."""
+        """Writes, at a runaway log's pace, until nothing more fits; the bytes left. Never on another file system."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         self._check(self.folder.stat().st_dev)
         descriptor = os.open(self.ballast, flags, 0o600)
