@@ -82,7 +82,7 @@ def _outcomes(matrix: Matrix, order: Sequence[str]) -> Table:
         key="outcomes",
         title="What each variant did under each fault",
         caption="held: in every effective fault all acknowledged writes were in the store, once and as sent, read back"
-        " twice, the second time after kill -9 of every store. destroyed: only what was in a queue that somebody deleted"
+        " twice, the second time after kill -9 of every store. destroyed: only what was in a queue when it was deleted"
         " is gone. In brackets the 95 % upper bound of the share of such faults that lose data: few faults prove"
         " little. Last, the seconds to recover, median and worst.",
         columns=(
