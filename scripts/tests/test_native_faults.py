@@ -11,6 +11,7 @@ import time
 import uuid
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -254,9 +255,11 @@ def test_a_disk_fills_at_the_pace_of_a_runaway_log(tmp_path: Path, monkeypatch: 
             raise OSError(errno.ENOSPC, "full")
         room[0] -= len(chunk)
 
-    monkeypatch.setattr(disk.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(disk.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    monkeypatch.setattr(disk.os, "write", write)
+    clock = SimpleNamespace(
+        monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds)
+    )
+    monkeypatch.setattr("writepath.runtime.native.disk.time", clock)
+    monkeypatch.setattr("writepath.runtime.native.disk.os", SimpleNamespace(**{**vars(os), "write": write}))
     monkeypatch.setattr(disk.SmallDisk, "_check", lambda *_: None)
     disk.SmallDisk(folder=tmp_path, device=0).fill()
     assert room == [0]
