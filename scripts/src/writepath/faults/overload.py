@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 BRAKE_MS = 50
 FLOOD_PER_S = 800.0
-FLOOD_S = 6.0
-SETTLED_S = 2.0  # of the flood, before its rate is counted: the path is cold
+FLOOD_S = 20.0
+SETTLED_S = 14.0  # of the flood, before its rate is counted: a cold path carries half of what it does later
 FACTOR = 2.0
 BEFORE_S, AFTER_S = (
     14.0,
