@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,19 @@ def test_use_is_read_from_the_second_version_of_control_groups() -> None:
 def test_two_checkouts_never_share_a_project(tmp_path: Path) -> None:
     assert checkout_key(tmp_path / "a") != checkout_key(tmp_path / "b")
     assert checkout_key(tmp_path) == checkout_key(tmp_path / "sub" / "..")
+
+
+def test_loads_side_by_side_have_containers_of_their_own() -> None:
+    """Else the second one ends the first."""
+    runtime = DockerRuntime(ROOT)
+
+    def name() -> str:
+        command = list(runtime.load_generator())
+        return command[command.index("--name") + 1]
+
+    with ThreadPoolExecutor(max_workers=1) as other:
+        names = [name(), name(), other.submit(name).result(), other.submit(name).result()]
+    assert names[0] == names[1] != names[2] == names[3]
 
 
 def test_the_images_follow_their_sources_and_ignore_build_output(tmp_path: Path) -> None:

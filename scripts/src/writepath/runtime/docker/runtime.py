@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import threading
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -41,7 +42,6 @@ class DockerRuntime:
         self._state = self._root / ".writepath" / "docker"
         self._prefix = project_prefix(self._root)
         self._k6_image = default(self._root, "K6_IMAGE")
-        self._generator = f"{self._prefix}k6-{os.getpid()}"
 
     @cached_property
     def _engine(self) -> Engine:
@@ -102,6 +102,11 @@ class DockerRuntime:
             found[f"image:{name}"] = f"{tag} ({identity})"
         return found
 
+    @property
+    def _generator(self) -> str:
+        """The container of k6, one a thread: stacks run side by side, each with a load of its own."""
+        return f"{self._prefix}k6-{os.getpid()}-{threading.get_native_id()}"
+
     def load_generator(self) -> Sequence[str]:
         """`docker run` of k6 on the host's network, so that it reaches loopback ports as a local k6 would.
 
@@ -134,7 +139,7 @@ class DockerRuntime:
                 say(f"removing what an earlier, killed run left behind: {project}")
                 self._engine.remove_project(project)
         for name in self._engine.names(f"{self._prefix}k6-"):
-            if not psutil.pid_exists(int(name.rpartition("-")[2])):
+            if not psutil.pid_exists(int(name.split("-")[-2])):
                 self._engine.remove([name])
         for folder in pidfile.stale(self._state.glob(f"{self._prefix}*")):
             shutil.rmtree(folder)
