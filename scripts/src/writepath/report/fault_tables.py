@@ -68,7 +68,7 @@ def _bound(one: Struck) -> str:
 def _outcomes(matrix: Matrix, order: Sequence[str]) -> Table:
     struck = Counter(one.variant for one in matrix.correct)
     variants = [
-        name for name, faults in struck.items() if 2 * faults >= max(struck.values())
+        name for name, faults in struck.items() if 4 * faults >= max(struck.values())
     ]  # not by a few alone
     found = {(one.variant, one.fault): one for one in matrix.correct}
     titles = {one.variant: one.title for one in matrix.correct}
