@@ -7,7 +7,6 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.amqp.AmqpException;
 
 /**
  * Sees to it that the consumer consumes, where nothing tells it that it does not any more. The listener container ends
@@ -45,7 +44,7 @@ final class ConsumerWatch implements AutoCloseable {
                 log.debug("nothing was delivered for {} s; consuming anew", SILENT.toSeconds());
                 consumer.consumeAnew();
             }
-        } catch (AmqpException failure) {
+        } catch (RuntimeException failure) { // whatever it is: a clock that throws never looks again
             log.warn("cannot consume yet: {}", failure.toString());
         }
     }

@@ -65,17 +65,21 @@ final class QueueConsumer implements SmartLifecycle, Gauges {
 
     /** Whether the container stopped by itself, as it does for good on an error it takes for fatal. */
     boolean ended() {
-        return running && !container.isRunning();
+        if (!lifecycle.tryLock()) {
+            return false; // stopped on purpose, as in a reset
+        }
+        try {
+            return running && !container.isRunning();
+        } finally {
+            lifecycle.unlock();
+        }
     }
 
     /** With a consumer that is new to the broker; what is in hand is left to it. */
     void consumeAnew() {
         lifecycle.lock();
         try {
-            if (running) {
-                container.stop();
-                container.start();
-            }
+            restart();
         } finally {
             lifecycle.unlock();
         }
@@ -102,6 +106,7 @@ final class QueueConsumer implements SmartLifecycle, Gauges {
             throw new StoreUnavailableException("interrupted while the queue was emptied", e);
         } finally {
             restart();
+            log.info("consuming again after a reset");
             lifecycle.unlock();
         }
     }
@@ -122,7 +127,6 @@ final class QueueConsumer implements SmartLifecycle, Gauges {
         container.stop();
         listener.resume();
         if (running) {
-            log.info("consuming again after a reset");
             container.start();
         }
     }
