@@ -79,6 +79,16 @@ def test_both_runtimes_stand_on_one_page_and_one_can_be_replaced(docs: Path) -> 
     assert publish.differences(docs) == []
 
 
+def test_a_variant_struck_by_few_faults_gets_no_column_of_its_own(docs: Path) -> None:
+    many = [replace(CELL, fault=f"fault-{number}") for number in range(5)]
+    order = replace(CELL, variant="rabbitmq-jpa-4-consumers", title="Queue, 4 consumers")
+    cli_publish(docs, matrix(docs, *many, order))
+    page = (docs / "docs/results/faults.md").read_text(encoding="utf-8")
+    head = next(line for line in page.splitlines() if line.startswith("| fault |"))
+    assert head == f"| fault | {CELL.title} |"
+    assert order.title in page
+
+
 def test_a_changed_record_or_page_is_named(docs: Path) -> None:
     cli_publish(docs, matrix(docs, CELL))
     promises = docs / "docs/durability.md"

@@ -28,8 +28,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 public class JpaStoreAutoConfiguration {
 
     /**
-     * Waits are bounded so that one for the pool and one for the server stay below the application's deadline of 5 s.
-     * Each can be overridden as {@code spring.datasource.hikari.*}.
+     * Waits are bounded so that one for the pool, one for the insert and one for the commit end within the
+     * application's deadline of 5 s. Each can be overridden as {@code spring.datasource.hikari.*}.
      */
     @Bean
     @ConfigurationProperties("spring.datasource.hikari")
@@ -40,8 +40,8 @@ public class JpaStoreAutoConfiguration {
                 .build();
         pool.setPoolName("posts");
         pool.setAutoCommit(false); // Hibernate then takes a connection only when it has a statement to send
-        pool.setConnectionTimeout(2_000);
-        pool.setValidationTimeout(1_000); // of a connection that idled: part of the wait, not on top of it
+        pool.setConnectionTimeout(1_000);
+        pool.setValidationTimeout(500); // of a connection that idled: part of the wait, not on top of it
         pool.setInitializationFailTimeout(120_000); // PostgreSQL may still be starting
         pool.addDataSourceProperty("socketTimeout", "2"); // seconds; a frozen server must not pin a connection
         pool.addDataSourceProperty("connectTimeout", "2");

@@ -3,6 +3,7 @@ package io.writepath.store.jpa;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.writepath.post.Durability;
 import io.writepath.post.Post;
 import io.writepath.post.PostBatchWriter;
@@ -14,6 +15,7 @@ import io.writepath.post.StoreInspector;
 import io.writepath.post.StoredPost;
 import io.writepath.testsupport.BackingServices;
 import io.writepath.testsupport.PostgresService;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -37,6 +39,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class JpaStoreIntegrationTests {
 
+    private static final Duration DEADLINE = Duration.ofSeconds(5);
     private static final Instant MOMENT = Instant.parse("2026-01-02T03:04:05.678Z");
 
     private final ConfigurableApplicationContext context = start();
@@ -78,6 +81,15 @@ class JpaStoreIntegrationTests {
     void writesAPostWithExactlyOneStatement() {
         writer.write(post("a"));
         assertThat(SentStatements.sent()).singleElement().asString().startsWith("insert into posts");
+    }
+
+    @Test
+    void waitsForPoolInsertAndCommitEndWithinTheDeadline() {
+        HikariDataSource pool = context.getBean(HikariDataSource.class);
+        Duration server =
+                Duration.ofSeconds(Long.parseLong(pool.getDataSourceProperties().getProperty("socketTimeout")));
+        assertThat(Duration.ofMillis(pool.getConnectionTimeout()).plus(server).plus(server))
+                .isLessThanOrEqualTo(DEADLINE);
     }
 
     @Test
