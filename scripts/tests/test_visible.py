@@ -107,6 +107,18 @@ def test_what_has_waited_long_is_asked_seldom_and_at_last_no_more() -> None:
     assert len(store.asked) == before
 
 
+@pytest.mark.parametrize(
+    ("takes_s", "pause_s"), [(0.02, visible.EVERY_S), (0.6, 0.15), (30.0, visible.SELDOM_S)]
+)
+def test_a_store_that_shows_writes_late_is_asked_more_seldom(takes_s: float, pause_s: float) -> None:
+    store = Store(shown_from_s=dict.fromkeys(range(5), 1000 + takes_s - 0.01))
+    probe = prober(store, [0.0] * 5)
+    assert probe.pause_s() == visible.EVERY_S
+    store.now_s += takes_s - 0.01
+    probe.question()
+    assert probe.pause_s() == pytest.approx(pause_s)
+
+
 def test_a_question_without_an_answer_says_nothing_of_the_writes() -> None:
     store = Store(shown_from_s={0: 0.0}, down=True)
     probe = prober(store, [0.0])

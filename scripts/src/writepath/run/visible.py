@@ -8,8 +8,10 @@ and the sending of the last question that missed it a lower one.
 from __future__ import annotations
 
 import gzip
+import statistics
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Self
@@ -30,7 +32,10 @@ if TYPE_CHECKING:
     from writepath.run.inspector import Inspector
 
 PER_S = 20.0  # samples at the plan's peak rate; 0 asks for nothing
-EVERY_S = 0.05
+EVERY_S = 0.05  # between questions, or a share of what writes take to be seen there, up to SELDOM_S
+USUAL_SHARE = 0.25  # an index that shows a write after half a second need not be asked ten times meanwhile
+SELDOM_S = 0.25
+USUAL_OF = 20  # the latest so many that were seen
 AGE_SHARE = (
     0.02  # what has waited long is asked for at a fiftieth of its age: a backlog must not make questions long
 )
@@ -76,6 +81,7 @@ class Prober:
     clock: Callable[[], float] = time.time
     answered: int = 0
     failed: int = 0
+    _took_s: deque[float] = field(default_factory=lambda: deque(maxlen=USUAL_OF))
     _ending: threading.Event = field(default_factory=threading.Event)
 
     @staticmethod
@@ -129,7 +135,12 @@ class Prober:
         while not self._ending.is_set():
             began = time.monotonic()
             self.question()
-            self._ending.wait(max(0.0, began + EVERY_S - time.monotonic()))
+            self._ending.wait(max(0.0, began + self.pause_s() - time.monotonic()))
+
+    def pause_s(self) -> float:
+        """Between two questions: each costs the store work that the load then has to share."""
+        usual_s = statistics.median(self._took_s) if self._took_s else 0.0
+        return min(SELDOM_S, max(EVERY_S, USUAL_SHARE * usual_s))
 
     def question(self) -> None:
         """One, for all that are due; one that gets no answer says nothing and is asked again."""
@@ -149,6 +160,7 @@ class Prober:
         hit = np.isin(self.seq[which], np.fromiter(found, dtype=np.int64))
         missed = which[~hit]
         self._visible_at_ms[which[hit]] = at_ms
+        self._took_s.extend((at_ms / 1000 - self._started_s - self.due_s[which[hit]]).tolist())
         self._not_before_ms[missed] = sent_s * 1000
         age_s = now_s - self.due_s[missed]
         self._next_s[missed] = now_s + np.maximum(EVERY_S / 2, AGE_SHARE * age_s)
