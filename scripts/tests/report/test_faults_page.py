@@ -79,6 +79,13 @@ def test_both_runtimes_stand_on_one_page_and_one_can_be_replaced(docs: Path) -> 
     assert publish.differences(docs) == []
 
 
+def test_a_trial_without_a_fault_is_not_counted_as_one(docs: Path) -> None:
+    control = replace(CELL, fault="none")
+    assert cli_publish(docs, matrix(docs, CELL, control)) == 0
+    page = (docs / "docs/results/faults.md").read_text(encoding="utf-8")
+    assert "2 cells, 1 effective faults, 1 trials without one as control," in page
+
+
 def test_a_variant_struck_by_few_faults_gets_no_column_of_its_own(docs: Path) -> None:
     many = [replace(CELL, fault=f"fault-{number}") for number in range(5)]
     order = replace(CELL, variant="rabbitmq-jpa-4-consumers", title="Queue, 4 consumers")

@@ -69,12 +69,14 @@ def page(matrices: Sequence[Matrix]) -> str:
     """One part a runtime."""
     parts = ["# Results: faults under load", INTRODUCTION]
     for matrix in matrices:
-        index, faults = matrix.index, sum(len(one.effective) for one in matrix.cells)
+        index = matrix.index
+        controls = sum(len(one.effective) for one in matrix.cells if one.fault == "none")
+        faults = sum(len(one.effective) for one in matrix.cells) - controls
         versions = {f"{name} {version}" for one in matrix.cells for name, version in one.versions.items()}
         parts.append(
             f"## {index.runtime} runtime\n\n{len(matrix.cells)} cells, {faults} effective faults,"
-            f" {index.rate_per_s:g} requests a second, seed {index.seed}, {escape.markdown(index.started_at)}."
-            f" {escape.markdown(', '.join(sorted(versions)))}."
+            f" {controls} trials without one as control, {index.rate_per_s:g} requests a second, seed {index.seed},"
+            f" {escape.markdown(index.started_at)}. {escape.markdown(', '.join(sorted(versions)))}."
         )
         parts += [_deeper(exports.markdown(table)) for table in tables(matrix, order(matrix.cells))]
     return "\n\n".join(parts) + "\n"
