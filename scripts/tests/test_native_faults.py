@@ -298,7 +298,6 @@ def test_usage_goes_on_growing_over_a_revival(jpa: NativeStack) -> None:
     assert eventually(lambda: jpa.is_ready("nginx"))
     after = jpa.usage()["nginx"]
     assert before.cpu_seconds <= killed.cpu_seconds < after.cpu_seconds
-    assert (after.write_bytes or 0) >= (before.write_bytes or 0)
 
 
 def test_a_process_that_ended_by_itself_stays_lost_though_it_is_revived(jpa: NativeStack) -> None:

@@ -154,7 +154,7 @@ def test_usage_never_falls_and_tells_of_every_component(stores: NativeStack) -> 
         assert usage.rss_bytes > 1_000_000, name
         assert usage.cpu_seconds > 0, name
         assert second[name].cpu_seconds >= usage.cpu_seconds
-        assert (second[name].write_bytes or 0) >= (usage.write_bytes or 0)
+        assert usage.write_bytes is None, name  # the kernel's figure is no measure of it
     assert first["elasticsearch"].cpu_seconds > 1
 
 
@@ -186,7 +186,7 @@ def test_a_component_that_ends_is_lost_with_the_reason(runtime: NativeRuntime) -
         os.kill(stack.pids("postgres")[0], 9)
         assert eventually(lambda: f"postgres: {killed}" in stack.lost_components())
         after = stack.usage()["postgres"]  # what it used before stays counted
-        assert (after.cpu_seconds, after.write_bytes) >= (before.cpu_seconds, before.write_bytes)
+        assert after.cpu_seconds >= before.cpu_seconds
         assert after.rss_bytes == 0
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from writepath.run.sampler import (
@@ -15,6 +17,7 @@ from writepath.run.sampler import (
     Sampler,
     counted,
     cpu_shares,
+    disk_write_bytes,
     foreign_share,
     resources,
     save,
@@ -134,6 +137,20 @@ def test_resources_are_growth_of_counters_and_peak_of_memory() -> None:
     ]  # fmt: skip
     found = resources(samples)["app"]
     assert (found.cpu_seconds, found.rss_peak_bytes, found.write_bytes) == (2.5, 30, 60)
+
+
+def test_each_disk_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its partitions, and without what is made of disks: all of it goes to a disk in the end."""
+    written = {"vda": 100, "vda1": 100, "sdb": 20, "dm-0": 120, "loop0": 7}
+    disks = {name: SimpleNamespace(write_bytes=count) for name, count in written.items()}
+    monkeypatch.setattr(psutil, "disk_io_counters", lambda perdisk: disks if perdisk else None)
+    for name in ("vda/device", "sdb/device", "dm-0/dm", "loop0/loop"):
+        (tmp_path / name).mkdir(parents=True)
+    assert disk_write_bytes(tmp_path) == 120
+
+
+def test_a_machine_without_disks_tells_nothing(tmp_path: Path) -> None:
+    assert disk_write_bytes(tmp_path) is None
 
 
 def test_the_saved_file_is_long_format(tmp_path: Path) -> None:

@@ -227,6 +227,7 @@ def stored_of(spec: RunSpec, records: np.ndarray) -> audit.Stored:
     )
 
 
+DISK_WRITTEN = 24 << 20  # bytes, to all disks
 USED = {  # by component: CPU seconds, peak memory, bytes written
     "jpa-writer": (6.0, 512 << 20, 0),
     "postgres": (3.0, 256 << 20, 12 << 20),
@@ -245,6 +246,7 @@ def samples_of(spec: RunSpec) -> list[sampler.Sample]:
         series.append((component, "rss_bytes", (memory / 2, memory, memory / 4)))
         if written is not None:
             series.append((component, "write_bytes", (7.0, 7.0, 7.0 + written)))
+    series.append((sampler.HOST, "disk_write_bytes", (9.0, 9.0, 9.0 + DISK_WRITTEN)))
     return [
         sampler.Sample(at_ms=EPOCH_MS + 1000 * second, component=component, metric=metric, value=value)
         for component, metric, values in series

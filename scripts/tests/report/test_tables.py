@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from writepath import result
-from writepath.report import escape, exports
+from writepath.report import escape, exports, figures
 from writepath.report.compare import compared
 from writepath.report.figures import suite_figures
 from writepath.report.model import Cell, Column, Row, Table, cell, number, shown, text
@@ -51,18 +51,26 @@ def test_the_latency_table_has_the_planted_values(suite: SuiteSpec) -> None:
 
 def test_resources_are_summed_and_divided_by_stored_rows(suite: SuiteSpec) -> None:
     table = built(suite)["resources"]
-    assert line(table) == ["JPA", "all but k6", "9.00", "768", "12.0", "7.50", "10.0"]
+    assert line(table) == ["JPA", "all but k6", "9.00", "768", "24.0", "7.50", "20.0"]
     assert [shown(row.cells[1], table.columns[1]) for row in table.rows] == [
         "all but k6", "jpa-writer", "postgres", "k6",
     ]  # fmt: skip
     assert line(table, 3)[-1] == "–"
 
 
+def test_where_each_component_tells_what_it_wrote_the_disks_are_not_asked(
+    suite: SuiteSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "PROCESS_COUNTED", "another")
+    table = built(suite)["resources"]
+    assert [row[4] for row in (line(table, number) for number in range(4))] == ["12.0", "0", "12.0", "–"]
+
+
 def test_a_thousand_writes_are_rows_really_stored(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
     status = np.full(1200, 201)
     status[:600] = 503
     suite.runs = [run_spec(status=status)]
-    assert line(built(suite)["resources"])[-2:] == ["15.0", "20.0"]
+    assert line(built(suite)["resources"])[-2:] == ["15.0", "40.0"]
 
 
 def test_the_audit_table_has_the_verdict(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:

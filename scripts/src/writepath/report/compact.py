@@ -30,7 +30,14 @@ NOT_STORED, NO_MOMENT, NO_TIMES = -(10**12), -(10**12) - 1, -(10**12) - 2
 NOT_SEEN = -(10**12)
 COLUMNS = ("seq", "start", "blocked", "duration", "status", "error_code", "durable")
 DIFFERENCES = ("seq", "start")
-METRICS = ("cpu_seconds", "rss_bytes", "write_bytes", "queue_ready", "queue_unacknowledged")
+METRICS = (
+    "cpu_seconds",
+    "rss_bytes",
+    "write_bytes",
+    "disk_write_bytes",
+    "queue_ready",
+    "queue_unacknowledged",
+)
 
 
 def problems(data: RunData) -> list[str]:

@@ -19,6 +19,11 @@ MIB = 1 << 20
 ALL = "all but k6"
 GENERATOR = "k6"
 
+NOTE_WRITTEN = (
+    f"Written: to disk. Where the runtime cannot tell it by component, {ALL} shows what all disks of the host took"
+    " while the load ran, the file system's journal and the generator's ledger included."
+)
+
 RESOURCE_COLUMNS = (
     rows.VARIANT,
     Column(key="component", title="component"),
@@ -51,7 +56,10 @@ def resources(figures: SuiteFigures) -> Table:
         " A thousand writes are a thousand rows really stored. " + rows.spread_note(figures),
         columns=RESOURCE_COLUMNS,
         rows=tuple(body),
-        notes=(f"{ALL}: the sum of the variant's components; peak memory there is the sum of their peaks.",),
+        notes=(
+            f"{ALL}: the sum of the variant's components; peak memory there is the sum of their peaks.",
+            NOTE_WRITTEN,
+        ),
     )
 
 
@@ -70,7 +78,11 @@ def _memory(run: Figures, members: Sequence[str]) -> float | None:
 
 
 def _written(run: Figures, members: Sequence[str]) -> float | None:
-    return _scaled(_sum(run, members, lambda used: used.write_bytes), 1 / MIB)
+    """By component where the runtime can tell; else only for all of them, as what all disks of the host took."""
+    known = _sum(run, members, lambda used: used.write_bytes)
+    if known is None and run.resources.keys() - {GENERATOR} == set(members):
+        known = run.disk_written_bytes
+    return _scaled(known, 1 / MIB)
 
 
 def _cpu_per_1000(run: Figures, members: Sequence[str]) -> float | None:

@@ -12,6 +12,7 @@ from writepath.load import plan
 from writepath.load.ledger import END_OF_FILE, Outcome
 from writepath.registry import Phase
 from writepath.result import Resource
+from writepath.run.sampler import HOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +32,7 @@ LATER_MS, LATER_SHARE = (
 )  # a ledger's start is a whole millisecond: one row a little late proves nothing
 CPU_ROUNDING_S = 0.02
 QUEUE_METRICS = ("queue_ready", "queue_unacknowledged")
+PROCESS_COUNTED = "native"  # the runtime whose bytes written were the kernel's count of a process
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +75,7 @@ class Figures:
     stored_rows: int | None = None
     queue_peak: float | None = None  # messages
     resources: dict[str, Resource] = field(default_factory=dict)  # by component, over the samples
+    disk_written_bytes: int | None = None  # to all disks of the host, over the samples
     bands: Bands | None = None
 
     @property
@@ -209,7 +212,8 @@ def _figures(data: RunData, ledger: Ledger, schedule: plan.ArrivalPlan, reasons:
         durable_later=delays is not None and _later(delays, latency[served]),
         stored_rows=None if data.stored is None else len(data.stored.seq),
         queue_peak=_queue_peak(data.series),
-        resources=used(data.series),
+        resources=_told(data.run.runtime, used(data.series)),
+        disk_written_bytes=_disk_written(data.series),
         bands=_bands(schedule, aligned.slots, np.where(served, latency, stats.UNSERVED)),
     )
 
@@ -299,6 +303,18 @@ def _written(cpu: Samples, written: Samples | None) -> int | None:
     if written is None or written.value.size != cpu.value.size:
         return None
     return int(stats.accumulated(written.value)[-1])
+
+
+def _told(runtime: str, resources: dict[str, Resource]) -> dict[str, Resource]:
+    """Without what native runs of before said a process wrote: the kernel counts whole folios of the page cache."""
+    if runtime != PROCESS_COUNTED:
+        return resources
+    return {name: replace(resource, write_bytes=None) for name, resource in resources.items()}
+
+
+def _disk_written(series: Series) -> int | None:
+    samples = series.get((HOST, "disk_write_bytes"))
+    return None if samples is None else int(stats.accumulated(samples.value)[-1])
 
 
 def _queue_peak(series: Series) -> float | None:

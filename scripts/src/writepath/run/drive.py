@@ -51,7 +51,7 @@ class ProcessUse:
             now = Usage(
                 cpu_seconds=sum(u.cpu_seconds for u in found),
                 rss_bytes=sum(u.rss_bytes for u in found),
-                write_bytes=sum(u.write_bytes or 0 for u in found),
+                write_bytes=None,
             )
             if self._last is None or now.cpu_seconds >= self._last.cpu_seconds:
                 self._last = now
@@ -135,10 +135,4 @@ def _all_usage(stack: Stack, use: ProcessUse) -> Mapping[str, Usage]:
 
 def _usage(process: psutil.Process) -> Usage:
     times = process.cpu_times()
-    try:
-        written: int | None = process.io_counters().write_bytes
-    except psutil.Error:
-        written = None
-    return Usage(
-        cpu_seconds=times.user + times.system, rss_bytes=process.memory_info().rss, write_bytes=written
-    )
+    return Usage(cpu_seconds=times.user + times.system, rss_bytes=process.memory_info().rss, write_bytes=None)

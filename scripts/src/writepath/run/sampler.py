@@ -6,6 +6,7 @@ import gzip
 import threading
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -15,7 +16,6 @@ from writepath.result import Resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from writepath.runtime.base import Usage
 
@@ -24,6 +24,7 @@ LATE_S = 0.5  # after its moment, a reading counts as late
 PEAK_WINDOW_S = 10.0
 K6 = "k6"
 HOST = "host"  # the whole machine
+BLOCK_DEVICES = Path("/sys/block")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +104,18 @@ class Sampler:
         self._add(at_ms, HOST, "total_seconds", total)
         self._add(at_ms, HOST, "busy_seconds", total - times.idle - getattr(times, "iowait", 0.0))
         self._add(at_ms, HOST, "runner_seconds", own.user + own.system)
+        if (written := disk_write_bytes()) is not None:
+            self._add(at_ms, HOST, "disk_write_bytes", written)
 
     def _add(self, at_ms: float, component: str, metric: str, value: float) -> None:
         self.samples.append(Sample(at_ms=at_ms, component=component, metric=metric, value=float(value)))
+
+
+def disk_write_bytes(devices: Path = BLOCK_DEVICES) -> int | None:
+    """Since the boot, to all disks, without those that are made of others (mappings, loops). None: no disk is seen."""
+    counters = psutil.disk_io_counters(perdisk=True).items()
+    disks = [disk.write_bytes for name, disk in counters if (devices / name / "device").exists()]
+    return sum(disks) if disks else None
 
 
 def save(samples: Iterable[Sample], path: Path) -> None:
