@@ -12,7 +12,6 @@ from writepath.load import plan
 from writepath.load.ledger import END_OF_FILE, Outcome
 from writepath.registry import Phase
 from writepath.result import Resource
-from writepath.run.sampler import HOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +31,7 @@ LATER_MS, LATER_SHARE = (
 )  # a ledger's start is a whole millisecond: one row a little late proves nothing
 CPU_ROUNDING_S = 0.02
 QUEUE_METRICS = ("queue_ready", "queue_unacknowledged")
+DISKS_WRITTEN = ("host", "disk_write_bytes")
 PROCESS_COUNTED = "native"  # the runtime whose bytes written were the kernel's count of a process
 
 
@@ -313,7 +313,7 @@ def _told(runtime: str, resources: dict[str, Resource]) -> dict[str, Resource]:
 
 
 def _disk_written(series: Series) -> int | None:
-    samples = series.get((HOST, "disk_write_bytes"))
+    samples = series.get(DISKS_WRITTEN)
     return None if samples is None else int(stats.accumulated(samples.value)[-1])
 
 
