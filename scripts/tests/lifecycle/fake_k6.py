@@ -37,6 +37,7 @@ def main(mode: str, arguments: list[str]) -> int:
                 "id": encode_id(given["BENCH_RUN"], sequence),
                 "content": content[sequence % len(content)],
             }
+            time.sleep(max(0.0, (origin_ms + offset_ms) / 1000 - time.time()))  # as k6, never early
             began = time.perf_counter()
             to_app.request("POST", "/api/posts", json.dumps(body).encode())
             with to_app.getresponse() as answer:

@@ -145,6 +145,7 @@ def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - one cl
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its headers
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
