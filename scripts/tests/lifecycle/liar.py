@@ -140,13 +140,15 @@ def sequence_of(post_id: str) -> int:
     return int(post_id[20:23] + post_id[24:], 16)
 
 
+class _Prompt(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its headers
+
+
 def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - one class, that a function must make
     sent: dict[str, str] = {}
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its headers
-
+    class Handler(_Prompt):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             if self.path == "/inspector/reset":
