@@ -42,7 +42,7 @@ fmt: ## rewrite Java and Python in the house format
 	@"$(ROOT)/scripts/fmt.sh"
 
 .PHONY: bench-all
-bench-all: ## run a suite [SUITE=default VARIANTS=a,b REPS=n SEED=n RUNTIME=auto DATASET=path RESUME=1 INSTANCES=n ...]
+bench-all: ## run a suite [SUITE=default VARIANTS=a,b REPS=n SEED=n RUNTIME=auto DATASET=path RESUME=1 RERUNS=n INSTANCES=n SLO_MS=n HOLD_SECONDS=n DOCS=n ROUNDS=n ...]
 	@$(WRITEPATH) bench-all
 
 .PHONY: bench
@@ -66,7 +66,7 @@ audit: ## make the audit of a run or a suite run again from its raw files [RUN=r
 	@$(WRITEPATH) audit
 
 .PHONY: bench-harness
-bench-harness: ## measure the harness itself: speed, memory, truth [ONLY=audit]
+bench-harness: ## measure the harness itself: speed, memory, truth [ONLY=audit,report]
 	@$(WRITEPATH) bench-harness
 
 .PHONY: report
@@ -74,11 +74,15 @@ report: ## tables and plots of a suite run [RUN=results/latest]
 	@$(WRITEPATH) report
 
 .PHONY: publish
-publish: ## publish a finished suite run [RUN=results/latest, CHECK=1 only compares]
+publish: ## publish a finished suite run [RUN=results/latest ADD=1]
 	@$(WRITEPATH) publish
 
+.PHONY: verify
+verify: ## derive every published number again from its raw data, and those of a raw run [RUN=results/latest]
+	@$(WRITEPATH) verify
+
 .PHONY: compare
-compare: ## two suite runs side by side: A=results/... B=results/...
+compare: ## suite runs side by side: A=results/... B=results/... [C= ... F=, or RUNS=a,b,c; LABELS=x,y]
 	@$(WRITEPATH) compare
 
 .PHONY: clean

@@ -4,5 +4,5 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ./bootstrap.sh
-export WRITEPATH_TEST_RUNTIME="${RUNTIME:-auto}" WRITEPATH_TEST_VARIANTS="${VARIANTS:-}"
+export WRITEPATH_TEST_RUNTIME="${RUNTIME:-auto}" WRITEPATH_TEST_VARIANTS="${VARIANTS:-all}"
 exec ../.writepath/venv/bin/python -m pytest -q tests/contract tests/test_docker_runtime.py

@@ -21,6 +21,14 @@ mapfile -t texts < <(git ls-files -- '*.md' '*.py' '*.sh' '*.yaml' '*.yml' Makef
 "$bin/check-jsonschema" --schemafile schemas/suites.schema.json suites.yaml
 "$bin/check-jsonschema" --schemafile schemas/faults.schema.json faults.yaml
 
+command -v go >/dev/null || { echo "lint: go not found; k6's recorder needs Go 1.25 or newer" >&2; exit 10; }
+(
+  cd k6/recorder
+  unformatted=$(gofmt -l .)
+  [ -z "$unformatted" ] || { echo "lint: gofmt -w these in k6/recorder: $unformatted" >&2; exit 1; }
+  CGO_ENABLED=0 go vet -trimpath ./... # with the flags of the build, so that what it compiled is used again
+)
+
 command -v npm >/dev/null || { echo "lint: npm not found; the load scripts' linters need Node.js 20.19 or newer" >&2; exit 10; }
 cd k6
 # npm writes its own copy of the lock file last: newer than ours means that the install is current and whole.

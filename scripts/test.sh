@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check: lint, Java on real backing services, Python with every variant's HTTP contract.
+# Every check: lint, Java on real backing services, Python with each path's HTTP contract.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ./lint.sh

@@ -15,23 +15,68 @@
  * @property {string} runId 15 hex digits, in the id of every post
  * @property {Phase[]} phases
  * @property {number} virtualUsers most requests in flight; what is due beyond that is dropped, and counted
- * @property {string} contentFile JSON array of strings
+ * @property {string} contentFile JSON array of strings, or of questions
+ * @property {string} ledgerFile that each finished request is recorded in
  * @property {string} summaryFile where k6's own counts go
  */
 
 /**
  * Reads the environment, or stops k6 before the load with a sentence that says what to set.
  * @param {Record<string, string | undefined>} env
+ * @param {string} prefix BENCH_WRITES_: of writes beside another load
  * @returns {Config}
  */
-export function readConfig(env) {
+export function readConfig(env, prefix = "BENCH_") {
+  /** @param {string} name @param {RegExp} pattern @param {string} meaning */
+  const read = (name, pattern, meaning) => matching(env, `${prefix}${name}`, pattern, meaning);
   return {
-    target: matching(env, "BENCH_TARGET", /^https?:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:8080"),
-    runId: matching(env, "BENCH_RUN", /^[0-9a-f]{15}$/, "15 lower-case hex digits"),
-    phases: phasesOf(env),
-    virtualUsers: Number(matching(env, "BENCH_VUS", /^[1-9][0-9]*$/, "a whole number of virtual users from 1")),
+    target: read("TARGET", /^https?:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:8080"),
+    runId: read("RUN", /^[0-9a-f]{15}$/, "15 lower-case hex digits"),
+    phases: phasesOf(env, `${prefix}PHASES`),
+    virtualUsers: Number(read("VUS", /^[1-9][0-9]*$/, "a whole number of virtual users from 1")),
+    contentFile: read("CONTENT", /./, "the path of a JSON array of what is sent"),
+    ledgerFile: read("LEDGER", /./, "the path that finished requests are recorded in"),
+    summaryFile: read("SUMMARY", /./, "the path that k6's counts are written to"),
+  };
+}
+
+/**
+ * As readConfig, for a load of searches: whether posts are added meanwhile, so that a total may be above the one expected.
+ * @param {Record<string, string | undefined>} env
+ * @returns {Config & {growing: boolean}}
+ */
+export function readSearchConfig(env) {
+  const total = matching(env, "BENCH_TOTAL", /^(exactly|at-least)$/, "exactly or at-least: how totals are compared");
+  return { ...readConfig(env), growing: total === "at-least" };
+}
+
+/**
+ * @typedef {object} StoreLoad
+ * @property {string} target base URL of a store's node
+ * @property {number} virtualUsers each sends its next request when the last one is answered
+ * @property {number} documents in a request; 1: not in a bulk
+ * @property {number} warmUpSeconds before it counts
+ * @property {number} seconds that count
+ * @property {string} contentFile
+ * @property {string} summaryFile
+ */
+
+/**
+ * As readConfig, for a load that asks a store itself how much it takes.
+ * @param {Record<string, string | undefined>} env
+ * @returns {StoreLoad}
+ */
+export function readStoreLoad(env) {
+  const whole = /^[1-9][0-9]*$/;
+  const seconds = /^[0-9]+(\.[0-9]+)?$/;
+  return {
+    target: matching(env, "BENCH_TARGET", /^https?:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:9200"),
+    virtualUsers: Number(matching(env, "BENCH_VUS", whole, "a whole number of virtual users from 1")),
+    documents: Number(matching(env, "BENCH_DOCUMENTS", whole, "a whole number of documents from 1")),
+    warmUpSeconds: Number(matching(env, "BENCH_WARM_UP_SECONDS", seconds, "a number of seconds")),
+    seconds: Number(matching(env, "BENCH_SECONDS", seconds, "a number of seconds")),
     contentFile: matching(env, "BENCH_CONTENT", /./, "the path of a JSON array of strings"),
-    summaryFile: matching(env, "BENCH_SUMMARY", /./, "the path that k6's counts are written to"),
+    summaryFile: matching(env, "BENCH_SUMMARY", /./, "the path that the counts are written to"),
   };
 }
 
@@ -52,19 +97,20 @@ function matching(env, name, pattern, meaning) {
 
 /**
  * @param {Record<string, string | undefined>} env
+ * @param {string} name
  * @returns {Phase[]}
  */
-function phasesOf(env) {
-  const text = matching(env, "BENCH_PHASES", /^\[.*\]$/, "a JSON array of phases");
+function phasesOf(env, name) {
+  const text = matching(env, name, /^\[.*\]$/, "a JSON array of phases");
   /** @type {Phase[]} */
   const phases = JSON.parse(text);
   if (phases.length === 0) {
-    throw new Error("BENCH_PHASES=[]: must have at least one phase");
+    throw new Error(`${name}=[]: must have at least one phase`);
   }
   for (const phase of phases) {
     const numbers = [phase.seconds, phase.from_per_s, phase.to_per_s];
     if (!numbers.every((number) => Number.isFinite(number) && number > 0)) {
-      throw new Error(`BENCH_PHASES: ${JSON.stringify(phase)} needs seconds, from_per_s and to_per_s, each above 0`);
+      throw new Error(`${name}: ${JSON.stringify(phase)} needs seconds, from_per_s and to_per_s, each above 0`);
     }
   }
   return phases;

@@ -1,9 +1,16 @@
-// One line for each finished request: what became of it. scripts/src/writepath/load/ledger.py reads them.
+// One record for each finished request: what became of it. k6/recorder writes them, Python reads them.
 
 export const WRONG_ACK = 9001; // 201, but Location does not name the id that was sent
 export const END_OF_FILE = 9002; // connection closed without an answer; k6 has no code of its own for it
 export const INTERRUPTED = 9003; // k6 itself was stopped before the answer
+export const REFUSED_BY_APPLICATION = 9005; // 503 at the cap of requests in flight
+export const REFUSED_BY_STORE = 9006; // 503: the store or the broker could not take it in time
+export const WRONG_TOTAL = 9007; // 200, but with another total than the posts that hold the keyword
 const UNSPECIFIED = 1000; // k6's code for what it has no other for
+const TOTAL = /"total":([0-9]+)/; // within a post's text the quotes would be escaped
+
+/** By the answer's X-Refused-By. @type {{[hop: string]: number | undefined}} */
+const REFUSED_BY = { application: REFUSED_BY_APPLICATION, store: REFUSED_BY_STORE };
 
 /**
  * @typedef {object} Answer what is used of k6's response
@@ -12,32 +19,61 @@ const UNSPECIFIED = 1000; // k6's code for what it has no other for
  * @property {number} error_code
  * @property {{blocked: number, duration: number}} timings
  * @property {{[name: string]: string | string[]}} headers
+ * @property {unknown} body
  */
 
 /**
- * `seq,start_ms,blocked_ms,duration_ms,status,error_code`
- * @param {number} sequence
- * @param {string} id that was sent
- * @param {number} startedMs epoch
- * @param {number} elapsedMs until http.post returned; k6's own times are 0 for a connection that failed
- * @param {Answer} answer
- * @returns {string}
+ * Our code for an answer that is not what its status says, else 0.
+ * @typedef {(answer: Answer) => number} Objection
  */
-export function ledgerLine(sequence, id, startedMs, elapsedMs, answer) {
+
+/**
+ * Sends a request and records what became of it.
+ * @param {import("k6/x/ledger").Ledger} ledger
+ * @param {number} sequence
+ * @param {() => Answer} send
+ * @param {Objection} objection
+ */
+export function recorded(ledger, sequence, send, objection) {
+  const startedMs = ledger.begin();
+  const answer = send();
   const { status, timings } = answer;
+  // k6's own times are 0 for a connection that failed.
   const blocked = status === 0 ? 0 : timings.blocked;
-  const duration = status === 0 ? elapsedMs : timings.duration;
-  return `${sequence},${startedMs},${blocked.toFixed(3)},${duration.toFixed(3)},${status},${codeOf(answer, id)}`;
+  const duration = status === 0 ? ledger.now() - startedMs : timings.duration;
+  ledger.record(sequence, startedMs, blocked, duration, status, objection(answer) || codeOf(answer));
+}
+
+/**
+ * A 201 must name the id that was sent.
+ * @param {string} id
+ * @returns {Objection}
+ */
+export function acknowledging(id) {
+  return ({ status, headers }) => (status === 201 && !String(headers["Location"]).endsWith(`/${id}`) ? WRONG_ACK : 0);
+}
+
+/**
+ * A search must say how many posts there are; more only where posts are added meanwhile.
+ * @param {number} expected
+ * @param {boolean} growing
+ * @returns {Objection}
+ */
+export function totalling(expected, growing) {
+  return ({ status, body }) => {
+    if (status !== 200) return 0;
+    const total = Number(TOTAL.exec(String(body))?.[1]); // NaN, which equals nothing, where there is none
+    return total === expected || (growing && total > expected) ? 0 : WRONG_TOTAL;
+  };
 }
 
 /**
  * @param {Answer} answer
- * @param {string} id
  * @returns {number}
  */
-function codeOf(answer, id) {
-  if (answer.status === 201 && !String(answer.headers["Location"]).endsWith(`/${id}`)) {
-    return WRONG_ACK;
+function codeOf(answer) {
+  if (answer.status === 503) {
+    return REFUSED_BY[String(answer.headers["X-Refused-By"])] ?? answer.error_code;
   }
   if (answer.error_code === UNSPECIFIED) {
     if (answer.error.includes("EOF")) return END_OF_FILE;

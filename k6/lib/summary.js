@@ -1,26 +1,43 @@
-// Counts that only k6 knows: what it drops or interrupts leaves no line in the ledger.
+// Counts that only k6 knows: what it drops or interrupts leaves no record in the ledger.
 
-import { Counter } from "k6/metrics";
-
-const started = new Counter("bench_started");
-
-/** Call it first in each iteration; k6 itself counts those that it let finish. */
-export function countStart() {
-  started.add(1);
-}
+const BY_SCENARIO = ["iterations", "dropped_iterations", "http_reqs"];
 
 /**
  * @param {{metrics: {[name: string]: {values: {[stat: string]: number}}}}} data of handleSummary
- * @returns {{started: number, finished: number, dropped: number, requests: number, virtual_users_max: number}}
+ * @param {number} started iterations, finished or not; k6 itself counts those that it let finish
+ * @param {string} [scenario] one of several, which `countedByScenario` names
+ * @returns {{[count: string]: number}} by name
  */
-export function countsOf({ metrics }) {
+export function countsOf({ metrics }, started, scenario) {
   /** @param {string} metric @param {string} stat */
   const read = (metric, stat) => metrics[metric]?.values[stat] ?? 0; // what never happened is absent
+  /** @param {string} metric */
+  const count = (metric) => read(scenario === undefined ? metric : ofScenario(metric, scenario), "count");
+  const p99 = metrics["http_req_duration"]?.values["p(99)"]; // in a trend only where k6 was asked for it
   return {
-    started: read("bench_started", "count"),
-    finished: read("iterations", "count"),
-    dropped: read("dropped_iterations", "count"),
-    requests: read("http_reqs", "count"),
+    started,
+    finished: count("iterations"),
+    dropped: count("dropped_iterations"),
+    requests: count("http_reqs"),
     virtual_users_max: read("vus_max", "value"),
+    ...(p99 === undefined ? {} : { duration_ms_p99: p99 }),
   };
+}
+
+/**
+ * Options that have k6 count for each of several scenarios: it does so only where a threshold asks, and these always hold.
+ * @param {string[]} scenarios
+ * @returns {import("k6/options").Options}
+ */
+export function countedByScenario(scenarios) {
+  const names = scenarios.flatMap((scenario) => BY_SCENARIO.map((metric) => ofScenario(metric, scenario)));
+  return {
+    thresholds: Object.fromEntries(names.map((name) => [name, ["count>=0"]])),
+    systemTags: ["status", "error_code", "scenario"],
+  };
+}
+
+/** @param {string} metric @param {string} scenario */
+function ofScenario(metric, scenario) {
+  return `${metric}{scenario:${scenario}}`;
 }

@@ -2,22 +2,28 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
 
 from contract.subject import eventually
 from writepath import registry
-from writepath.errors import StartError, UsageError
+from writepath.errors import StartError
+from writepath.harness.null_server import null_server
+from writepath.load import dataset, k6, ledger, plan
 from writepath.process import call
-from writepath.runtime.docker import DockerRuntime
-from writepath.runtime.docker.compose import checkout_key, default, project_prefix
+from writepath.provision import k6 as provision_k6
+from writepath.runtime.docker import DockerRuntime, images
+from writepath.runtime.docker.compose import checkout_key, project_prefix
 from writepath.runtime.docker.engine import Engine, usage_of
-from writepath.runtime.docker.images import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.timeout(
+    1200
+)  # the first to need an image builds it: k6 from its modules takes minutes
 ROOT = Path(__file__).resolve().parents[2]
 CPU = {"cpu_usage": {"total_usage": 2_500_000_000}}
 
@@ -65,20 +71,19 @@ def test_the_images_follow_their_sources_and_ignore_build_output(tmp_path: Path)
     source = tmp_path / "services" / "one" / "Main.java"
     source.parent.mkdir(parents=True)
     source.write_text("class Main {}")
-    before = fingerprint(tmp_path)
+    before = images.fingerprint(tmp_path)
     output = tmp_path / "services" / "one" / "target" / "one.jar"
     output.parent.mkdir()
     output.write_text("built")
-    assert fingerprint(tmp_path) == before
+    assert images.fingerprint(tmp_path) == before
     source.write_text("class Main { int changed; }")
-    assert fingerprint(tmp_path) != before
+    assert images.fingerprint(tmp_path) != before
 
 
-def test_a_default_without_a_value_is_a_usage_error(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("# K6_IMAGE=no\nK6_IMAGE=k6:1\n")
-    assert default(tmp_path, "K6_IMAGE") == "k6:1"
-    with pytest.raises(UsageError, match="NGINX_IMAGE"):
-        default(tmp_path, "NGINX_IMAGE")
+def test_the_image_of_k6_is_this_checkouts_own_unless_another_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("K6_IMAGE=writepath/k6\n")
+    assert images.generator(tmp_path, {}) == f"writepath/k6:{checkout_key(tmp_path)}"
+    assert images.generator(tmp_path, {"K6_IMAGE": "theirs/k6:1"}) == "theirs/k6:1"
 
 
 def test_an_engine_behind_ssh_is_refused_in_words() -> None:
@@ -172,8 +177,31 @@ def test_a_container_that_ends_while_starting_is_named_with_its_log(runtime: Doc
 
 
 @pytest.mark.docker
-def test_the_load_generator_is_k6_of_the_pinned_version(runtime: DockerRuntime) -> None:
-    assert "v1.8.1" in call(*runtime.load_generator(), "version")
+def test_the_load_generator_is_built_once_and_records_a_real_load(
+    runtime: DockerRuntime, engine: Engine
+) -> None:
+    """In a folder of the checkout, which is all of the host that the container sees."""
+    image, said = images.generator(ROOT, {}), list[str]()
+    images.ensure_generator(ROOT, engine, image, say)
+    images.ensure_generator(ROOT, engine, image, said.append)
+    assert said == []
+    version = call(*runtime.load_generator(), "version")
+    assert f"v{provision_k6.VERSION}" in version
+    assert "k6/x/ledger" in version
+    with TemporaryDirectory(dir=ROOT / ".writepath") as name, null_server(Path(name)) as url:
+        folder = Path(name)
+        dataset.generate(1, 7).write(folder / "content.json")
+        load = k6.Load(
+            script=ROOT / "k6" / "scenarios" / "ramp.js",
+            target=url,
+            run_id=plan.new_run_id(),
+            plan=plan.constant_plan("load", 100, 100),
+            content=folder / "content.json",
+            folder=folder,
+        )
+        result = k6.run(load, runtime.load_generator())
+        assert result.complete
+        assert ledger.read(result.ledger).records["seq"].tolist() == list(range(100))
 
 
 @pytest.mark.docker

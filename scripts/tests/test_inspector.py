@@ -100,11 +100,13 @@ def test_what_a_search_finds_is_asked_in_one_question() -> None:
     assert asked == ["GET visible?ids=a,b", "GET visible?ids=c"]
 
 
-def test_gauges_add_up_over_instances_but_for_the_queue() -> None:
-    one = {"gauges": (200, {"pool_active": 2, "queue_ready": 9})}
-    other = {"gauges": (200, {"pool_active": 3, "queue_ready": 8})}
+def test_gauges_add_up_over_instances_but_for_what_they_share() -> None:
+    """Queue, database and index are the same ones, whoever of them looks."""
+    shared = {"database_waiting": 4, "database_wait.IO.WalSync": 1, "index_write_queue": 6}
+    one = {"gauges": (200, {"pool_active": 2, "queue_ready": 9, **shared})}
+    other = {"gauges": (200, {"pool_active": 3, "queue_ready": 8, **shared, "index_write_queue": 7})}
     with asking(one, other) as client:
-        assert client.gauges() == {"pool_active": 5.0, "queue_ready": 9.0}
+        assert client.gauges() == {"pool_active": 5.0, "queue_ready": 9.0, **shared, "index_write_queue": 7}
 
 
 def test_an_instance_that_hangs_does_not_hold_up_the_gauges_of_the_others(

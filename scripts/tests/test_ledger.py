@@ -1,4 +1,4 @@
-"""Does the ledger keep every line that k6 finished, and say of every other what is wrong with it?"""
+"""Does the table that is kept of a load hold every request, and say of every other line what is wrong with it?"""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def table(records: list[Any]) -> NDArray[np.void]:
 
 
 def raw(records: list[Any]) -> str:
-    """As k6 writes it."""
+    """Its lines."""
     return "".join(f"{s},{a:.3f},{b:.3f},{d:.3f},{status},{code}\n" for s, a, b, d, status, code in records)
 
 
 def read(folder: Path, text: str) -> Ledger:
-    path = folder / "ledger.csv"
-    path.write_text(text, encoding="utf-8")
+    path = folder / "ledger.csv.gz"
+    path.write_bytes(gzip.compress(text.encode(), 1))
     return ledger.read(path)
 
 
@@ -60,8 +60,23 @@ def line(seq: int, status: int = 201, code: int = 0) -> str:
     return f"{seq},1795231568103,0.309,11.300,{status},{code}\n"
 
 
+def test_of_searches_a_200_is_served_and_a_wrong_total_is_not(folder: Path) -> None:
+    text = line(0, 200) + line(1, 200, ledger.WRONG_TOTAL) + line(2, 201) + line(3, 503, 1503) + line(4, 400)
+    read(folder, text)
+    found = ledger.read(folder / "ledger.csv.gz", ledger.FOUND_STATUS)
+    assert found.outcomes().tolist() == [
+        Outcome.ACKNOWLEDGED,
+        Outcome.INDETERMINATE,
+        Outcome.INDETERMINATE,
+        Outcome.INDETERMINATE,
+        Outcome.REJECTED,
+    ]
+    assert found.by_error() == {"wrong total": 1, "k6 error 0": 1, "HTTP 503": 1, "HTTP 400": 1}
+    assert ledger.concluded(found, 6).success == ledger.FOUND_STATUS
+
+
 @given(RECORDS)
-def test_what_k6_wrote_is_read_in_the_order_of_the_sequence(folder: Path, records: list[Any]) -> None:
+def test_lines_are_read_in_the_order_of_the_sequence(folder: Path, records: list[Any]) -> None:
     read_back = read(folder, raw(records))
     assert read_back.records.tolist() == table(sorted(records)).tolist()
     assert (read_back.malformed, read_back.repeated, read_back.truncated) == (0, 0, False)
@@ -72,8 +87,8 @@ def test_a_written_ledger_is_read_as_it_was(folder: Path, records: list[Any], mo
     small = [(seq % 1000, *rest) for seq, *rest in records]
     before = read(folder, raw(list({record[0]: record for record in small}.values())))
     whole = ledger.concluded(before, len(before.records) + more)
-    ledger.write(whole, folder / "ledger.csv.gz")
-    after = ledger.read(folder / "ledger.csv.gz")
+    ledger.write(whole, folder / "kept.csv.gz")
+    after = ledger.read(folder / "kept.csv.gz")
     for field in RECORD.names or ():
         np.testing.assert_array_equal(after.records[field], whole.records[field])
     assert (after.malformed, after.repeated, after.truncated) == (0, 0, False)
@@ -140,7 +155,7 @@ def test_an_empty_ledger_is_no_error(folder: Path) -> None:
 
 def test_a_missing_ledger_is_an_audit_error(folder: Path) -> None:
     with pytest.raises(AuditError, match="nowhere"):
-        ledger.read(folder / "nowhere.csv")
+        ledger.read(folder / "nowhere.csv.gz")
 
 
 @pytest.mark.parametrize(
@@ -188,18 +203,6 @@ def test_a_half_written_archive_never_bears_the_name(folder: Path) -> None:
     ledger.write(read(folder, line(0)), target)
     assert gzip.decompress(target.read_bytes()).decode().splitlines()[0] == HEADER
     assert not target.with_name("once.csv.gz.part").exists()
-
-
-def test_a_tail_counts_what_is_appended(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.csv"
-    tail = ledger.Tail(path)
-    assert tail.poll().finished == 0
-    path.write_text(line(201) + line(1, 503) + line(2)[:20], encoding="utf-8")
-    assert tail.poll() == ledger.Progress(finished=2, acknowledged=1, errors=1)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(line(2)[20:] + line(3, 0, 1212))
-    assert tail.poll() == ledger.Progress(finished=4, acknowledged=2, errors=2)
-    assert tail.poll() == ledger.Progress(finished=4, acknowledged=2, errors=2)
 
 
 def test_a_bad_line_among_200_000_does_not_make_reading_slow(folder: Path) -> None:

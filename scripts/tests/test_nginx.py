@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import pytest
 from writepath import provision
 from writepath.process import Daemon
 from writepath.provision import packages
+from writepath.run.proxy import Proxy
 from writepath.runtime.native import nginx
 
 if TYPE_CHECKING:
@@ -164,3 +166,38 @@ def test_a_rolling_restart_costs_no_write_that_was_not_sent(tmp_path: Path) -> N
     received = stays.received + leaves.received
     assert sorted(received, key=int) == [str(n) for n in range(2 * WRITES)]
     stays.end()
+
+
+def test_the_status_page_counts_what_is_open_of_what_may_be(tmp_path: Path) -> None:
+    """The sampler's own connection is one of them; each idle client's is another."""
+    one = Instance()
+    with proxy(tmp_path, [one.port]) as client, status(client) as asking:
+        before = asking.gauges()
+        assert before["connections_refused"] == 0
+        with httpx.Client(base_url=client.base_url, trust_env=False) as other:
+            assert other.post("/api/posts", content="1").status_code == 201
+            after = asking.gauges()
+        assert after["connections_open"] == before["connections_open"] + 1
+        assert after["connections_idle"] >= 1
+    one.end()
+
+
+def test_the_status_page_names_the_limit_that_nginx_has(tmp_path: Path) -> None:
+    text = (ROOT / nginx.TEMPLATE).read_text(encoding="utf-8")
+    limit = re.search(r"worker_connections (\d+);", text)
+    assert limit
+    assert "worker_processes 1;" in text  # or the limit is a multiple
+    with proxy(tmp_path, [refused()]) as client, status(client) as asking:
+        assert asking.gauges()["connections_max"] == float(limit[1])
+
+
+def test_a_proxy_that_is_gone_or_has_no_such_page_tells_nothing(tmp_path: Path) -> None:
+    with closing(Proxy(f"http://127.0.0.1:{refused()}")) as asking:
+        assert asking.gauges() == {}
+    without: Callable[[str], str] = lambda text: text.replace("stub_status;", "return 404;")  # noqa: E731
+    with proxy(tmp_path, [refused()], without) as client, status(client) as asking:
+        assert asking.gauges() == {}
+
+
+def status(client: httpx.Client) -> closing[Proxy]:
+    return closing(Proxy(str(client.base_url)))

@@ -13,6 +13,7 @@ from writepath import doctor, process, provision
 from writepath.errors import SetupError, UsageError
 from writepath.provision import archives, jdk, k6, maven, packages, state
 from writepath.runtime import choose
+from writepath.runtime.docker import images
 from writepath.runtime.masking import masked
 from writepath.runtime.native import account, started
 from writepath.runtime.native.addresses import Addresses, free_port
@@ -109,7 +110,7 @@ def test_a_full_disk_is_told_before_anything_is_fetched(
 
 def test_without_rights_the_one_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """To be typed as it is."""
-    monkeypatch.setattr(packages, "missing", lambda: list(packages.ALL))
+    monkeypatch.setattr(packages, "missing", list)
     monkeypatch.setattr(packages, "_as_root", lambda: None)
     with pytest.raises(
         SetupError, match=r"sudo apt-get install -y --no-install-recommends rabbitmq-server nginx$"
@@ -138,16 +139,48 @@ def test_packages_start_no_daemon_and_the_machines_policy_returns(
     assert not kept.exists()
 
 
-def test_k6_of_another_version_is_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A patch release is; another minor release counts requests in its own way."""
-    program = tmp_path / "k6"
-    monkeypatch.setattr(process, "find", lambda *_: program)
-    program.write_text("#!/bin/sh\necho 'k6 v0.57.0 (go1.23)'\n")
-    program.chmod(0o755)
-    assert k6.version(program) == "0.57.0"
+def a_module(root: Path) -> Path:
+    """A program in the place of k6's."""
+    module = root / "k6" / "recorder"
+    module.mkdir(parents=True)
+    (module / "go.mod").write_text("module example/one\n\ngo 1.25.0\n")
+    (module / "main.go").write_text('package main\n\nfunc main() { println("one") }\n')
+    return module
+
+
+def test_k6_is_built_once_for_the_sources_as_they_are(tmp_path: Path) -> None:
+    """A test of them is no source; one on the PATH has no recorder and is not asked."""
+    module = a_module(tmp_path)
+    said: list[str] = []
     assert k6.find.__wrapped__(tmp_path) is None
-    program.write_text("#!/bin/sh\necho 'k6 v1.8.9 (go1.26)'\n")
-    assert k6.find.__wrapped__(tmp_path) == program
+    first = k6.ensure(tmp_path, said.append)
+    assert process.attempt(first).stderr == "one\n"
+    assert k6.ensure(tmp_path, said.append) == first
+    (module / "one_test.go").write_text("package main\n")
+    assert k6.find.__wrapped__(tmp_path) == first
+    assert len(said) == 1
+    (module / "main.go").write_text('package main\n\nfunc main() { println("two") }\n')
+    k6.find.cache_clear()
+    second = k6.ensure(tmp_path, said.append)
+    assert process.attempt(second).stderr == "two\n"
+    assert sorted(path.name for path in first.parent.iterdir()) == sorted([first.name, second.name])
+
+
+def test_k6_that_cannot_be_built_is_a_set_up_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With what Go says, or with what to install where there is no Go; nothing half made is left."""
+    (a_module(tmp_path) / "main.go").write_text("package main\n\nfunc main() { nonsense() }\n")
+    with pytest.raises(SetupError, match=r"could not be built(.|\n)*undefined: nonsense"):
+        k6.ensure(tmp_path, print)
+    assert not list(tmp_path.rglob("*.part"))
+    monkeypatch.setattr(process, "find", lambda *_: None)
+    with pytest.raises(SetupError, match=r"Install Go 1\.25 or newer"):
+        k6.ensure(tmp_path, print)
+
+
+def test_the_version_is_the_one_that_the_module_names() -> None:
+    """It stands in what people read."""
+    required = (ROOT / "k6" / "recorder" / "go.mod").read_text(encoding="utf-8")
+    assert f"go.k6.io/k6 v{k6.VERSION}\n" in required
 
 
 def test_a_finished_set_up_starts_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,6 +212,28 @@ def test_auto_takes_native_where_the_engine_is_silent(monkeypatch: pytest.Monkey
     monkeypatch.setattr(process, "find", lambda *_: Path("/docker"))
     monkeypatch.setattr(process, "attempt", lambda *_, **__: process.Output(code=1, stdout="", stderr=""))
     assert choose.why_not_docker(ROOT) == "no Docker engine answers"
+
+
+@pytest.mark.parametrize(
+    ("here", "named", "wanted", "unwanted"),
+    [
+        (False, "", {"golang:1.26"}, images.generator(ROOT, {})),
+        (True, "", {images.generator(ROOT, {})}, "golang:1.26"),
+        (False, "theirs/k6:1", {"theirs/k6:1"}, "golang:1.26"),
+    ],
+)
+def test_what_k6s_image_is_built_from_is_wanted_unless_it_is_there(
+    monkeypatch: pytest.MonkeyPatch, *, here: bool, named: str, wanted: set[str], unwanted: str
+) -> None:
+    """An engine that cannot get it cannot run a load."""
+    output = process.Output(code=0 if here else 1, stdout="", stderr="")
+    monkeypatch.setattr(process, "attempt", lambda *_, **__: output)
+    monkeypatch.delenv("K6_IMAGE", raising=False)
+    if named:
+        monkeypatch.setenv("K6_IMAGE", named)
+    found = set(choose.images(ROOT, None))
+    assert wanted <= found
+    assert unwanted not in found
 
 
 def test_an_unknown_runtime_is_refused() -> None:

@@ -62,7 +62,7 @@ def test_a_rate_with_an_exponent_is_a_number(checkout: Path) -> None:
     assert warm_up.rate_per_s == 1000
 
 
-def test_a_naive_twin_declares_what_it_spoils_and_the_others_promise_disk() -> None:
+def test_twins_declare_what_they_promise_and_the_others_promise_disk() -> None:
     variants = registry.load(ROOT).variants.values()
     naive = {v.name: (v.naive_twin_of, v.level) for v in variants if v.naive_twin_of}
     assert naive == {
@@ -74,7 +74,9 @@ def test_a_naive_twin_declares_what_it_spoils_and_the_others_promise_disk() -> N
         "elasticsearch-1s0r-async": ("elasticsearch-1s0r", "B"),
         "elasticsearch-1s0r-auto-ids": ("elasticsearch-1s0r", "A"),
     }
-    assert {v.level for v in variants if not v.naive_twin_of} == {"A"}
+    tutorials = {v.name: (v.tutorial_of, v.level) for v in variants if v.tutorial_of}
+    assert tutorials == {"jpa-tutorial": ("jpa", "A"), "rabbitmq-tutorial": ("rabbitmq-jpa", "C")}
+    assert {v.level for v in variants if not v.naive_twin_of and not v.tutorial_of} == {"A"}
 
 
 VARIANT_MISTAKES = [
@@ -89,6 +91,11 @@ VARIANT_MISTAKES = [
         "variants.yaml: variants.rabbitmq-jpa-unconfirmed.naive_twin_of: 'jpa-async-commit' is naive itself;"
         " name a correct variant",
         id="twin of a naive one",
+    ),
+    pytest.param(
+        "tutorial_of: jpa\n", "tutorial_of: jpa-async-commit\n",
+        "variants.yaml: variants.jpa-tutorial.tutorial_of: 'jpa-async-commit' is naive itself; name a correct variant",
+        id="tutorial of a naive one",
     ),
     pytest.param(
         "level: B", "level: D",
@@ -217,6 +224,19 @@ SUITE_MISTAKES = [
         "suites.yaml: suites.smoke.repetitions: 0 is too small; at least 1", id="no repetition",
     ),
     pytest.param(
+        "documents: 50000", "documents: 999",
+        "suites.yaml: suites.search.queries.documents: 999 is too small; at least 1000", id="too few posts",
+    ),
+    pytest.param(
+        "keywords: [영화,", "keywords: [영화, 영화,",
+        "suites.yaml: suites.search.queries.keywords: '영화' is listed twice", id="keyword twice",
+    ),
+    pytest.param(
+        "    queries: {documents", "    capacity: {slo_ms: 100}\n    queries: {documents",
+        "suites.yaml: suites.search: capacity and queries are two suites; leave one of them out",
+        id="two suites in one",
+    ),
+    pytest.param(
         "repetitions: 1", "repetitions: yes",
         'suites.yaml: suites.smoke.repetitions: must be a whole number, but is "yes"', id="word for a number",
     ),
@@ -236,13 +256,13 @@ def test_a_missing_file_is_named(checkout: Path) -> None:
 
 def test_an_unknown_variant_names_the_nearest() -> None:
     with pytest.raises(
-        UsageError, match=r"VARIANT=elasticsearch-1s1r: .* did you mean 'elasticsearch-8s1r'\?"
+        UsageError, match=r"VARIANT=elasticsearch-9s1r: .* did you mean 'elasticsearch-8s1r'\?"
     ):
-        registry.load(ROOT).variant("elasticsearch-1s1r")
+        registry.load(ROOT).variant("elasticsearch-9s1r")
 
 
 def test_a_name_like_no_other_lists_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"SUITE=xyz: .* known: default, "):
+    with pytest.raises(UsageError, match=r"SUITE=xyz: .* known: capacity, compare, "):
         registry.load(ROOT).suite("xyz")
 
 

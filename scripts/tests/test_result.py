@@ -10,9 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 
+from capacity.planted import hold
 from writepath import result
 from writepath.errors import UsageError
-from writepath.result import Run, SuiteResult, SuiteVariant, Verdict, schema
+from writepath.result import Run, SuiteResult, SuiteVariant, Verdict, queries, schema
+from writepath.result.capacity import Bracket
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = result.Code(commit="0" * 40, dirty=False)
@@ -67,6 +69,96 @@ SUITE = SuiteResult(
 )
 
 
+READ = queries.Read(
+    schema_version=queries.QUERIES_SCHEMA_VERSION,
+    run_id="0" * 15,
+    suite="search",
+    variant="jpa",
+    title="JPA",
+    family="jpa",
+    mode="substring",
+    search_index="none",
+    block=1,
+    position=1,
+    again=False,
+    runtime="native",
+    seed=1,
+    overrides={},
+    dataset=DATASET,
+    code=CODE,
+    started_at="2026-11-21T03:15:00.000Z",
+    finished_at="2026-11-21T03:16:00.000Z",
+    outcome="finished",
+    error=None,
+    durability=result.Durability(level="A", settings={"search_index": "none"}),
+    loading=queries.Loading(
+        documents=1000,
+        seconds=1.5,
+        build_seconds=None,
+        settle_seconds=0.5,
+        store_bytes=4096,
+        search_index_bytes=None,
+        parts_bytes={"table": 4096},
+        digest="0" * 64,
+    ),
+    hits=(
+        queries.Hits(
+            keyword="영화",
+            mode="substring",
+            expected=3,
+            found=3,
+            missed=0,
+            surplus=0,
+            as_word=2,
+            explained=True,
+        ),
+    ),
+    rounds=(
+        queries.Round(
+            keyword="영화", kind="first-page", round=1, cold=True, latency_ms=2.5, requests=1, posts=3
+        ),
+    ),
+    capacity=Bracket(last_pass_per_s=20.0, first_fail_per_s=None, at_least=True, holds=6),
+    holds=(hold(),),
+    beside=queries.Beside(
+        search_rate_per_s=10.0,
+        write_rate_per_s=50.0,
+        seconds=60.0,
+        search_latency_ms=result.Latency(min=1.0, mean=2.5, median=2.0, p95=None, p99=None, max=9.0),
+        write_latency_ms=result.Latency(min=1.0, mean=2.5, median=2.0, p95=None, p99=None, max=9.0),
+        alone_latency_ms=None,
+        visible_ms_median=None,
+        visible_ms_p95=None,
+        writes_acknowledged=3000,
+        writes_found=3000,
+        wrong_answers=0,
+    ),
+)
+QUERIES = queries.QueriesSuite(
+    schema_version=queries.QUERIES_SCHEMA_VERSION,
+    suite="search",
+    title="Search",
+    stamp="20261121T031500Z",
+    status="running",
+    started_at="2026-11-21T03:15:00.000Z",
+    finished_at=None,
+    seed=1,
+    repetitions=1,
+    runtime="native",
+    documents=1000,
+    rounds=5,
+    keywords=("영화",),
+    slo_ms=500.0,
+    hold_seconds=60.0,
+    baseline="jpa",
+    variants=SUITE.variants,
+    overrides={},
+    dataset=DATASET,
+    code=CODE,
+    blocks=(("jpa",),),
+)
+
+
 def test_a_run_is_read_as_it_was_saved(tmp_path: Path) -> None:
     result.save_run(RUN, tmp_path)
     assert result.load_run(tmp_path) == RUN
@@ -77,9 +169,27 @@ def test_a_suite_is_read_as_it_was_saved(tmp_path: Path) -> None:
     assert result.load_suite(tmp_path) == SUITE
 
 
-@pytest.mark.parametrize(("name", "record"), [("run", RUN), ("suite", SUITE)])
+def test_a_reading_and_its_index_are_read_as_they_were_saved(tmp_path: Path) -> None:
+    queries.save_read(READ, tmp_path)
+    queries.save_suite(QUERIES, tmp_path)
+    assert queries.load_read(tmp_path) == READ
+    assert queries.load_suite(tmp_path) == QUERIES
+    assert '"class": "A"' in (tmp_path / queries.READ_FILE).read_text(encoding="utf-8")
+
+
+SAVES = {
+    "run": result.save_run,
+    "suite": result.save_suite,
+    "read": queries.save_read,
+    "queries": queries.save_suite,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "record"), [("run", RUN), ("suite", SUITE), ("read", READ), ("queries", QUERIES)]
+)
 def test_what_is_saved_satisfies_its_schema(name: str, record: Any, tmp_path: Path) -> None:
-    (result.save_run if name == "run" else result.save_suite)(record, tmp_path)
+    SAVES[name](record, tmp_path)  # type: ignore[operator]
     written = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
     committed = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(committed).validate(written)

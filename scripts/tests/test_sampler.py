@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
+from writepath.report.raw import read_samples
+from writepath.run.machine import Machine
 from writepath.run.sampler import (
     HOST,
     K6,
@@ -17,12 +17,12 @@ from writepath.run.sampler import (
     Sampler,
     counted,
     cpu_shares,
-    disk_write_bytes,
     foreign_share,
     resources,
     save,
 )
 from writepath.runtime.base import Usage
+from writepath.stats import accumulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,6 +100,23 @@ def test_a_reader_that_fails_is_counted_and_the_next_reading_comes() -> None:
     assert {s.component for s in sampler.samples} == {K6, "app", HOST}
 
 
+def test_samples_are_in_memory_what_they_are_in_the_file(tmp_path: Path) -> None:
+    counted = iter([0.1 + 0.2, 0.3])  # the same seconds of two nodes, added up in another order
+    fake = FakeTime(end_s=1.0)
+    sampler = fake.sampler()
+    sampler.gauges = lambda: {"app": {"gc_seconds": next(counted, 0.3)}}
+    sampler.run()
+    save(sampler.samples, tmp_path / "samples.csv.gz")
+    kept = read_samples(tmp_path / "samples.csv.gz")
+    for (component, metric), series in kept.items():
+        own = [s for s in sampler.samples if (s.component, s.metric) == (component, metric)]
+        assert [s.value for s in own] == series.value.tolist()
+        assert [s.at_ms for s in own] == series.at_ms.tolist()
+    assert accumulated(kept["app", "gc_seconds"].value).tolist() == [0.0] * len(
+        kept["app", "gc_seconds"].value
+    )
+
+
 def test_a_started_sampler_ends_when_told() -> None:
     fake = FakeTime(end_s=0)
     sampler = Sampler(usage=fake.usage, gauges=dict)
@@ -139,18 +156,12 @@ def test_resources_are_growth_of_counters_and_peak_of_memory() -> None:
     assert (found.cpu_seconds, found.rss_peak_bytes, found.write_bytes) == (2.5, 30, 60)
 
 
-def test_each_disk_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without its partitions, and without what is made of disks: all of it goes to a disk in the end."""
-    written = {"vda": 100, "vda1": 100, "sdb": 20, "dm-0": 120, "loop0": 7}
-    disks = {name: SimpleNamespace(write_bytes=count) for name, count in written.items()}
-    monkeypatch.setattr(psutil, "disk_io_counters", lambda perdisk: disks if perdisk else None)
-    for name in ("vda/device", "sdb/device", "dm-0/dm", "loop0/loop"):
-        (tmp_path / name).mkdir(parents=True)
-    assert disk_write_bytes(tmp_path) == 120
-
-
-def test_a_machine_without_disks_tells_nothing(tmp_path: Path) -> None:
-    assert disk_write_bytes(tmp_path) is None
+def test_what_the_machine_tells_is_sampled_as_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "read", lambda _: iter([("disk_busy_seconds@1", 7.0)]))
+    sampler = FakeTime(end_s=0.0).sampler()
+    sampler.run()
+    found = [s for s in sampler.samples if s.metric == "disk_busy_seconds@1"]
+    assert [(s.component, s.value) for s in found] == [(HOST, 7.0)]
 
 
 def test_the_saved_file_is_long_format(tmp_path: Path) -> None:

@@ -147,9 +147,9 @@ def test_a_counter_that_falls_began_again_from_zero() -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 4999), st.one_of(st.just(math.inf), st.floats(0, 1e4))), max_size=200))
 def test_bands_are_each_seconds_own_median_p95_and_max(requests: list[tuple[float, float]]) -> None:
-    offsets = np.array([offset for offset, _ in requests])
-    latencies = np.array([latency for _, latency in requests])
-    bands = stats.bands_by_second(offsets, latencies, 5)
+    seconds = [[latency for offset, latency in requests if int(offset // 1000) == n] for n in range(5)]
+    served_ms = [np.array([latency for latency in own if latency < math.inf]) for own in seconds]
+    bands = stats.bands(served_ms, np.array([len(own) for own in seconds]))
     for second in range(5):
         own = sorted(latency for offset, latency in requests if int(offset // 1000) == second)
         served = [latency for latency in own if latency < math.inf]

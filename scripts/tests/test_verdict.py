@@ -10,6 +10,7 @@ import pytest
 from writepath.result import Canary, Drain, Durability, Generator, Offenders, Requests
 from writepath.run import audit
 from writepath.run.verdict import Evidence, judge
+from writepath.run.withheld import Withheld
 
 REQUESTS = Requests(
     planned=100,
@@ -47,6 +48,7 @@ CANARY = Canary(
     load_average_1m=0.2,
     disk_free_bytes=1 << 40,
 )
+NOTHING = Withheld(steal_share=0.001, throttled_share=None, swapped_pages=0)
 GOOD = Evidence(
     requests=REQUESTS,
     audit=AUDIT,
@@ -56,6 +58,7 @@ GOOD = Evidence(
     lost_components=(),
     before=CANARY,
     after=CANARY,
+    withheld=NOTHING,
 )
 OFFENDERS = {"absent": Offenders(count=3, intervals="17..19", first_ids=())}
 
@@ -116,12 +119,37 @@ def test_a_variant_that_declares_less_is_held_to_its_own_word() -> None:
         ({"generator": replace(GENERATOR, samples=0)}, "could not be sampled"),
         ({"after": replace(CANARY, steal_share=0.05)}, "too noisy: 5.0%"),
         ({"foreign_cpu_share": 0.3}, "other programs used 30%"),
+        (
+            {"withheld": replace(NOTHING, steal_share=0.03)},
+            "3.0% of its processor time stolen during the load",
+        ),
+        ({"withheld": replace(NOTHING, throttled_share=0.02)}, "not let run for 2.0% of the load"),
+        ({"withheld": replace(NOTHING, swapped_pages=1000)}, "swapped: 1000 pages"),
+        ({"after": replace(CANARY, cpu_ms=80.0)}, "the host became slower: a fixed piece of work"),
+        ({"after": replace(CANARY, fsync_ms_p50=9.0)}, "the host became slower: a flush took 9.0 ms"),
     ],
 )
 def test_what_was_not_seen_makes_a_run_unknown_never_valid(changed: dict[str, Any], reason: str) -> None:
     verdict = judge(replace(GOOD, **changed))
     assert verdict.status == "unknown"
     assert any(reason in words for words in verdict.reasons), verdict.reasons
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "noise"),
+    [
+        ({}, "valid", False),
+        ({"foreign_cpu_share": 0.3}, "unknown", True),
+        ({"foreign_cpu_share": 0.3, "durability": None}, "unknown", False),
+        ({"foreign_cpu_share": 0.3, "requests": replace(REQUESTS, dropped=1)}, "invalid", False),
+        ({"durability": None}, "unknown", False),
+    ],
+)
+def test_only_where_noise_is_all_that_speaks_against_a_run_may_it_be_made_again(
+    changed: dict[str, Any], status: str, noise: bool
+) -> None:
+    verdict = judge(replace(GOOD, **changed))
+    assert (verdict.status, verdict.noise) == (status, noise)
 
 
 def test_drops_up_to_the_limit_are_allowed() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from writepath import lock, registry
 from writepath.errors import StartError, UsageError, WritepathError
-from writepath.options import ONE, RUN, RUNTIMES, SETTINGS, Options
+from writepath.options import ONE, RERUNS, RUN, RUNTIMES, SETTINGS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 STATE = ".writepath"
 SEED_MAX = 2**31 - 1
+RERUNS_MAX = 9
 WATCH_S = 1.0
+LETTERS = ("A", "B", "C", "D", "E", "F")  # of suite runs side by side; RUNS= takes any number
+FEWEST_COMPARED = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,15 +147,37 @@ def publish(root: Path, options: Options, _words: Sequence[str]) -> int:
     """Copies a suite run's figures to where they are committed."""
     from writepath.report import cli_publish
 
-    return cli_publish(root, _path(options, "RUN"), check=options.flag("CHECK"))
+    return cli_publish(root, _path(options, "RUN"), add=options.flag("ADD"))
+
+
+def verify(root: Path, options: Options, _words: Sequence[str]) -> int:
+    """Every published number, and those of a raw folder, derived again."""
+    from writepath import verify as verifying
+
+    return verifying.run(root, _path(options, "RUN"), print)
 
 
 def compare(root: Path, options: Options, _words: Sequence[str]) -> int:
-    """Two suite runs side by side."""
+    """Suite runs side by side, all against the first."""
     from writepath.report import cli_compare
 
-    first, second = (options.required(name, "results/default/<stamp>") for name in ("A", "B"))
-    return cli_compare(root, Path(first), Path(second))
+    given = list_of(options, "RUNS") or [value for name in LETTERS if (value := options.text(name))]
+    if len(given) < FEWEST_COMPARED or (options.text("RUNS") and options.text("A")):
+        raise UsageError(
+            f"{len(given)} suite runs are named; at least {FEWEST_COMPARED} are needed, by letter or as a list:"
+            " make compare A=results/default/<stamp> B=results/default/<stamp> C=..., or RUNS=one,other"
+        )
+    labels = list_of(options, "LABELS")
+    if labels and len(labels) != len(given):
+        raise UsageError(
+            f"LABELS={options.text('LABELS')}: {len(labels)} for {len(given)} suite runs; name each or none"
+        )
+    return cli_compare(root, [Path(one) for one in given], labels)
+
+
+def list_of(options: Options, name: str) -> list[str]:
+    """Comma-separated, in order; something may well be there twice."""
+    return [part.strip() for part in (options.text(name) or "").split(",") if part.strip()]
 
 
 def with_services(root: Path, options: Options, words: Sequence[str]) -> int:
@@ -182,8 +207,11 @@ COMMANDS = {
         run=bench_harness, help="measure the harness itself: speed, memory, truth", variables=("ONLY",)
     ),
     "report": Command(run=report, help="tables and plots of a suite run", variables=("RUN",)),
-    "publish": Command(run=publish, help="publish a finished suite run", variables=("RUN", "CHECK")),
-    "compare": Command(run=compare, help="two suite runs side by side", variables=("A", "B")),
+    "publish": Command(run=publish, help="publish a finished suite run", variables=("RUN", "ADD")),
+    "verify": Command(
+        run=verify, help="derive every published number again from its raw data", variables=("RUN",)
+    ),
+    "compare": Command(run=compare, help="suite runs side by side", variables=(*LETTERS, "RUNS", "LABELS")),
     "clean": Command(run=clean, help="stop what was started and remove the cache folder"),
     "with-services": Command(
         run=with_services,
@@ -202,14 +230,18 @@ def usage() -> str:
 
 def _bench(root: Path, options: Options, suite: Suite, variants: tuple[Variant, ...]) -> int:
     from writepath import checkout
+    from writepath.capacity import command as capacity
     from writepath.load import dataset
     from writepath.progress import Progress
-    from writepath.suite import suite_run
+    from writepath.queries import command as queries
+    from writepath.suite import common, suite_run
 
+    goal, questions = capacity.asked(options, suite), queries.asked(options, suite)
     seed = options.whole("SEED", 1, low=0, high=SEED_MAX)
     repetitions = options.whole("REPS", suite.repetitions, low=1, high=1000)
-    lines = options.whole("DATASET_LINES", None, low=1, high=1_000_000)
+    lines = options.whole("DATASET_LINES", questions.documents if questions else None, low=1, high=1_000_000)
     resumed = options.flag("RESUME")
+    reruns = options.whole(RERUNS, suite_run.RERUNS, low=0, high=RERUNS_MAX)
     options.choice("RUNTIME", "auto", RUNTIMES)
     chosen = dataset.choose(options.text("DATASET"), lines, seed or 0)
     with ExitStack() as held:
@@ -226,9 +258,16 @@ def _bench(root: Path, options: Options, suite: Suite, variants: tuple[Variant, 
             dataset=chosen,
             code=checkout.code(root),
             resumed=resumed,
+            reruns=reruns if reruns is not None else suite_run.RERUNS,
         )
-        code, folder = suite_run.run(plan, runtime, progress)
-    if code != suite_run.INTERRUPTED:
+        alone = options.command == "bench"
+        if questions is not None:
+            code, folder = queries.run(questions, plan, runtime, progress, alone=alone)
+        elif goal is not None:
+            code, folder = capacity.run(goal, plan, runtime, progress, alone=alone)
+        else:
+            code, folder = suite_run.run(plan, runtime, progress)
+    if code != common.INTERRUPTED:
         _show_tables(root, folder)
     return code
 

@@ -104,8 +104,10 @@ def _fetched(name: str, version: str, *, there: bool) -> Finding:
 def _k6(root: Path) -> Finding:
     found = k6.find(root)
     if found is not None:
-        return Finding(name="k6", fine=True, text=f"{k6.version(found)} ({found})")
+        return Finding(name="k6", fine=True, text=f"{k6.VERSION} with the recorder ({found})")
     go = k6.go()
     if go is not None:
-        return Finding(name="k6", fine=True, text=f"{k6.VERSION}, which `make setup` builds with {go}")
-    return Finding(name="k6", fine=False, text=f"install k6 {k6.VERSION}, or Go to build it")
+        text = f"{k6.VERSION} with the recorder, which `make setup` builds with {go}"
+        return Finding(name="k6", fine=True, text=text)
+    text = f"install Go 1.25 or newer: k6 {k6.VERSION} is built with a recorder, which one on the PATH lacks"
+    return Finding(name="k6", fine=False, text=text)

@@ -15,10 +15,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RUNTIMES = ("auto", "native", "docker")
-RUN = ("SUITE", "VARIANTS", "REPS", "SEED", "RUNTIME", "DATASET", "DATASET_LINES", "RESUME")
+SEARCH = ("SLO_MS", "HOLD_SECONDS")  # of a suite that searches for capacity
+QUERIES = ("DOCS", "ROUNDS")  # of a suite that asks for posts
+RERUNS = "RERUNS"  # of a suite that does not
+RUN = (
+    *("SUITE", "VARIANTS", "REPS", "SEED", "RUNTIME", "DATASET", "DATASET_LINES", "RESUME", RERUNS),
+    *SEARCH,
+    *QUERIES,
+)
 ONE = ("VARIANT", *(name for name in RUN if name != "VARIANTS"))
 SETTINGS = "settings"  # stands for every variable of .env that a user may override
-NOT_OVERRIDABLE = ("STORE",)  # is what a variant is
+NOT_OVERRIDABLE = ("STORE", "SLOWDOWN_PERCENT")  # are what a variant is
 WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 ELSEWHERE = {
     "VARIANT": "one variant is `make bench VARIANT=...`; several are VARIANTS=a,b",

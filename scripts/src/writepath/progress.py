@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PLAIN_INTERVAL_S = 5.0
 TAIL_S = 20.0  # of a run after its load: drain, both reads and the restart between them, stop
 FIRST_GUESS_OVERHEAD_S = 45.0  # of a run, outside load; replaced by what the runs so far took
-COLOURS = {"valid": "green", "unknown": "yellow", "invalid": "red"}
+COLOURS = {"valid": "green", "found": "green", "unknown": "yellow", "open": "yellow", "invalid": "red"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,7 @@ class Live:
     acknowledged: int
     errors: int
     queue_depth: int | None  # None where there is no queue
+    success: int = 201  # the status of what is acknowledged
 
 
 @dataclass(kw_only=True)
@@ -91,9 +92,14 @@ class Progress:
         detail = (
             f"{min(live.elapsed_s, live.planned_s):.0f}/{live.planned_s:.0f} s"
             f"  {live.rate_per_s:.0f}/s (plan {live.planned_per_s:.0f})"
-            f"  201: {live.acknowledged}{errors}{queue}"
+            f"  {live.success}: {live.acknowledged}{errors}{queue}"
         )
         self._detail(detail)
+
+    def piece(self, done: int, of: int, what: str, took_s: float) -> None:
+        """While something is done piece by piece, of which what it took so far tells how long the rest takes."""
+        self._at_least_s = took_s * (of - done) / done
+        self._detail(f"{done:,} of {of:,} {what}")
 
     def drain(self, rows: int, waiting: int) -> None:
         """While the store is watched after the load."""
@@ -121,6 +127,17 @@ class Progress:
         steps = "  ".join(f"{step.step} {step.seconds:.1f}" for step in run.timings)
         outside = took - sum(step.seconds for step in run.timings if step.step in ("load", "drain"))
         self.say(f"    seconds: {steps}; outside load and drain {outside:.1f} of {took:.1f}")
+
+    def ended(self, word: str, detail: str, *, typical: bool = True) -> None:
+        """One line for what is no run; typical: it tells how long the others will take."""
+        self.done += 1
+        if typical:
+            self._took.append(self.clock() - self._run_began)
+        self._show("")
+        line = Text("  ")
+        line.append(word.upper(), style=COLOURS.get(word, "red"))
+        line.append(f"  {detail}")
+        self.console.print(line, soft_wrap=True)
 
     def _detail(self, detail: str) -> None:
         if self._live is not None:

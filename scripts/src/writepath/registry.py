@@ -43,6 +43,10 @@ class Variant:
     inspector: str
     acknowledges: str
     naive_twin_of: str | None = None  # the correct variant that it spoils by a setting
+    tutorial_of: str | None = None  # the variant it does as tutorials have it; a line of reference beside it
+    control_of: str | None = (
+        None  # the variant it slows by a setting, to try the comparison itself; never ranked
+    )
     level: str = "A"  # what a 201 is declared to promise
     settings: dict[str, str] = field(default_factory=dict)
 
@@ -76,6 +80,23 @@ class Scenario:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Goal:
+    """What a suite that searches for capacity asks of a rate."""
+
+    slo_ms: float  # of the 99th percentile, from the planned moment
+    begins_per_s: float | None = None  # the ramp; None: at the lowest rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Questions(Goal):
+    """What a suite that asks for posts stores, and asks one client's way before it searches for capacity."""
+
+    documents: int
+    rounds: int
+    keywords: tuple[str, ...]  # of the rounds
+
+
+@dataclass(frozen=True, kw_only=True)
 class Suite:
     """Variants x scenario x repetitions."""
 
@@ -84,6 +105,11 @@ class Suite:
     scenario: Scenario
     repetitions: int
     variants: tuple[Variant, ...]
+    baseline: Variant | None = None  # runs twice in each block; the others are compared with it
+    capacity: Goal | None = (
+        None  # the suite searches for capacity: the scenario's one phase says between which rates
+    )
+    queries: Questions | None = None  # likewise, for the capacity of searches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,13 +190,14 @@ def _variant(name: str, entry: dict[str, Any], topology: _Topology) -> Variant:
 
 def _require_sound_twins(variants: dict[str, Variant]) -> None:
     for variant in variants.values():
-        twin = variant.naive_twin_of
-        if twin is None:
-            continue
-        where = f"variants.yaml: variants.{variant.name}.naive_twin_of"
-        _require(twin, variants, where, "variants.yaml has no variant")
-        if variants[twin].naive_twin_of is not None:
-            raise UsageError(f"{where}: '{twin}' is naive itself; name a correct variant")
+        for key in ("naive_twin_of", "tutorial_of", "control_of"):
+            twin = getattr(variant, key)
+            if twin is None:
+                continue
+            where = f"variants.yaml: variants.{variant.name}.{key}"
+            _require(twin, variants, where, "variants.yaml has no variant")
+            if variants[twin].naive_twin_of is not None:
+                raise UsageError(f"{where}: '{twin}' is naive itself; name a correct variant")
 
 
 def _scenario(root: Path, name: str, entry: dict[str, Any]) -> Scenario:
@@ -211,13 +238,35 @@ def _suite(
                 f"{where}.variants: '{variant}' is the naive twin of '{twin}', a control for faults"
                 f" and never ranked beside the others; list '{twin}'"
             )
+        if slowed := variants[variant].control_of:
+            raise UsageError(
+                f"{where}.variants: '{variant}' is slower than '{slowed}' on purpose, to try the comparison itself,"
+                f" and never ranked; list '{slowed}'"
+            )
+    if "baseline" in entry:
+        _require(entry["baseline"], entry["variants"], f"{where}.baseline", "the suite has no variant")
+    scenario = scenarios[entry["scenario"]]
+    if "capacity" in entry and "queries" in entry:
+        raise UsageError(f"{where}: capacity and queries are two suites; leave one of them out")
+    if ("capacity" in entry or "queries" in entry) and len(scenario.phases) != 1:
+        raise UsageError(
+            f"{where}.scenario: a search for capacity takes the lowest and the highest rate and the length of a hold"
+            f" from one phase; '{scenario.name}' has {len(scenario.phases)}"
+        )
     return Suite(
         name=name,
         title=entry["title"],
-        scenario=scenarios[entry["scenario"]],
+        scenario=scenario,
         repetitions=entry["repetitions"],
         variants=tuple(variants[variant] for variant in entry["variants"]),
+        baseline=variants[entry["baseline"]] if "baseline" in entry else None,
+        capacity=Goal(**entry["capacity"]) if "capacity" in entry else None,
+        queries=_questions(entry["queries"]) if "queries" in entry else None,
     )
+
+
+def _questions(entry: dict[str, Any]) -> Questions:
+    return Questions(**(entry | {"keywords": tuple(entry["keywords"])}))
 
 
 def _thousandths(value: float, where: str) -> float:

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.bool_]
 
 UNSERVED = math.inf
 FEWEST_BEYOND = 10  # a percentile rests on the values beyond it; with fewer of them it is a matter of luck
 WINDOW_MS = 1000.0
+AT_ONCE = 1 << 20  # values of a longer array that are worked on together: their copies stay small
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +74,11 @@ def carries(planned: int, quantile: float) -> bool:
     return planned * (1 - _exact(quantile)) >= FEWEST_BEYOND
 
 
+def rank(planned: int, quantile: float) -> int:
+    """Which of the planned requests, from the fastest on, stands at the quantile; from 1."""
+    return max(1, math.ceil(_exact(quantile) * planned))
+
+
 def percentile(served: npt.ArrayLike, planned: int, quantile: float) -> float | None:
     """The value at rank ceil(quantile * planned) of the served values, the unserved following at infinity.
 
@@ -81,25 +88,37 @@ def percentile(served: npt.ArrayLike, planned: int, quantile: float) -> float | 
     _check(values, planned)
     if not carries(planned, quantile):
         return None
-    rank = math.ceil(_exact(quantile) * planned)
-    if rank > values.size:
+    at = rank(planned, quantile)
+    if at > values.size:
         return UNSERVED
-    return float(np.partition(values, rank - 1)[rank - 1])
+    return float(np.partition(values, at - 1)[at - 1])
 
 
 def distribution(served: npt.ArrayLike, planned: int) -> Distribution:
     """Summary of one run: min, mean and max over the served, percentiles over the planned."""
-    values = np.sort(np.asarray(served, dtype=np.float64))
+    return of_sorted(np.sort(np.asarray(served, dtype=np.float64)), planned)
+
+
+def of_sorted(values: Floats, planned: int) -> Distribution:
+    """The same of values that ascend: nothing is copied, which ten million of them would feel."""
+    _check(values, planned)
     some = values.size > 0
+
+    def at(quantile: float) -> float | None:
+        if not carries(planned, quantile):
+            return None
+        place = rank(planned, quantile)
+        return float(values[place - 1]) if place <= values.size else UNSERVED
+
     return Distribution(
         planned=planned,
         served=int(values.size),
         min_served=float(values[0]) if some else None,
         mean_served=float(values.mean()) if some else None,
         max_served=float(values[-1]) if some else None,
-        median=percentile(values, planned, 0.5),
-        p95=percentile(values, planned, 0.95),
-        p99=percentile(values, planned, 0.99),
+        median=at(0.5),
+        p95=at(0.95),
+        p99=at(0.99),
     )
 
 
@@ -119,11 +138,18 @@ def mean_rate_per_s(count: int, duration_ms: float) -> float | None:
 
 
 def peak_rate_per_s(moments_ms: npt.ArrayLike, origin_ms: float) -> float | None:
-    """The most events in one of the 1 s windows that start at `origin_ms`; `None` without events."""
+    """The most events in one of the 1 s windows that start at `origin_ms`; NaN is none; `None` without events."""
     moments = np.asarray(moments_ms, dtype=np.float64)
-    if moments.size == 0:
+    lowest, highest = (limit.reduce(moments, initial=np.nan) for limit in (np.fmin, np.fmax))
+    if np.isnan(lowest):
         return None
-    return float(np.unique(_seconds(moments - origin_ms), return_counts=True)[1].max())
+    first = int(_seconds(lowest - origin_ms))
+    counts = np.zeros(int(_seconds(highest - origin_ms)) - first + 1, dtype=np.int64)
+    for begin in range(0, moments.size, AT_ONCE):
+        part = moments[begin : begin + AT_ONCE]
+        seconds = _seconds(part[~np.isnan(part)] - origin_ms) - first
+        counts += np.bincount(seconds, minlength=counts.size)
+    return float(counts.max())
 
 
 def delays_to_durable_ms(
@@ -139,15 +165,13 @@ def delays_to_durable_ms(
     started = np.asarray(sent_ms, dtype=np.float64)
     rows = np.asarray(stored_seq, dtype=np.int64)
     moments = np.asarray(durable_at_ms, dtype=np.float64)
-    known = ~np.isnan(moments)
-    rows, moments = rows[known], moments[known]
-    order = np.lexsort((moments, rows))  # by row, then the earliest first
-    rows, moments = rows[order], moments[order]
-    delays = np.full(requests.size, UNSERVED)
-    if rows.size:
-        at = np.minimum(np.searchsorted(rows, requests), rows.size - 1)
-        found = rows[at] == requests
-        delays[found] = moments[at[found]] - started[found]
+    first = np.full(int(requests.max(initial=-1)) + 1, UNSERVED)  # by sequence
+    for begin in range(0, rows.size, AT_ONCE):
+        part, at = rows[begin : begin + AT_ONCE], moments[begin : begin + AT_ONCE]
+        ours = (part >= 0) & (part < first.size) & ~np.isnan(at)
+        np.minimum.at(first, part[ours], at[ours])
+    delays: Floats = first[requests]
+    delays -= started
     return delays
 
 
@@ -177,24 +201,21 @@ def accumulated(counter: npt.ArrayLike) -> Floats:
     return np.concatenate(([0.0], np.cumsum(np.where(steps < 0, values[1:], steps))))
 
 
-def bands_by_second(offsets_ms: Floats, served_ms: Floats, seconds: int) -> Bands:
-    """Each second's median, p95 (by rank) and max of the served, and how many were not served.
-
-    `served_ms` is infinite for requests that were not served; both arrays are in the same order.
-    """
-    index = np.clip(_seconds(offsets_ms), 0, seconds - 1)
-    ok = np.isfinite(served_ms)
-    order = np.lexsort((served_ms, index))
-    ordered, seconds_ok = served_ms[order][ok[order]], index[order][ok[order]]
-    served = np.bincount(seconds_ok, minlength=seconds)
-    starts = np.concatenate(([0], np.cumsum(served)[:-1]))
+def bands(served_ms: Iterable[Floats], planned: Ints) -> Bands:
+    """Of the served times of each second, and how many requests were planned in it: median, p95 (by rank) and max."""
+    ranks, served = np.full((3, len(planned)), np.nan), np.zeros(len(planned), dtype=np.int64)
+    for second, own in enumerate(served_ms):
+        served[second] = own.size
+        if own.size:
+            values = np.sort(own)
+            ranks[:, second] = [values[rank(own.size, quantile) - 1] for quantile in (0.5, 0.95, 1.0)]
     return Bands(
-        second=np.arange(seconds, dtype=np.int64),
-        median=_ranked(ordered, starts, served, 0.5),
-        p95=_ranked(ordered, starts, served, 0.95),
-        max=_ranked(ordered, starts, served, 1.0),
-        served=served.astype(np.int64),
-        unserved=np.bincount(index[~ok], minlength=seconds).astype(np.int64),
+        second=np.arange(len(planned), dtype=np.int64),
+        median=ranks[0],
+        p95=ranks[1],
+        max=ranks[2],
+        served=served,
+        unserved=planned - served,
     )
 
 
@@ -210,16 +231,8 @@ def upper_bound(losing: int, effective: int) -> float | None:
     return 1.0 if losing == effective else float(beta.ppf(0.95, losing + 1, effective - losing))
 
 
-def _ranked(ordered: Floats, starts: Ints, counts: Ints, quantile: float) -> Floats:
-    result = np.full(counts.size, np.nan)
-    some = counts > 0
-    rank = np.ceil(quantile * counts[some]).astype(np.int64)
-    result[some] = ordered[starts[some] + rank - 1]
-    return result
-
-
-def _seconds(offsets_ms: Floats) -> Ints:
-    return np.floor(offsets_ms / WINDOW_MS).astype(np.int64)
+def _seconds(offsets_ms: npt.ArrayLike) -> Ints:
+    return np.floor(np.asarray(offsets_ms) / WINDOW_MS).astype(np.int64)
 
 
 def _exact(quantile: float) -> Fraction:

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from writepath.registry import Variant
     from writepath.runtime.base import Stack
 
 VISIBLE_SECONDS = 15.0  # a queue's consumer or an index refresh, on a busy machine
+LOAD_SECONDS = 120.0  # an index is built, a replica copied
 PROBLEM = "application/problem+json"
+LINES_OF_JSON = "application/x-ndjson"
 _PAUSE_SECONDS = 0.05
 
 
@@ -93,6 +95,60 @@ class Subject:
         posts: list[dict[str, Any]] = last["posts"]
         return posts
 
+    def search(self, keyword: str, **query: int | str) -> dict[str, Any]:
+        """The whole answer to a search that must be answered."""
+        response = self.http.get("/api/posts", params={"keyword": keyword, **query})
+        assert response.status_code == httpx.codes.OK, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
+
+    def walk(
+        self, keyword: str, size: int, between: Callable[[], object] = lambda: None
+    ) -> list[dict[str, Any]]:
+        """Every post that holds the keyword, by following `next`; something may be done between two pages."""
+        answer = self.search(keyword, size=size)
+        posts: list[dict[str, Any]] = answer["posts"]
+        while "next" in answer:
+            between()
+            answer = self.search(keyword, size=size, after=answer["next"])
+            assert answer["posts"], "next was given where nothing followed"
+            assert "total" not in answer
+            posts = posts + answer["posts"]
+        return posts
+
+    @property
+    def search_index(self) -> str:
+        """What the store says it searches in; on a queue path the settings of the store have a prefix."""
+        settings: dict[str, str] = self.inspect("durability")["settings"]
+        return settings.get("search_index") or settings["store.search_index"]
+
+    def ask(self, method: str, question: str, **how: Any) -> httpx.Response:
+        """The inspector of the service that knows the store, with any method and body."""
+        url = self.stack.inspector_urls(self.variant.inspector)[0]
+        return self.http.request(method, f"{url}/{question}", timeout=LOAD_SECONDS, **how)
+
+    def load(self, posts: Sequence[Mapping[str, str]]) -> httpx.Response:
+        """Posts, each with id, content and createdAt, into the store past the write path."""
+        lines = "".join(json.dumps(post, ensure_ascii=False) + "\n" for post in posts)
+        return self.ask("POST", "load", content=lines.encode(), headers={"content-type": LINES_OF_JSON})
+
+    def loaded(self, posts: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        """Loads them between a begin and a finish, whose answer is returned."""
+        assert self.ask("POST", "load/begin").json() == {}
+        response = self.load(posts)
+        assert response.status_code == httpx.codes.OK, response.text
+        assert response.json() == {"posts": len(posts)}
+        finished = self.ask("POST", "load/finish")
+        assert finished.status_code == httpx.codes.OK, finished.text
+        answer: dict[str, Any] = finished.json()
+        return answer
+
+    def empty(self) -> None:
+        """Resets the store, and what each service counts and holds."""
+        for service in self.services:
+            url = self.stack.inspector_urls(service)[0]
+            assert self.http.post(f"{url}/reset").json() == {"count": 0}
+
     def fence(self) -> None:
         """Returns once everything sent before is stored: a queue keeps the order, and this post is its last."""
         self.found(self.written(f"fence {token()}"))
@@ -137,7 +193,8 @@ def assert_problem(response: httpx.Response, status: int, field: str | None = No
         assert internal not in response.text
 
 
-def assert_try_later(response: httpx.Response) -> None:
-    """503, a problem document, and when to try again."""
+def assert_try_later(response: httpx.Response, refused_by: str | None = None) -> None:
+    """503, a problem document, when to try again, and whose refusal it is."""
     assert_problem(response, httpx.codes.SERVICE_UNAVAILABLE)
     assert int(response.headers["retry-after"]) >= 1
+    assert response.headers["x-refused-by"] in ({refused_by} if refused_by else {"application", "store"})

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 
-from contract.subject import eventually
+from contract.subject import LINES_OF_JSON, assert_problem, eventually, token
 
 if TYPE_CHECKING:
     from contract.subject import Subject
@@ -44,10 +46,11 @@ def test_versions_name_java_spring_and_what_stands_behind(subject: Subject) -> N
         assert all(isinstance(value, str) and value for value in versions.values())
 
 
-def test_a_201_promises_class_a_as_the_running_system_says_itself(subject: Subject) -> None:
+def test_a_201_promises_its_class_as_the_running_system_says_itself(subject: Subject) -> None:
     for service in subject.services:
         durability = subject.inspect("durability", service)
-        assert durability["level"] == "A"
+        ingress = service == subject.variant.ingress  # the far end of a queue keeps what it is given
+        assert durability["level"] == (subject.variant.level if ingress else "A")
         assert durability["settings"]
         assert all(isinstance(value, str) for value in durability["settings"].values())
 
@@ -85,14 +88,96 @@ def test_commits_have_their_header(subject: Subject) -> None:
 def test_reset_empties_store_and_queues(subject: Subject) -> None:
     subject.fence()
     assert subject.count() > 0
-    for service in subject.services:
-        url = subject.stack.inspector_urls(service)[0]
-        assert subject.http.post(f"{url}/reset").json() == {"count": 0}
+    subject.empty()
     assert subject.count() == 0
     assert subject.rows("posts")[1:] == []
     assert subject.inspect("pending") == {"in_flight": 0, "ready": 0, "unacknowledged": 0, "dead": 0}
     subject.fence()
     assert subject.count() == 1
+
+
+def made(number: int, content: str) -> dict[str, str]:
+    """A post for a bulk load; every fourth has a moment of its own."""
+    moment = f"2026-01-02T03:04:{number // 4000 % 60:02d}.{number // 4 % 1000:03d}Z"
+    return {"id": str(uuid.uuid4()), "content": content, "createdAt": moment}
+
+
+def test_what_was_loaded_is_counted_exported_and_searched(subject: Subject) -> None:
+    subject.empty()
+    word = token()
+    posts = [made(number, f"{word} 영화 \U0001f600 \\ {number}") for number in range(2500)]
+    assert subject.ask("POST", "load/begin").json() == {}
+    for start in (0, 1000, 2000):
+        part = posts[start : start + 1000]
+        assert subject.load(part).json() == {"posts": len(part)}
+    finished = subject.ask("POST", "load/finish").json()
+    assert (finished["build_seconds"] is not None) == (subject.search_index in {"trigram", "bigram"})
+    assert finished["settle_seconds"] > 0
+    assert subject.inspect("ready") == {"ready": True}
+    assert subject.count() == 2500
+    hashes = {post["id"]: hashlib.sha256(post["content"].encode()).hexdigest()[:16] for post in posts}
+    assert {row[0]: row[1] for row in subject.rows("posts")[1:]} == hashes
+    found = subject.walk(word, 1000)
+    assert found == sorted(posts, key=lambda post: (post["createdAt"], post["id"]), reverse=True)
+    assert subject.search(word)["total"] == 2500
+
+
+BAD_LINES = {
+    "no JSON": ("{", "body"),
+    "no object": ("[1]", "body"),
+    "an empty line": ("", "body"),
+    "no id": ('{"content":"x","createdAt":"2026-01-02T03:04:05Z"}', "id"),
+    "no moment": (f'{{"id":"{uuid.uuid4()}","content":"x"}}', "createdAt"),
+    "blank content": (
+        f'{{"id":"{uuid.uuid4()}","content":" ","createdAt":"2026-01-02T03:04:05Z"}}',
+        "content",
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "field"), BAD_LINES.values(), ids=BAD_LINES.keys())
+def test_a_bad_line_of_a_load_is_400_and_named(subject: Subject, line: str, field: str) -> None:
+    before = subject.count()
+    lines = [json.dumps(made(1, "x")), json.dumps(made(2, "x")), line, json.dumps(made(3, "x"))]
+    answer = subject.ask("POST", "load", content="\n".join(lines), headers={"content-type": LINES_OF_JSON})
+    assert_problem(answer, 400)
+    assert f"line 3: {field} " in answer.json()["detail"]
+    assert subject.count() == before
+
+
+def test_a_load_refuses_an_id_that_is_there(subject: Subject) -> None:
+    post = made(1, "there")
+    subject.loaded([post])
+    answer = subject.load([post | {"content": "again"}])
+    assert_problem(answer, 409)
+    assert post["id"] in answer.json()["detail"]
+    assert subject.found(post["id"])["content"] == "there"
+
+
+def test_a_load_takes_lines_of_json_only(subject: Subject) -> None:
+    answer = subject.ask("POST", "load", json=made(1, "x"))
+    assert_problem(answer, 415)
+    assert subject.load([made(1, "x")] * 2).status_code == 400
+    assert subject.load([made(number, "x") for number in range(10_001)]).status_code == 400
+
+
+def test_the_store_says_how_much_room_its_posts_take(subject: Subject) -> None:
+    subject.fence()
+
+    def asked() -> dict[str, Any]:
+        found: dict[str, Any] = subject.ask("GET", "sizes").json()
+        return found
+
+    # Elasticsearch looks at its files' sizes every 10 s; the parts are counted at once.
+    eventually(lambda: sum(asked()["parts"].values()) <= asked()["store_bytes"], "sizes agree", within_s=30)
+    sizes = asked()
+    assert set(sizes) == {"documents", "store_bytes", "search_index_bytes", "parts"}
+    assert sizes["documents"] == subject.count()
+    assert (sizes["search_index_bytes"] is None) == (subject.search_index == "none")
+    assert sizes["parts"]
+    assert all(isinstance(size, int) and size >= 0 for size in sizes["parts"].values())
+    assert 0 < sum(sizes["parts"].values()) <= sizes["store_bytes"]
+    assert (sizes["search_index_bytes"] or 0) < sizes["store_bytes"]
 
 
 def test_the_contract_is_served_as_a_document(subject: Subject) -> None:

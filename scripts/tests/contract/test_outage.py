@@ -33,7 +33,7 @@ def test_without_its_backing_service_a_write_is_503_in_time_and_never_201(subjec
     answers = subject.write_all(["nowhere to go"] * 20)
     answers += [subject.write("still nowhere") for _ in range(3)]
     for answer in answers:
-        assert_try_later(answer)
+        assert_try_later(answer, "store")
         assert answer.elapsed.total_seconds() < DEADLINE_SECONDS + SLACK_SECONDS
     eventually(lambda: not _ready(subject), "the inspector says that it is not ready")
     assert subject.stack.lost_components()

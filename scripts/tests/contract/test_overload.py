@@ -25,7 +25,7 @@ def test_too_much_in_flight_is_503_at_once_and_stores_nothing(overloaded: Subjec
             break
     acknowledged = [answer for answer in answers if answer.status_code == 201]
     for answer in (answer for answer in answers if answer not in acknowledged):
-        assert_try_later(answer)
+        assert_try_later(answer, "application" if AT_THE_CAP in answer.text else "store")
     refused = [answer for answer in answers if AT_THE_CAP in answer.text]
     assert acknowledged
     assert len(refused) == sum(each["in_flight_rejected"] for each in gauges)

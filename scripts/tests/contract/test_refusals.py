@@ -129,6 +129,32 @@ def test_a_missing_keyword_is_400(subject: Subject) -> None:
     assert_problem(subject.http.get("/api/posts"), 400, "keyword")
 
 
-@pytest.mark.parametrize("size", ["0", "-1", "101", "abc", "1.5", "99999999999"])
+@pytest.mark.parametrize("size", ["0", "-1", "1001", "1000000", "abc", "1.5", "99999999999"])
 def test_a_wrong_size_is_400(subject: Subject, size: str) -> None:
     assert_problem(subject.http.get("/api/posts", params={"keyword": token(), "size": size}), 400, "size")
+
+
+@pytest.mark.parametrize("page", ["-1", "500", "2147483647", "99999999999", "abc", "1.5"])
+def test_a_wrong_page_is_400(subject: Subject, page: str) -> None:
+    assert_problem(subject.http.get("/api/posts", params={"keyword": token(), "page": page}), 400, "page")
+
+
+def test_a_page_beyond_the_window_says_how_to_go_on(subject: Subject) -> None:
+    query: dict[str, str | int] = {"keyword": token(), "size": 1000}
+    assert subject.http.get("/api/posts", params={**query, "page": 9}).status_code == 200
+    refused = subject.http.get("/api/posts", params={**query, "page": 10})
+    assert_problem(refused, 400, "page")
+    assert "next" in refused.text
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["", "nonsense", "' OR 1=1 --", "A" * 31, "A" * 33, "A" * 31 + "=", "_" * 32, "A" * 5000, "영" * 32],
+)
+def test_a_wrong_cursor_is_400(subject: Subject, after: str) -> None:
+    assert_problem(subject.http.get("/api/posts", params={"keyword": token(), "after": after}), 400, "after")
+
+
+def test_a_page_behind_a_cursor_is_400(subject: Subject) -> None:
+    query: dict[str, str | int] = {"keyword": token(), "after": "A" * 32, "page": 0}
+    assert_problem(subject.http.get("/api/posts", params=query), 400, "page")

@@ -11,6 +11,7 @@ import pytest
 import own_checkout
 from contract.subject import eventually
 from own_checkout import Command
+from writepath.load import recorded
 from writepath.result.faults import Cell, load_cell, load_faults
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def test_ctrl_c_leaves_no_process_and_no_half_made_cell(tmp_path: Path) -> None:
 
         def loads() -> bool:
             assert command.process.poll() is None, command.said()
-            return any(file.stat().st_size for file in (checkout / "results").rglob("ledger.csv"))
+            return any(map(recorded.holds_any, (checkout / "results").rglob(recorded.FILE)))
 
         eventually(loads, "the load runs", within_s=MINUTES_5)
         processes = psutil.Process(command.process.pid).children(recursive=True)

@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import recording
 from faults.planted import ORIGIN_MS, RATE_PER_S, at, ledger
 from writepath.faults.watch import ANSWER_S, Watch
-from writepath.load import ledger as ledgers
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from writepath.load import ledger as ledgers
 
 HEALED_MS = ORIGIN_MS + 20_000
 
 
 def watch(taken: ledgers.Ledger, now_s: float, folder: Path) -> Watch:
     """Of a ledger in which stands what had its answer by then."""
-    path = folder / "ledger.csv.gz"
     records = taken.records
     answered = records[records["start_ms"] + records["duration_ms"] <= ORIGIN_MS + now_s * 1000]
-    ledgers.write(replace(taken, records=answered), path)
+    path = recording.write(folder / "ledger.rec", answered.tolist())
     return Watch(path, RATE_PER_S, clock=lambda: ORIGIN_MS / 1000 + now_s)
 
 

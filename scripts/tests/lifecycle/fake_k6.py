@@ -19,6 +19,10 @@ from writepath.load.ledger import WRONG_ACK
 from writepath.load.plan import arrival_plan, encode_id
 from writepath.registry import Phase
 
+# As a program of its own it does not find what lies beside its folder.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import recording
+
 
 def main(mode: str, arguments: list[str]) -> int:
     """The exit code, as k6 has them."""
@@ -26,12 +30,12 @@ def main(mode: str, arguments: list[str]) -> int:
         print("GoError: planted")
         return 107
     given = dict(word.split("=", 1) for flag, word in itertools.pairwise(arguments) if flag == "-e")
-    ledger = Path(arguments[arguments.index("--console-output") + 1])
     content = json.loads(Path(given["BENCH_CONTENT"]).read_text(encoding="utf-8"))
     plan = arrival_plan([Phase(**phase) for phase in json.loads(given["BENCH_PHASES"])])
     origin_ms = time.time() * 1000
     to_app = HTTPConnection(urlsplit(given["BENCH_TARGET"]).netloc)
-    with closing(to_app), ledger.open("w", encoding="utf-8") as lines:
+    with closing(to_app), Path(given["BENCH_LEDGER"]).open("wb") as file:
+        file.write(recording.HEADER)
         for sequence, offset_ms in enumerate(plan.starts_ms.tolist()):
             body = {
                 "id": encode_id(given["BENCH_RUN"], sequence),
@@ -46,10 +50,8 @@ def main(mode: str, arguments: list[str]) -> int:
             code = 0 if answer.status == 201 else 1000 + answer.status
             if answer.status == 201 and named != body["id"]:
                 code = WRONG_ACK
-            lines.write(
-                f"{sequence},{origin_ms + offset_ms:.3f},0.000,{took_ms:.3f},{answer.status},{code}\n"
-            )
-            lines.flush()
+            file.write(recording.rows([(sequence, origin_ms + offset_ms, 0.0, took_ms, answer.status, code)]))
+            file.flush()
     if mode == "hang":
         signal.sigwait({signal.SIGINT, signal.SIGTERM})
     counts = {"started": plan.planned, "finished": plan.planned, "dropped": 0, "virtual_users_max": 1}

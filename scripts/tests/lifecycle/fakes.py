@@ -15,11 +15,14 @@ from writepath.errors import StartError
 from writepath.load.dataset import Dataset
 from writepath.registry import Phase, Scenario, Variant, WarmUp
 from writepath.result import Code
+from writepath.run import verdict, withheld
 from writepath.run.draft import RunSpec
 from writepath.runtime.base import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pytest
 
 FAKE_K6 = Path(__file__).with_name("fake_k6.py")
 QUIET = frozenset({"count", "pending", "gauges", "commits", "versions", "ready", "visible"})
@@ -154,6 +157,17 @@ class FakeRuntime:
 
     def reap(self, _say: Callable[[str], None]) -> None:
         self.events.append("reap")
+
+
+TOO_MUCH = 2 * 10**9  # of anything: above every limit on any host
+
+
+def on_any_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine that runs the tests does other work: no run of theirs is noise."""
+    for limit in ("FOREIGN_LIMIT", "LATENESS_MS_LIMIT"):
+        monkeypatch.setattr(verdict, limit, 60_000.0)
+    for limit in ("STEAL_LIMIT", "THROTTLED_LIMIT", "SWAPPED_LIMIT", "CPU_SLOWER", "FSYNC_SLOWER"):
+        monkeypatch.setattr(withheld, limit, 1e9)
 
 
 def dataset() -> Dataset:

@@ -12,14 +12,17 @@ import pytest
 import own_checkout
 from contract.subject import eventually
 from own_checkout import Command
+from writepath.load import recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MINUTES_5 = 300
+MINUTES_10 = 600
 EXIT_UNKNOWN = 3
 EXIT_INTERRUPTED = 130
-SUITE = {"SUITE": "smoke", "VARIANTS": "jpa", "REPS": "2"}
+PLANNED = 1257  # of the suite `smoke`
+SUITE = {"SUITE": "smoke", "VARIANTS": "jpa", "REPS": "2", "RERUNS": "0"}
 
 
 @pytest.fixture
@@ -29,17 +32,17 @@ def checkout(tmp_path: Path) -> Path:
 
 def in_second_load(command: Command, checkout: Path) -> list[psutil.Process]:
     """Waits until the first run is finished and the second is under load; every process of the command then."""
-    second = "*/*/*/*/rep-02/ledger.csv"
+    second = "*/*/*/*/rep-02/ledger.rec"
 
     def loads() -> bool:
         assert command.process.poll() is None, command.said()
-        return any(file.stat().st_size for file in (checkout / "results").glob(second))
+        return any(recorded.holds_any(file) for file in (checkout / "results").glob(second))
 
-    eventually(loads, "the second run loads", within_s=MINUTES_5)
+    eventually(loads, "the second run loads", within_s=MINUTES_10)
     processes = psutil.Process(command.process.pid).children(recursive=True)
     assert {"k6", "java", "postgres", "nginx"} <= {
         process.name().split("-")[0] for process in processes
-    }  # k6-1.8.1
+    }  # k6-1.8.1-...
     return processes
 
 
@@ -51,12 +54,16 @@ def assert_first_run_is_kept(checkout: Path) -> None:
     kept = json.loads(
         next(own_checkout.latest(checkout).rglob("rep-01/run.json")).read_text(encoding="utf-8")
     )
+    requests, audit = kept["requests"], kept["audit"]
     assert kept["outcome"] == "finished"
-    assert kept["requests"]["acknowledged"] == kept["requests"]["planned"]
+    assert requests["planned"] == PLANNED
+    # A host that is slow may refuse some; each that was acknowledged is in the kept audit.
+    assert (audit["verdict"], audit["ok"]) == ("PASS", requests["acknowledged"])
+    assert requests["acknowledged"] > 0
 
 
 @pytest.mark.native
-@pytest.mark.timeout(2 * MINUTES_5)
+@pytest.mark.timeout(2 * MINUTES_10)
 def test_ctrl_c_in_mid_load_leaves_no_process_and_keeps_what_was_finished(checkout: Path) -> None:
     with Command(checkout, "bench-all", **SUITE) as command:
         processes = in_second_load(command, checkout)
@@ -69,7 +76,7 @@ def test_ctrl_c_in_mid_load_leaves_no_process_and_keeps_what_was_finished(checko
 
 
 @pytest.mark.native
-@pytest.mark.timeout(3 * MINUTES_5)
+@pytest.mark.timeout(4 * MINUTES_10)
 def test_a_killed_suite_leaves_no_process_and_is_gone_on_with(checkout: Path) -> None:
     with Command(checkout, "bench-all", **SUITE) as command:
         processes = in_second_load(command, checkout)
@@ -77,7 +84,7 @@ def test_a_killed_suite_leaves_no_process_and_is_gone_on_with(checkout: Path) ->
         command.ended(MINUTES_5)
     with Command(checkout, "bench-all", RESUME="1", **SUITE) as resumed:
         eventually(lambda: ended(processes), "every process of the killed suite is gone", within_s=MINUTES_5)
-        assert resumed.ended(MINUTES_5) in {0, EXIT_UNKNOWN}, resumed.said()
+        assert resumed.ended(MINUTES_10) in {0, EXIT_UNKNOWN}, resumed.said()
     assert_first_run_is_kept(checkout)
     index = json.loads((own_checkout.latest(checkout) / "suite.json").read_text(encoding="utf-8"))
     assert (index["status"], len(index["runs"])) == ("finished", 2)

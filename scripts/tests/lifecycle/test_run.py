@@ -4,65 +4,31 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
 
-from lifecycle.fakes import SCENARIO, FakeRuntime, dataset, spec
+from lifecycle.fakes import SCENARIO, FakeRuntime, spec
 from lifecycle.liar import Lies
 from writepath import result
 from writepath.errors import SetupError
 from writepath.load import ledger
 from writepath.load.plan import encode_id
 from writepath.progress import Progress
-from writepath.run import crash, drain, host, raw_audit, verdict, visible
-from writepath.run.host import CanaryCage
+from writepath.run import crash, raw_audit, visible
 from writepath.run.runner import Bench, execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from writepath.result import Run
 
 Execute = "Callable[[FakeRuntime], Run]"
 AGAIN = ["saved", "kill app", "revive app", "posts", "saved"]  # saved with the first read, and with both
 WHOLE = ["start", "reset", "write", "posts", "durability", "k6", "write", "reset", "k6", "write", "posts"]
 PLANNED = 50
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeRuntime], Bench]:
-    monkeypatch.setattr(drain, "QUIET_S", 0.0)
-    monkeypatch.setattr(visible, "QUIET_S", 0.0)
-    monkeypatch.setattr(verdict, "FOREIGN_LIMIT", 1.0)  # the machine that runs the tests does other work
-    monkeypatch.setattr(verdict, "STEAL_LIMIT", 1.0)
-    monkeypatch.setattr(verdict, "LATENESS_MS_LIMIT", 60_000.0)
-
-    def made(runtime: FakeRuntime) -> Bench:
-        content = tmp_path / "content.json"
-        content.write_text(json.dumps(dataset().lines), encoding="utf-8")
-        real = result.save_run
-
-        def telling(run: Run, folder: Path) -> None:
-            real(run, folder)
-            runtime.events.append("saved")
-
-        monkeypatch.setattr(result, "save_run", telling)
-        return Bench(
-            runtime=runtime,
-            progress=Progress(console=Console(file=io.StringIO())),
-            cage=CanaryCage(folder=tmp_path),
-            host=host.facts(tmp_path),
-            content=content,
-            pids=tmp_path,
-            root=tmp_path,
-        )
-
-    return made
 
 
 def test_the_steps_come_in_order_and_the_run_is_saved_before_the_stack_is_stopped(
@@ -132,7 +98,7 @@ def test_without_samples_nothing_is_said_of_visibility(
     assert not (tmp_path / "rep-01" / "visible.csv.gz").exists()
 
 
-def test_the_folder_holds_every_raw_file_and_no_plain_ledger(
+def test_the_folder_holds_every_raw_file_and_not_what_k6_recorded(
     tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
 ) -> None:
     execute(spec(tmp_path), bench(FakeRuntime()))
@@ -148,7 +114,7 @@ def test_the_folder_holds_every_raw_file_and_no_plain_ledger(
         "logs",
     }
     assert expected <= names
-    assert not names & {"ledger.csv", "warm-up"}
+    assert not names & {"ledger.rec", "warm-up"}
 
 
 def test_every_lie_is_named(tmp_path: Path, bench: Callable[[FakeRuntime], Bench]) -> None:

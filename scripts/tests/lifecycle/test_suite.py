@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,14 +18,17 @@ from writepath import result
 from writepath.errors import SetupError, UsageError
 from writepath.progress import Progress
 from writepath.result import Code
-from writepath.run import drain, host, verdict, visible
+from writepath.run import crash, drain, host, visible, withheld
+from writepath.run.withheld import Withheld
 from writepath.suite import suite_run
-from writepath.suite.suite_run import INTERRUPTED, SuitePlan, blocks, worst
+from writepath.suite.common import INTERRUPTED, worst
+from writepath.suite.suite_run import SuitePlan, blocks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from writepath.result import SuiteResult
+    from writepath.run.withheld import Counters
 
 NAMES = ("a", "b", "c")
 
@@ -33,15 +37,14 @@ NAMES = ("a", "b", "c")
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drain, "QUIET_S", 0.0)
     monkeypatch.setattr(visible, "QUIET_S", 0.0)
-    for limit in ("FOREIGN_LIMIT", "STEAL_LIMIT", "LATENESS_MS_LIMIT"):
-        monkeypatch.setattr(verdict, limit, 60_000.0)  # the machine that runs the tests does other work
+    fakes.on_any_host(monkeypatch)
     short = replace(fakes.SCENARIO, warm_up=None, phases=(replace(fakes.SCENARIO.phases[0], seconds=0.1),))
     monkeypatch.setattr(fakes, "SCENARIO", short)
 
 
 def plan(tmp_path: Path, *names: str, **changed: object) -> SuitePlan:
     state = tmp_path / ".writepath"
-    state.mkdir(exist_ok=True)
+    state.mkdir(parents=True, exist_ok=True)
     asked = suite(*names)
     known = SuitePlan(
         root=tmp_path,
@@ -126,6 +129,56 @@ def test_resume_makes_an_unknown_run_again_and_keeps_the_first(tmp_path: Path) -
     assert result.load_run(folder / f"{noisy.folder}-replaced-1").variant == noisy.variant
 
 
+@pytest.mark.parametrize(
+    ("noisy", "verdicts", "replaced"),
+    [((2,), ["valid", "valid"], 1), ((2, 3), ["valid", "valid"], 2), ((2, 3, 4), ["valid", "unknown"], 2)],
+    ids=["once", "twice", "always"],
+)
+def test_a_run_that_noise_spoilt_is_made_again_at_the_end_of_its_block_at_most_twice(
+    noisy: tuple[int, ...],
+    verdicts: list[str],
+    replaced: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    number = itertools.count(1)
+
+    def between(*_: Counters) -> Withheld:
+        swapped = fakes.TOO_MUCH if next(number) in noisy else 0
+        return Withheld(steal_share=None, throttled_share=None, swapped_pages=swapped)
+
+    monkeypatch.setattr(withheld, "between", between)
+    code, index = run(plan(tmp_path, "a", "b"), FakeRuntime())
+    first, second = index.blocks[0]
+    assert [(entry.variant, entry.verdict) for entry in index.runs] == list(
+        zip((first, second), verdicts, strict=True)
+    )
+    assert [entry.replaced for entry in index.runs] == [0, replaced]
+    assert index.runs[1].position == 2 + replaced
+    assert code == {"valid": 0, "unknown": 3}[verdicts[1]]
+    place = tmp_path / "results" / "latest" / index.runs[1].folder
+    kept = [result.load_run(place.with_name(f"{place.name}-replaced-{k + 1}")) for k in range(replaced)]
+    assert ["swapped" in one.verdict.reasons[0] for one in kept] == [True] * replaced
+
+
+def test_as_many_reruns_are_made_as_were_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoilt = Withheld(steal_share=None, throttled_share=None, swapped_pages=fakes.TOO_MUCH)
+    monkeypatch.setattr(withheld, "between", lambda *_: spoilt)
+    for reruns in (0, 3):
+        runtime = FakeRuntime()
+        _, index = run(plan(tmp_path / str(reruns), "a", reruns=reruns), runtime)
+        assert (runtime.starts, index.runs[0].replaced) == (1 + reruns, reruns)
+
+
+def test_a_run_that_was_not_seen_for_another_reason_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crash, "READY_TIMEOUT_S", 0.5)
+    runtime = FakeRuntime(lies=[Lies(cut_again=True)])
+    _, index = run(plan(tmp_path, "a"), runtime)
+    assert (index.runs[0].verdict, runtime.starts, index.runs[0].replaced) == ("unknown", 1, 0)
+
+
 def test_resume_keeps_an_invalid_run(tmp_path: Path) -> None:
     run(plan(tmp_path, "a"), FakeRuntime(lies=[Lies(skip=frozenset({1}))]))
     with pytest.raises(UsageError, match="no suite run of"):
@@ -169,6 +222,13 @@ def test_a_full_disk_stops_the_suite_before_the_next_run(
 )
 def test_the_worst_exit_code_counts(codes: list[int], expected: int) -> None:
     assert worst(iter(codes)) == expected
+
+
+def test_the_index_says_which_variant_is_a_tutorial_of_which(tmp_path: Path) -> None:
+    asked = plan(tmp_path, "a", "b")
+    first, second = asked.variants
+    _, index = run(replace(asked, variants=(first, replace(second, tutorial_of="a"))), FakeRuntime())
+    assert [variant.tutorial_of for variant in index.variants] == [None, "a"]
 
 
 def interrupted_at_start(number: int) -> FakeRuntime:

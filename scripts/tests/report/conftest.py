@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from report import planted_queries
+from report.planted_capacity import README, Planted
+from report.planted_paths import PATHS
 from writepath import result
 from writepath.load import ledger, plan
 from writepath.registry import Phase
+from writepath.report import publish
 from writepath.run import audit, sampler, stored, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 STAMP = "20260102T030405Z"
@@ -51,6 +56,8 @@ class RunSpec:
     visible_ms: np.ndarray | None = None  # from sending until a search finds it, of every request; NaN: never
     order: result.Order | None = None
     naive_twin_of: str | None = None
+    control_of: str | None = None
+    again: bool = False  # the baseline's second run in its block
 
 
 @dataclass(kw_only=True)
@@ -66,6 +73,7 @@ class SuiteSpec:
     stamp: str = STAMP
     seed: int = 1
     commit: str = "0" * 40
+    baseline: str | None = None
 
     def write(self) -> Path:
         """Writes the folder; its path."""
@@ -93,15 +101,20 @@ class SuiteSpec:
                 overrides={},
                 dataset=self._dataset(),
                 code=result.Code(commit=self.commit, dirty=False),
-                blocks=(tuple(names),),
+                blocks=(self._block(names),) * self.repetitions,
+                baseline=self.baseline,
                 runs=tuple(self._entry(spec, position) for position, spec in enumerate(self.runs, 1)),
             ),
             folder,
         )
         return folder
 
+    def _block(self, names: Iterable[str]) -> tuple[str, ...]:
+        twice = dict.fromkeys(spec.variant for spec in self.runs if spec.again)
+        return (*names, *(result.cell_name(name, again=True) for name in twice))
+
     def _name(self, spec: RunSpec) -> str:
-        return f"{spec.variant}/flat/rep-{spec.repetition:02}"
+        return f"{result.cell_name(spec.variant, again=spec.again)}/flat/rep-{spec.repetition:02}"
 
     def _variant(self, name: str) -> result.SuiteVariant:
         title = next((spec.title for spec in self.runs if spec.variant == name and spec.title), name.upper())
@@ -114,6 +127,7 @@ class SuiteSpec:
             profiles=(name,),
             settings={},
             naive_twin_of=twin,
+            control_of=next((spec.control_of for spec in self.runs if spec.variant == name), None),
         )
 
     def _dataset(self) -> result.DatasetFacts:
@@ -131,6 +145,7 @@ class SuiteSpec:
             reasons=spec.verdict.reasons,
             seconds=30,
             exit_code=0,
+            again=spec.again,
         )
 
     def _run(self, spec: RunSpec, position: int, folder: Path) -> None:
@@ -146,6 +161,7 @@ class SuiteSpec:
             scenario="flat",
             repetition=spec.repetition,
             position=position,
+            again=spec.again,
             runtime="native",
             seed=self.seed,
             overrides={},
@@ -278,6 +294,26 @@ def checkout(tmp_path: Path) -> Path:
         encoding="utf-8",
     )
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def published_capacity(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with a raw run of a search for two paths' capacity, and what is published of it; not to be changed."""
+    root = tmp_path_factory.mktemp("capacity")
+    (root / "README.md").write_text(README, encoding="utf-8")
+    publish.publish(root, Planted(root=root, paths=PATHS[:2], blocks=1, scale=0.2, raw=True).write())
+    return root
+
+
+@pytest.fixture(scope="session")
+def published_queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Likewise of a suite of searches: two variants, and the A/A twin."""
+    root = tmp_path_factory.mktemp("queries")
+    (root / "README.md").write_text(planted_queries.README, encoding="utf-8")
+    chosen = (planted_queries.VARIANTS[0], planted_queries.VARIANTS[2])
+    planted = planted_queries.Planted(root=root, variants=chosen, blocks=1, scale=0.2, raw=True)
+    publish.publish(root, planted.write())
+    return root
 
 
 @pytest.fixture

@@ -11,8 +11,10 @@ import pytest
 
 from writepath import result
 from writepath.errors import UsageError
-from writepath.report.figures import suite_figures, used
+from writepath.load import ledger
+from writepath.report.figures import suite_figures
 from writepath.report.raw import Samples, read_run, read_stored, read_suite
+from writepath.report.used import used
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +39,30 @@ def test_percentiles_are_of_the_planned_requests(suite: SuiteSpec, run_spec: typ
         (60.0, 114.0, 118.8)
     )
     assert figures.counts
+
+
+def test_what_the_generator_lagged_behind_is_in_the_latency_from_the_planned_moment(
+    suite: SuiteSpec, run_spec: type[RunSpec]
+) -> None:
+    suite.runs = [run_spec(latency_ms=np.full(PLANNED, 10.0))]
+    path = suite.write() / "jpa/flat/rep-01/ledger.csv.gz"
+    late = ledger.read(path)
+    late.records["start_ms"][600:670] += 45.0
+    late.records["status"][700:703] = 503
+    ledger.write(late, path)
+    run = suite.root / "results/default" / suite.stamp / "jpa/flat/rep-01/run.json"
+    text = run.read_text(encoding="utf-8").replace('"acknowledged": 1200', '"acknowledged": 1197')
+    run.write_text(text.replace('"indeterminate": 0', '"indeterminate": 3'), encoding="utf-8")
+    figures = suite_figures(read_suite(suite.root / "results/default" / suite.stamp)).runs[0]
+    assert figures.accept is not None
+    assert figures.accept_from_planned is not None
+    assert (figures.accept.p95, figures.accept.max_served) == pytest.approx((10.0, 10.0))
+    assert figures.accept_from_planned.median == pytest.approx(10.0)
+    assert figures.accept_from_planned.p95 == pytest.approx(55.0)
+    assert figures.accept_from_planned.unserved == 3
+    ramp, sustained = figures.phases
+    assert ramp.accept_from_planned.max_served == pytest.approx(10.0)
+    assert sustained.accept_from_planned.p95 == pytest.approx(55.0)
 
 
 def test_dropped_and_failed_requests_stand_at_infinity(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from report import planted_queries
+from report.planted_capacity import Planted
 from writepath import result
+from writepath.report import capacity_page, queries_page
+from writepath.report.capacity_figures import capacity_figures
 from writepath.report.compare import compared
 from writepath.report.figures import suite_figures
+from writepath.report.queries_figures import queries_figures
 from writepath.report.raw import read_suite
 from writepath.report.tables import BUILDERS, tables
 
@@ -33,13 +38,21 @@ def defined() -> dict[str, list[str]]:
 def test_every_column_is_defined_and_nothing_else(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
     suite.suite = "original"  # the one suite with a table of its own
     order = result.Order(inversions=0, overtaken_share=0.0, redelivered=0)
-    suite.runs = [
-        run_spec(visible_ms=np.full(1200, 500.0), order=order),
-        run_spec(variant="jpa-naive", naive_twin_of="jpa"),
-    ]
+    suite.baseline, suite.repetitions, suite.runs = "jpa", 2, []
+    for block in (1, 2):
+        suite.runs += [
+            run_spec(repetition=block, visible_ms=np.full(1200, 500.0), order=order),
+            run_spec(repetition=block, again=True),
+            run_spec(variant="jpa-naive", repetition=block, naive_twin_of="jpa"),
+        ]
     figures = suite_figures(read_suite(suite.write()))
     built = [*tables(figures), *compared(figures, figures)]
-    assert len(built) == len(BUILDERS) + 2
+    assert len(built) == len(BUILDERS) + 3
+    searched = capacity_page.tables(capacity_figures(Planted(root=suite.root).data()))
+    assert len(searched) == len(capacity_page.BUILDERS)
+    found = queries_page.tables(queries_figures(planted_queries.Planted(root=suite.root).data()))
+    assert len(found) == len(queries_page.BUILDERS)
+    built += [*searched, *found]
     assert defined() == {table.title: [column.key for column in table.columns] for table in built}
 
 

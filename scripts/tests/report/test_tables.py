@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from writepath import result
-from writepath.report import escape, exports, figures
+from writepath.report import escape, exports, used
 from writepath.report.compare import compared
 from writepath.report.figures import suite_figures
 from writepath.report.model import Cell, Column, Row, Table, cell, number, shown, text
@@ -45,7 +45,7 @@ def line(table: Table, row: int = 0) -> list[str]:
 
 def test_the_latency_table_has_the_planted_values(suite: SuiteSpec) -> None:
     assert line(built(suite)["latency"]) == [
-        "JPA", "flushed", "A", "1,200", "0", "0.100", "120", "60.0", "60.0", "114", "119",
+        "JPA", "flushed", "A", "1,200", "0", "0.100", "120", "60.0", "60.0", "114", "119", "60.0", "114", "119",
     ]  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def test_resources_are_summed_and_divided_by_stored_rows(suite: SuiteSpec) -> No
 def test_where_each_component_tells_what_it_wrote_the_disks_are_not_asked(
     suite: SuiteSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "PROCESS_COUNTED", "another")
+    monkeypatch.setattr(used, "PROCESS_COUNTED", "another")
     table = built(suite)["resources"]
     assert [row[4] for row in (line(table, number) for number in range(4))] == ["12.0", "0", "12.0", "–"]
 
@@ -262,6 +262,51 @@ def test_compare_gives_per_cent_and_the_settings_that_differ(
     assert rows["p99 (ms)"] == ["JPA", "p99 (ms)", "10.0", "15.0", "50.0"]
     assert "503" not in rows
     assert [[c.text for c in row.cells] for row in settings.rows] == [["suite: seed", "1", "2"]]
+    assert "one run a side cannot say" in figures.notes[-1]
+
+
+def test_any_number_of_suite_runs_stand_beside_the_first_under_their_labels(
+    suite: SuiteSpec, run_spec: type[RunSpec], tmp_path: Path
+) -> None:
+    read = []
+    for nth, value in enumerate((10.0, 15.0, 5.0), 1):
+        suite.root, suite.seed = tmp_path / str(nth), nth
+        suite.runs = [run_spec(latency_ms=np.full(1200, value))]
+        suite.runs += [run_spec(variant="only-here")] if nth == 3 else []
+        read.append(suite_figures(read_suite(suite.write())))
+    figures, settings = compared(*read, labels=("before", "after", "later"))
+    assert [column.header for column in figures.columns[2:]] == [
+        "A before", "B after", "B against A (%)", "C later", "C against A (%)",
+    ]  # fmt: skip
+    rows = {(row.cells[1].text or ""): row for row in figures.rows}
+    values = [shown(c, k) for c, k in zip(rows["p99 (ms)"].cells, figures.columns, strict=True)]
+    assert values[2:] == ["10.0", "15.0", "50.0", "5.00", "-50.0"]
+    assert figures.notes[0] == "Not in all of them: only-here."
+    assert [c.text for c in settings.rows[0].cells] == ["suite: seed", "1", "2", "3"]
+
+
+def test_with_repetitions_on_both_sides_compare_has_intervals_and_words(
+    suite: SuiteSpec, run_spec: type[RunSpec], tmp_path: Path
+) -> None:
+    read = []
+    for nth, factor in enumerate((1.0, 1.5), 1):
+        suite.root, suite.repetitions = tmp_path / str(nth), 4
+        suite.runs = [
+            run_spec(repetition=block, latency_ms=np.full(1200, 10.0 * factor * (1 + block / 500)))
+            for block in (1, 2, 3, 4)
+        ]
+        read.append(suite_figures(read_suite(suite.write())))
+    _, noise, _ = compared(*read)
+    rows = {
+        row.cells[2].text: [shown(c, k) for c, k in zip(row.cells, noise.columns, strict=True)]
+        for row in noise.rows
+    }
+    median = rows["median"]
+    assert median[0] == "JPA"
+    assert median[3].startswith("1.50 (1.49–1.5")
+    assert median[4:6] == ["at least 4 a side", "slower"]
+    assert rows["throughput"][5] == "same within 5 %"
+    assert "no interval knows it" in noise.notes[0]
 
 
 def test_three_clocks_stand_side_by_side(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:

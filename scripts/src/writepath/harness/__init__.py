@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath.errors import UsageError
-from writepath.harness import audit_part
+from writepath.harness import audit_part, comparison_part, recorder_part, report_part
 from writepath.registry import nearest
 
 if TYPE_CHECKING:
@@ -26,6 +26,17 @@ class Part:
 PARTS = {
     "audit": Part(
         run=audit_part.run, about="the audit from raw files: speed, memory, and exactly what was planted"
+    ),
+    "recorder": Part(
+        run=recorder_part.run, about="k6 with the recorder beside plain k6: p99, CPU and top rate"
+    ),
+    "report": Part(
+        run=report_part.run,
+        about="the report from raw files: speed, memory, and every figure as it was planted",
+    ),
+    "comparison": Part(
+        run=comparison_part.run,
+        about="words of comparisons: two of the same, and one slower by a tenth, simulated on recorded noise",
     ),
 }
 

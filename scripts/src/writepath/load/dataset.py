@@ -17,7 +17,7 @@ from writepath.errors import UsageError
 from writepath.load.reviews import reviews
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 DEFAULT_LINES = 1000  # as many as the original experiment cycled through
 MAX_CHARACTERS = 1000  # what POST /api/posts accepts, in UTF-16 units as Java counts
@@ -44,6 +44,10 @@ class Dataset:
     def hashes(self) -> tuple[str, ...]:
         """By line, the first 16 hex digits of SHA-256 over its UTF-8 bytes, as /inspector/posts gives them."""
         return tuple(hashlib.sha256(line.encode()).hexdigest()[:16] for line in self.lines)
+
+    def only(self, numbers: Iterable[int]) -> Dataset:
+        """Of these lines alone."""
+        return _dataset(self.name, tuple(self.lines[number] for number in numbers))
 
     def write(self, path: Path) -> None:
         """Writes the file that k6 reads: a JSON array of strings."""

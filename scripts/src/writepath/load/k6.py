@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 import signal
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from writepath.errors import LoadError
+from writepath.load import recorded
+from writepath.load.ledger import ACKNOWLEDGED_STATUS
 from writepath.process import Daemon, ProgramMissingError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
     from writepath.load.plan import ArrivalPlan
 
+SUMMARY_FILE = "summary.json"
 STOP_SECONDS = 10.0  # k6 interrupts its virtual users and writes the summary in far less
 THRESHOLDS_CROSSED = 99
 EXIT_CODES = {
@@ -45,9 +48,25 @@ class Load:
     target: str  # http://127.0.0.1:PORT
     run_id: str
     plan: ArrivalPlan
-    content: Path  # written by Dataset.write
-    folder: Path  # ledger.csv, summary.json and k6.log go here; absolute
+    content: (
+        Path  # a JSON array, of which each request carries an entry: written by Dataset.write, or questions
+    )
+    folder: Path  # ledger.rec, summary.json and k6.log go here; absolute
     pid_folder: Path | None = None  # where reap looks; folder where None
+    flags: tuple[str, ...] = ()  # more of k6's own
+    success: int = ACKNOWLEDGED_STATUS  # what the script's requests are to be answered with
+    variables: Mapping[str, str] = field(default_factory=dict)  # more of the script's
+    beside: Load | None = None  # writes, sent by the same k6 at the same time; of a script that knows of them
+
+    @property
+    def ledger(self) -> Path:
+        """What k6 records."""
+        return self.folder / recorded.FILE
+
+    @property
+    def summary(self) -> Path:
+        """What k6 counts."""
+        return self.folder / SUMMARY_FILE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,27 +76,35 @@ class LoadResult:
     exit_code: int
     meaning: str  # of the exit code, in words
     complete: bool  # every planned iteration was started or dropped, and k6 itself found no fault
-    ledger: Path  # plain CSV without header; read it with ledger.read
+    ledger: Path  # as k6 records it; read it with ledger.read
     started: int | None = None  # finished and interrupted iterations
     interrupted: int | None = None
     dropped: int | None = None
     virtual_users_max: int | None = None
+    beside: LoadResult | None = None  # of the writes that were sent beside it
 
 
 def command(load: Load, prefix: Sequence[str], ledger: Path, summary: Path) -> list[str]:
     """All settings are flags: a container does not inherit the environment."""
-    variables = {
-        "BENCH_TARGET": load.target,
-        "BENCH_RUN": load.run_id,
-        "BENCH_PHASES": json.dumps([asdict(phase) for phase in load.plan.phases]),
-        "BENCH_VUS": str(load.plan.virtual_users),
-        "BENCH_CONTENT": str(load.content),
-        "BENCH_SUMMARY": str(summary),
-    }
+    variables = {**_variables(load, "BENCH_", ledger, summary), **load.variables}
+    if (beside := load.beside) is not None:
+        variables |= _variables(beside, "BENCH_WRITES_", beside.ledger, beside.summary)
     flags = ["--quiet", "--no-color", "--no-usage-report", "--address", "", "--log-format", "raw"]
     for name, value in variables.items():
         flags += ["-e", f"{name}={value}"]
-    return [*prefix, "run", *flags, "--console-output", str(ledger), str(load.script)]
+    return [*prefix, "run", *flags, *load.flags, str(load.script)]
+
+
+def _variables(load: Load, prefix: str, ledger: Path, summary: Path) -> dict[str, str]:
+    return {
+        f"{prefix}TARGET": load.target,
+        f"{prefix}RUN": load.run_id,
+        f"{prefix}PHASES": json.dumps([asdict(phase) for phase in load.plan.phases]),
+        f"{prefix}VUS": str(load.plan.virtual_users),
+        f"{prefix}CONTENT": str(load.content),
+        f"{prefix}LEDGER": str(ledger),
+        f"{prefix}SUMMARY": str(summary),
+    }
 
 
 class Generator:
@@ -85,17 +112,17 @@ class Generator:
 
     def __init__(self, load: Load, prefix: Sequence[str]) -> None:
         """Starts it."""
-        self.ledger = load.folder / "ledger.csv"  # grows a line a finished iteration: ledger.Tail
+        self.ledger = load.ledger  # grows by each finished iteration: ledger.Tail
         self._load = load
-        self._summary = load.folder / "summary.json"
-        for left_over in (self.ledger, self._summary):
-            left_over.unlink(missing_ok=True)  # k6 would append
+        for each in (load, load.beside) if load.beside is not None else (load,):
+            for left_over in (each.ledger, each.summary):
+                left_over.unlink(missing_ok=True)  # of an earlier load
         # k6's own variables replace what the script says; ours come as flags.
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("K6_", "BENCH_"))}
         try:
             self._daemon = Daemon(
                 "k6",
-                command(load, prefix, self.ledger, self._summary),
+                command(load, prefix, load.ledger, load.summary),
                 pid_folder=load.pid_folder or load.folder,
                 log=load.folder / "k6.log",
                 env=inherited | {"K6_AUTO_EXTENSION_RESOLUTION": "false"},
@@ -126,35 +153,34 @@ class Generator:
 
     def result(self, timeout_seconds: float | None = None) -> LoadResult:
         """Waits for the end. LoadError where k6 could not run the load at all (bad script, no k6)."""
-        code = self._daemon.wait(timeout_seconds)
-        meaning = meaning_of(code)
-        counts = self._counts()
-        if counts is None:
-            if not self._has_lines() and code >= 0:
-                script = self._load.script.name
-                raise LoadError(f"k6 could not run {script}: {meaning}\n{self._daemon.log_tail()}")
-            return LoadResult(exit_code=code, meaning=meaning, complete=False, ledger=self.ledger)
-        started, dropped = counts["started"], counts["dropped"]
+        found = _result(self._load, self._daemon.wait(timeout_seconds))
+        if found.started is None and not recorded.holds_any(self.ledger) and found.exit_code >= 0:
+            script = self._load.script.name
+            raise LoadError(f"k6 could not run {script}: {found.meaning}\n{self._daemon.log_tail()}")
+        return found
+
+
+def _result(load: Load, code: int) -> LoadResult:
+    """From what k6 left in the load's folder."""
+    beside = None if load.beside is None else _result(load.beside, code)
+    try:
+        counts: dict[str, int] = json.loads(load.summary.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # killed before or while it wrote
         return LoadResult(
-            exit_code=code,
-            meaning=meaning,
-            complete=code in (0, THRESHOLDS_CROSSED) and started + dropped == self._load.plan.planned,
-            ledger=self.ledger,
-            started=started,
-            interrupted=started - counts["finished"],
-            dropped=dropped,
-            virtual_users_max=counts["virtual_users_max"],
+            exit_code=code, meaning=meaning_of(code), complete=False, ledger=load.ledger, beside=beside
         )
-
-    def _has_lines(self) -> bool:
-        return self.ledger.exists() and self.ledger.stat().st_size > 0
-
-    def _counts(self) -> dict[str, int] | None:
-        try:
-            counts: dict[str, int] = json.loads(self._summary.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None  # killed before or while it wrote
-        return counts
+    started, dropped = counts["started"], counts["dropped"]
+    return LoadResult(
+        exit_code=code,
+        meaning=meaning_of(code),
+        complete=code in (0, THRESHOLDS_CROSSED) and started + dropped == load.plan.planned,
+        ledger=load.ledger,
+        started=started,
+        interrupted=started - counts["finished"],
+        dropped=dropped,
+        virtual_users_max=counts["virtual_users_max"],
+        beside=beside,
+    )
 
 
 def start(load: Load, prefix: Sequence[str]) -> Generator:

@@ -1,4 +1,4 @@
-"""What became of each request? k6's ledger: one line a finished iteration, read into arrays."""
+"""What became of each request? k6's records of finished iterations, and the table that is kept of them, as arrays."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from writepath.errors import AuditError
+from writepath.load import recorded
 from writepath.load.blocks import Blocks, columns, sifted
 
 if TYPE_CHECKING:
@@ -33,13 +34,19 @@ RECORD = np.dtype(
 WRONG_ACK = 9001  # 201, but Location does not name the id that was sent
 END_OF_FILE = 9002  # the connection was closed without an answer
 INTERRUPTED = 9003  # k6 was stopped before the answer; often there is not even a line
-UNREAD = 9004  # no line, in a ledger that is torn or has lines that are none: it may have said 201
+UNREAD = 9004  # nothing, in a ledger that is torn or has records that are none: it may have said 201
+REFUSED_BY_APPLICATION = 9005  # 503 at the cap of requests in flight
+REFUSED_BY_STORE = 9006  # 503: the store or the broker could not take it in time
+WRONG_TOTAL = 9007  # 200, but with another total than the posts that hold the keyword
 ACKNOWLEDGED_STATUS = 201
+FOUND_STATUS = 200  # of a load of searches
 REJECTED_STATUSES = (400, 409, 413, 415, 429)
 SEQUENCES = 10**8  # of one run; more digits are two lines run together
 NAMED_PROBLEMS = 10
 _NAMED_BYTES = 80
 _LEVEL = 6
+_US_PER_MS = 1000
+_RECORDED = ".rec"
 _NONE = np.empty(0, RECORD)
 _TIMES = ("start_ms", "blocked_ms", "duration_ms")
 _TYPES = {
@@ -48,7 +55,6 @@ _TYPES = {
     "status": pa.int16(),
     "error_code": pa.int32(),
 }
-_ACKNOWLEDGED_FIELD = b",201,"  # no other field of a line can read so: times have three decimals
 _ERRORS = {
     1000: "connection failed",
     1020: "invalid URL",
@@ -64,32 +70,34 @@ _ERRORS = {
     END_OF_FILE: "connection closed",
     INTERRUPTED: "interrupted",
     UNREAD: "its line is unreadable",
+    WRONG_TOTAL: "wrong total",
 }
 
 
 class Outcome(IntEnum):
-    """What an answer says of the write."""
+    """What an answer says of the write, or of the search."""
 
-    ACKNOWLEDGED = 0  # 201
+    ACKNOWLEDGED = 0  # 201; of a search, 200 with the right total
     REJECTED = 1  # a documented refusal: 400, 409, 413, 415, 429
     INDETERMINATE = 2  # time-out, reset, 5xx, anything else: may or may not be stored
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ledger:
-    """All lines of one load."""
+    """All records of one load."""
 
     records: NDArray[np.void]  # of RECORD, ascending by seq, each seq once
-    malformed: int = 0  # lines that are no record (a torn last line is not counted)
-    repeated: int = 0  # lines with a seq that came before; the first is kept
-    truncated: bool = False  # the last line or the .gz is torn: k6 or the writer was killed
-    problems: tuple[str, ...] = ()  # the first 10 malformed or repeated lines, in words
+    success: int = ACKNOWLEDGED_STATUS  # what the load's requests are to be answered with
+    malformed: int = 0  # lines or rows that are no record (a torn last one is not counted)
+    repeated: int = 0  # records with a seq that came before; the first is kept
+    truncated: bool = False  # the last record or the .gz is torn: k6 or the writer was killed
+    problems: tuple[str, ...] = ()  # the first 10 malformed or repeated ones, in words
 
     def outcomes(self) -> NDArray[np.uint8]:
         """By record, its Outcome."""
         status = self.records["status"]
         outcomes = np.full(len(status), Outcome.INDETERMINATE, np.uint8)
-        outcomes[status == ACKNOWLEDGED_STATUS] = Outcome.ACKNOWLEDGED
+        outcomes[_served(self.records, self.success)] = Outcome.ACKNOWLEDGED
         outcomes[np.isin(status, REJECTED_STATUSES)] = Outcome.REJECTED
         return outcomes
 
@@ -101,7 +109,7 @@ class Ledger:
     def by_error(self) -> dict[str, int]:
         """Number of records by kind of error in words; of 201s, only those with a wrong ack are in it."""
         records = self.records
-        sound = (records["status"] == ACKNOWLEDGED_STATUS) & (records["error_code"] != WRONG_ACK)
+        sound = _served(records, self.success) & (records["error_code"] != WRONG_ACK)
         kinds = np.stack([records["status"][~sound], records["error_code"][~sound]]).astype(np.int64)
         pairs, counts = np.unique(kinds, axis=1, return_counts=True)
         totals: dict[str, int] = {}
@@ -113,9 +121,15 @@ class Ledger:
 
 def error_kind(status: int, error_code: int) -> str:
     """In words: "connection refused", "HTTP 503", ...; k6's codes from 1400 to 1599 repeat the status."""
-    if status not in (0, ACKNOWLEDGED_STATUS):
+    if status not in (0, ACKNOWLEDGED_STATUS) and error_code != WRONG_TOTAL:
         return f"HTTP {status}"
     return _ERRORS.get(error_code, f"k6 error {error_code}")
+
+
+def _served(rows: NDArray[np.void], success: int) -> NDArray[np.bool_]:
+    """A wrong ack is an acknowledgement all the same: it must be stored. A wrong total is no answer."""
+    served: NDArray[np.bool_] = (rows["status"] == success) & (rows["error_code"] != WRONG_TOTAL)
+    return served
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,7 +142,7 @@ class Part:
 
 
 class Parts:
-    """A ledger part by part, plain or .gz, whole or torn. AuditError where there is no file."""
+    """The kept table part by part, whole or torn. AuditError where there is no file."""
 
     def __init__(self, path: Path) -> None:
         """Opens nothing yet."""
@@ -157,31 +171,74 @@ class Parts:
             ) from error
 
 
-def read(path: Path) -> Ledger:
-    """Reads a ledger, plain or .gz, whole or torn. AuditError where there is no file."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Taken:
+    """What a file gave, in its order."""
+
+    unit: str  # what a record is there
+    records: NDArray[np.void]
+    numbers: NDArray[np.int64]  # of the records in the file
+    bad: list[tuple[int, str]]  # number, and what is wrong
+    torn: bool
+
+
+def read(path: Path, success: int = ACKNOWLEDGED_STATUS) -> Ledger:
+    """Reads what k6 recorded (.rec) or the table that is kept (.gz), whole or torn. AuditError where there is none.
+
+    success: what the load's requests are to be answered with, which no ledger says.
+    """
+    taken = _recorded(path) if path.suffix == _RECORDED else _kept(path)
+    order = np.argsort(taken.records["seq"], kind="stable")
+    records = np.take(taken.records, order)  # six times as fast as an index, with fields
+    again = np.zeros(len(records), np.bool_)
+    again[1:] = records["seq"][1:] == records["seq"][:-1]
+    problems = [f"{taken.unit} {number}: no record{words}" for number, words in taken.bad[:NAMED_PROBLEMS]]
+    repeated = np.flatnonzero(again)
+    problems += [
+        f"{taken.unit} {taken.numbers[order[index]]}: seq {records['seq'][index]} again"
+        for index in repeated[:NAMED_PROBLEMS]
+    ]
+    return Ledger(
+        records=records[~again] if len(repeated) else records,
+        success=success,
+        malformed=len(taken.bad),
+        repeated=len(repeated),
+        truncated=taken.torn,
+        problems=tuple(problems[:NAMED_PROBLEMS]),
+    )
+
+
+def _recorded(path: Path) -> _Taken:
+    found = recorded.read(path, SEQUENCES)
+    records = np.empty(len(found.rows), RECORD)
+    for name in ("seq", "status", "error_code"):
+        records[name] = found.rows[name]
+    for name in _TIMES:
+        records[name] = found.rows[name.replace("_ms", "_us")] / _US_PER_MS
+    return _Taken(
+        unit="record",
+        records=records,
+        numbers=found.numbers,
+        bad=[(number, "") for number in found.bad],
+        torn=found.torn,
+    )
+
+
+def _kept(path: Path) -> _Taken:
     parts = Parts(path)
     known, bad = [], []
     for part in parts:
         if part.bad is None:
             known.append(part)
         else:
-            bad.append((part.number, part.bad))
-    records = np.concatenate([_NONE, *(part.records for part in known)])
+            bad.append((part.number, f": {part.bad!r}"))
     starts = [part.number + np.arange(len(part.records)) for part in known]
-    numbers = np.concatenate([np.empty(0, np.int64), *starts])
-    order = np.argsort(records["seq"], kind="stable")
-    records, numbers = records[order], numbers[order]
-    again = np.zeros(len(records), np.bool_)
-    again[1:] = records["seq"][1:] == records["seq"][:-1]
-    problems = [f"line {number}: no record: {text!r}" for number, text in bad[:NAMED_PROBLEMS]]
-    named = zip(numbers[again][:NAMED_PROBLEMS], records["seq"][again][:NAMED_PROBLEMS], strict=True)
-    problems += [f"line {number}: seq {seq} again" for number, seq in named]
-    return Ledger(
-        records=records[~again],
-        malformed=len(bad),
-        repeated=int(again.sum()),
-        truncated=parts.torn,
-        problems=tuple(problems[:NAMED_PROBLEMS]),
+    return _Taken(
+        unit="line",
+        records=np.concatenate([_NONE, *(part.records for part in known)]),
+        numbers=np.concatenate([np.empty(0, np.int64), *starts]),
+        bad=bad,
+        torn=parts.torn,
     )
 
 
@@ -201,9 +258,9 @@ def _line(record: tuple[int, float, float, float, int, int]) -> str:
 
 
 def concluded(ledger: Ledger, started: int) -> Ledger:
-    """Adds the started iterations that left no line: status 0, no times (NaN), indeterminate.
+    """Adds the started iterations that left no record: status 0, no times (NaN), indeterminate.
 
-    In a whole ledger they were interrupted; in one that is not, nobody knows what their lines said.
+    In a whole ledger they were interrupted; in one that is not, nobody knows what their records said.
     """
     known = ledger.records["seq"]
     missing = np.setdiff1d(np.arange(max(started, int(known.max(initial=-1)) + 1)), known, assume_unique=True)
@@ -248,24 +305,22 @@ class Progress:
 
 
 class Tail:
-    """Follows a growing ledger at the cost of reading each byte once."""
+    """Follows what k6 records at the cost of reading each byte once."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, success: int = ACKNOWLEDGED_STATUS) -> None:
         """Starts at the beginning; the file may not exist yet."""
-        self._path = path
-        self._offset = 0
+        self._path, self._success = path, success
+        self._offset = recorded.HEADER.itemsize
         self._finished = 0
         self._acknowledged = 0
 
     def poll(self) -> Progress:
         """Reads what is new; totals since the start."""
         if self._path.exists():
-            with self._path.open("rb") as file:
-                file.seek(self._offset)
-                whole, newline, _ = file.read().rpartition(b"\n")
-            self._offset += len(whole) + len(newline)
-            self._finished += (whole + newline).count(b"\n")
-            self._acknowledged += whole.count(_ACKNOWLEDGED_FIELD)
+            rows = recorded.rows_from(self._path, self._offset)
+            self._offset += rows.nbytes
+            self._finished += len(rows)
+            self._acknowledged += int(np.count_nonzero(_served(rows, self._success)))
         return Progress(
             finished=self._finished,
             acknowledged=self._acknowledged,

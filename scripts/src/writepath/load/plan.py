@@ -23,7 +23,8 @@ MEASURED_ANSWER_S = 5.0  # see ArrivalPlan.virtual_users
 WARM_UP_ANSWER_S = 1.0  # nothing is measured there: a drop costs nothing, a virtual user costs its start
 SPARE_VIRTUAL_USERS = 50
 MOST_VIRTUAL_USERS = 2000
-CLOCK_RESOLUTION_MS = 1.0  # of the ledger's start_ms
+CLOCK_RESOLUTION_MS = 1.0  # of start_ms in what was published before k6 recorded microseconds
+_AT_ONCE = 1 << 20  # of ten million requests, whose every copy would take 80 MB
 _NS_PER_S = 10**9
 _NS_PER_MS = 10**6
 _ID = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-8([0-9a-f]{3})-8([0-9a-f]{3})-([0-9a-f]{12})")
@@ -86,7 +87,13 @@ class Alignment:
 
     origin_ms: float  # epoch ms of the load's start
     slots: NDArray[np.intp]  # index into ArrivalPlan.starts_ms
-    lateness_ms: NDArray[np.float64]  # start after the planned moment; never negative; resolution 1 ms
+    started_ms: NDArray[np.float64]  # as it was given
+    planned_ms: NDArray[np.float64]  # of the plan
+
+    @property
+    def lateness_ms(self) -> NDArray[np.float64]:
+        """Start after the planned moment; never negative."""
+        return np.maximum(self.started_ms - self.origin_ms - self.planned_ms[self.slots], 0.0)
 
 
 def arrival_plan(phases: Sequence[Phase]) -> ArrivalPlan:
@@ -108,11 +115,14 @@ def arrival_plan(phases: Sequence[Phase]) -> ArrivalPlan:
         due = np.arange(request, np.floor(end) + 1) - planned_so_far
         starts_ns.append(_offsets_ns(due, from_per_ns, to_per_ns, stage_ns) + stage_start_ns)
         request += len(due)
+        del due  # of ten million requests, 80 MB
         planned_so_far = end
         stage_start_ns += int(stage_ns)
     if request == 1.0:
         raise UsageError(f"phases {', '.join(phase.name for phase in phases)}: too short for one request")
-    return ArrivalPlan(phases=tuple(phases), starts_ms=np.concatenate(starts_ns) / _NS_PER_MS)
+    whole_ns = np.concatenate(starts_ns)
+    starts_ns.clear()
+    return ArrivalPlan(phases=tuple(phases), starts_ms=whole_ns / _NS_PER_MS)
 
 
 def _stage_ns(phase: Phase) -> tuple[float, float, float]:
@@ -153,17 +163,27 @@ def align(plan: ArrivalPlan, sequences: NDArray[np.int64], started_ms: NDArray[n
     later; else the lateness it gives is too small, never too large.
     """
     if not len(sequences):
-        return Alignment(origin_ms=float("nan"), slots=np.empty(0, np.intp), lateness_ms=np.empty(0))
+        return Alignment(
+            origin_ms=float("nan"),
+            slots=np.empty(0, np.intp),
+            started_ms=started_ms,
+            planned_ms=plan.starts_ms,
+        )
     last = plan.planned - 1
     if sequences[-1] > last:
         raise ValueError(f"sequence {sequences[-1]} of a plan of {plan.planned} requests")
-    origin_ms = float(np.min(started_ms - plan.starts_ms[sequences]))
-    due = np.searchsorted(plan.starts_ms, started_ms - origin_ms + CLOCK_RESOLUTION_MS, side="right") - 1
-    bounds = np.clip(due - sequences, 0, last - sequences)
-    dropped_before = np.minimum.accumulate(bounds[::-1])[::-1]
-    slots = sequences + dropped_before
-    lateness_ms = np.maximum(started_ms - origin_ms - plan.starts_ms[slots], 0.0)
-    return Alignment(origin_ms=origin_ms, slots=slots.astype(np.intp), lateness_ms=lateness_ms)
+    parts = [slice(begin, begin + _AT_ONCE) for begin in range(0, len(sequences), _AT_ONCE)]
+    origin_ms = min(float((started_ms[part] - plan.starts_ms[sequences[part]]).min()) for part in parts)
+    slots = np.empty(len(sequences), np.intp)
+    least = last  # drops before any later request
+    for part in reversed(parts):
+        own, offsets_ms = sequences[part], started_ms[part] - origin_ms
+        due = np.searchsorted(plan.starts_ms, offsets_ms + CLOCK_RESOLUTION_MS, side="right") - 1
+        bounds = np.clip(due - own, 0, last - own)
+        dropped_before = np.minimum(np.minimum.accumulate(bounds[::-1])[::-1], least)
+        least = int(dropped_before[0])
+        slots[part] = own + dropped_before
+    return Alignment(origin_ms=origin_ms, slots=slots, started_ms=started_ms, planned_ms=plan.starts_ms)
 
 
 def new_run_id() -> str:

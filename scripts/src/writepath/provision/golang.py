@@ -1,4 +1,4 @@
-"""How does a program get here that is published as a Go module alone? Go builds it, once a version."""
+"""How does a program get here that is a Go module, ours or a published one? Go builds it, once a version."""
 
 from __future__ import annotations
 
@@ -34,3 +34,21 @@ def install(root: Path, compiler: Path, module: str, target: Path, *, flags: str
         next(folder.iterdir()).replace(target)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def build(root: Path, compiler: Path, module: Path, target: Path) -> None:
+    """Builds the program of a module that lies here, as its go.sum has it; whole or not there, as above."""
+    part = state.folder(root) / f"{target.name}.part"
+    environment = {**os.environ, "CGO_ENABLED": "0"}
+    try:
+        process.call(
+            compiler,
+            *("build", "-mod=readonly", "-trimpath", "-ldflags=-s -w", "-o", part, "."),
+            cwd=module,
+            env=environment,
+            timeout_s=BUILD_SECONDS,
+        )
+        target.parent.mkdir(exist_ok=True)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""How does k6 get here? From the PATH if it is the right one, else built from its Go module."""
+"""How does k6 get here? Built from k6/recorder, once a version: only this k6 can record what our scripts send."""
 
 from __future__ import annotations
 
-import re
+import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,27 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-VERSION = "1.8.1"
+VERSION = "1.8.1"  # as k6/recorder/go.mod has it
+_MODULE = "k6/recorder"
 
 
 @cache
 def find(root: Path) -> Path | None:
-    """The k6 to use: built here before, else on the PATH with the same major and minor version."""
+    """The k6 to use, if it was built from the sources as they are now. One on the PATH has no recorder."""
     built = _built(root)
-    if built.exists():
-        return built
-    on_path = process.find("k6")
-    if on_path is not None and version(on_path).rpartition(".")[0] == VERSION.rpartition(".")[0]:
-        return on_path
-    return None
-
-
-def version(program: Path) -> str:
-    """1.8.1, or `unknown`."""
-    if program.name == f"k6-{VERSION}":
-        return VERSION
-    found = re.search(r"v(\d+\.\d+\.\d+)", process.attempt(program, "version").stdout)
-    return found[1] if found else "unknown"
+    return built if built.exists() else None
 
 
 def ensure(root: Path, say: Callable[[str], None]) -> Path:
@@ -42,19 +30,23 @@ def ensure(root: Path, say: Callable[[str], None]) -> Path:
     found = find(root)
     if found is not None:
         return found
-    compiler = go()
-    if compiler is None:
-        raise SetupError(
-            f"k6 {VERSION} is not on the PATH, and there is no Go to build it with. Install one of them: "
-            f"k6 {VERSION} from its project's packages, or Go 1.25 or newer."
-        )
-    say(f"k6: building {VERSION} from its Go module (once, a few minutes)")
-    try:
-        golang.install(root, compiler, f"go.k6.io/k6@v{VERSION}", _built(root))
-    except process.CallError as error:
-        raise SetupError(f"k6 {VERSION} could not be built with {compiler}.\n{error}") from error
-    find.cache_clear()
-    return _built(root)
+    with state.lock(root, "k6"):
+        find.cache_clear()
+        found = find(root)  # another command may have built it meanwhile
+        if found is not None:
+            return found
+        compiler = go()
+        if compiler is None:
+            raise SetupError(
+                f"there is no Go to build k6 {VERSION} and its recorder with. Install Go 1.25 or newer."
+            )
+        say(f"k6: building {VERSION} with the recorder from Go modules (once, a few minutes)")
+        try:
+            golang.build(root, compiler, root / _MODULE, _built(root))
+        except process.CallError as error:
+            raise SetupError(f"k6 {VERSION} could not be built with {compiler}.\n{error}") from error
+        find.cache_clear()
+        return _built(root)
 
 
 def go() -> Path | None:
@@ -62,5 +54,15 @@ def go() -> Path | None:
     return golang.find()
 
 
+def source_hash(root: Path) -> str:
+    """Of everything that goes into the program: k6's version is in it, too."""
+    digest = hashlib.sha256()
+    module = root / _MODULE
+    for path in sorted(module.rglob("*")):
+        if path.is_file() and not path.name.endswith("_test.go"):
+            digest.update(str(path.relative_to(module)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
 def _built(root: Path) -> Path:
-    return state.binaries(root) / f"k6-{VERSION}"
+    return state.binaries(root) / f"k6-{VERSION}-{source_hash(root)[:12]}"

@@ -29,13 +29,15 @@ class Package:
     name: str
     program: str
     folders: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # what other distributions call the program
 
     def find(self) -> Path | None:
         """The program, if it is installed."""
         for folder in self.folders:  # before the PATH: Debian's wrapper there insists on its own user
             if (Path(folder) / self.program).exists():
                 return Path(folder) / self.program
-        return process.find(self.program)
+        found = (process.find(program) for program in (self.program, *self.others))
+        return next((path for path in found if path is not None), None)
 
 
 RABBITMQ = Package(
@@ -44,12 +46,16 @@ RABBITMQ = Package(
     folders=("/usr/lib/rabbitmq/bin", "/opt/rabbitmq/sbin", "/opt/homebrew/sbin"),
 )
 NGINX = Package(name="nginx", program="nginx")
-ALL = (RABBITMQ, NGINX)
+ALL = (RABBITMQ, NGINX)  # what a run needs
+PGBENCH = Package(name="postgresql", program="pgbench")  # no server of it ever runs
+CHROMIUM = Package(  # what only the report's tests need
+    name="chromium", program="chromium", others=("chromium-browser", "google-chrome", "google-chrome-stable")
+)
 
 
-def missing() -> list[Package]:
+def missing(among: Sequence[Package] = ALL) -> list[Package]:
     """Those that are not installed."""
-    return [package for package in ALL if package.find() is None]
+    return [package for package in among if package.find() is None]
 
 
 def command(packages: Sequence[Package]) -> str:
@@ -57,9 +63,18 @@ def command(packages: Sequence[Package]) -> str:
     return f"sudo apt-get install -y --no-install-recommends {' '.join(package.name for package in packages)}"
 
 
-def ensure(say: Callable[[str], None]) -> None:
+def ensure_one(package: Package, say: Callable[[str], None]) -> Path:
+    """The package's program, installed where it was missing."""
+    ensure(say, (package,))
+    found = package.find()
+    if found is None:
+        raise SetupError(f"{package.program}: not found. Type: {command((package,))}")
+    return found
+
+
+def ensure(say: Callable[[str], None], among: Sequence[Package] = ALL) -> None:
     """Installs what is missing; SetupError with the one command to type where that is not allowed."""
-    wanted = missing()
+    wanted = missing(among)
     if not wanted:
         return
     names = [package.name for package in wanted]
@@ -78,7 +93,7 @@ def ensure(say: Callable[[str], None]) -> None:
                 _apt(prefix, "install", "-y", "--no-install-recommends", *names)
             except process.CallError as error:
                 raise SetupError(f"{error}\nInstall them yourself: {command(wanted)}") from error
-    if still := missing():
+    if still := missing(among):
         raise SetupError(
             f"apt-get installed {' and '.join(names)}, yet {still[0].program} is not on the PATH"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath.errors import UsageError
-from writepath.report import exports
+from writepath.report import capacity_cli, exports, queries_cli
 from writepath.report import publish as publishing
 from writepath.report.compare import compared
 from writepath.report.faults import print_matrix
@@ -18,6 +18,7 @@ from writepath.result import SUITE_FILE, load_suite
 from writepath.result.faults import FAULTS_FILE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from writepath.report.figures import SuiteFigures
@@ -29,26 +30,24 @@ OK, INVALID, UNKNOWN = 0, 1, 3
 
 
 def cli_report(root: Path, path: Path | None) -> int:
-    """Prints and writes the tables of a suite run or a matrix of faults. Exit code: its worst verdict."""
-    from writepath.report.plots import plots  # noqa: PLC0415 - matplotlib takes half a second to load
-
+    """Prints and writes the tables of a suite run of any kind, or of a matrix of faults. Its worst verdict."""
     if (matrix := matrix_folder(root, path)) is not None:
         return print_matrix(matrix)
+    if (found := capacity_cli.newest(root, path, LATEST)) is not None:
+        return capacity_cli.report(root, found, READING)
+    if (found := queries_cli.newest(root, path, LATEST)) is not None:
+        return queries_cli.report(root, found, READING)
     folder = suite_folder(root, path)
     figures = suite_figures(read_suite(folder))
+    from writepath.report.plots import plots  # noqa: PLC0415 - matplotlib takes half a second to load, and 30 MB
+
     built, drawn = tables(figures), plots(figures)
     target = folder / FOLDER
-    target.mkdir(exist_ok=True)
-    for name, content in drawn.items():
-        (target / name).write_bytes(content)
-    for table in built:
-        (target / f"{table.key}.csv").write_text(exports.csv(table), encoding="utf-8", newline="")
-    (target / "tables.json").write_text(exports.json(built), encoding="utf-8")
     links = {"assets": ".", "reading": (root / READING).resolve().as_uri()}
-    (target / "report.md").write_text(page(figures, built, drawn, links), encoding="utf-8")
+    exports.save(target, built, drawn, {"report.md": page(figures, built, drawn, links)})
     to = console()
     suite = figures.suite
-    wanted = len(suite.variants) * suite.repetitions
+    wanted = sum(len(block) for block in suite.blocks)
     to.print(
         f"{suite.title}: {suite.suite} {suite.stamp}, {suite.status}, {len(figures.runs)} of {wanted} runs",
         markup=False,
@@ -58,29 +57,24 @@ def cli_report(root: Path, path: Path | None) -> int:
     return exit_code(figures)
 
 
-def cli_publish(root: Path, path: Path | None = None, *, check: bool = False) -> int:
-    """Publishes a suite run; with `check` only says whether docs and published data agree."""
+def cli_publish(root: Path, path: Path | None = None, *, add: bool = False) -> int:
+    """Publishes a suite run; add: its blocks behind those that are published."""
     to = console()
-    if check:
-        problems = publishing.differences(root)
-        for problem in problems:
-            to.print(problem, markup=False)
-        suites = len(publishing.published_suites(root))
-        to.print(
-            "`make publish` writes them again"
-            if problems
-            else f"{suites} published suites: docs and raw data agree"
-        )
-        return INVALID if problems else OK
-    for changed in publishing.publish(root, matrix_folder(root, path) or suite_folder(root, path)):
+    folder = (
+        matrix_folder(root, path)
+        or capacity_cli.newest(root, path, LATEST)
+        or queries_cli.newest(root, path, LATEST)
+        or suite_folder(root, path)
+    )
+    for changed in publishing.publish(root, folder, add=add):
         to.print(f"wrote {_short(root, changed)}", markup=False)
     return OK
 
 
-def cli_compare(root: Path, a: Path, b: Path) -> int:
-    """Prints in what two suite runs differ."""
-    figures = [suite_figures(_any_suite(root, path)) for path in (a, b)]
-    print_tables(compared(figures[0], figures[1]), console())
+def cli_compare(root: Path, paths: Sequence[Path], labels: Sequence[str] = ()) -> int:
+    """Prints in what suite runs differ from the first one."""
+    figures = [suite_figures(_any_suite(root, path)) for path in paths]
+    print_tables(compared(*figures, labels=labels), console())
     return OK
 
 

@@ -153,7 +153,7 @@ def _stored(columns: dict[str, Ints]) -> StoredRows:
     return StoredRows(
         seq=columns["seq"][there],
         durable_at_ms=np.where(delay == NO_MOMENT, np.nan, (start + delay) / PER_MS),
-        content_ok=np.ones(int(there.sum()), dtype=np.int64),
+        content_ok=np.ones(int(there.sum()), dtype=np.bool_),
         foreign_rows=0,
     )
 

@@ -1,77 +1,92 @@
-"""In what do two suite runs differ? Figure by figure in per cent, and every setting that is not the same."""
+"""In what do suite runs differ? Figure by figure in per cent of the first, every setting, and what is no noise."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+from writepath.report import compare_words
+from writepath.report.compare_words import letters
 from writepath.report.fingerprint import fingerprint
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, shown, text
 from writepath.report.tables import tables
 from writepath.stats import Spread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from writepath.report.figures import SuiteFigures
 
+    Found = dict[
+        tuple[str, str, str], tuple[Cell, Column]
+    ]  # by (variant or variant and component, table, column)
+
 COMPARED = ("latency", "throughput", "clocks", "resources", "answers")
 SKIPPED = ("planned", "acknowledges", "durability", "component")
-FIGURE_COLUMNS = (
-    Column(key="variant", title="variant"),
-    Column(key="compared_figure", title="figure"),
-    Column(key="a", title="A"),
-    Column(key="b", title="B"),
-    Column(key="difference_percent", title="B against A", unit="%"),
-)
-SETTING_COLUMNS = (
-    Column(key="compared_setting", title="what"),
-    Column(key="a_setting", title="A"),
-    Column(key="b_setting", title="B"),
+UNTOLD = "Whether a difference is more than noise, one run a side cannot say: several repetitions of a variant can."
+TOLD = (
+    "The next table says what of it is more than noise, for variants with several repetitions on both sides."
 )
 
 
-def compared(a: SuiteFigures, b: SuiteFigures) -> tuple[Table, Table]:
-    """The table of figures and the table of settings."""
-    return _figures(a, b), _settings(a, b)
+def compared(*runs: SuiteFigures, labels: Sequence[str] = ()) -> tuple[Table, ...]:
+    """The table of figures, that of what is more than noise where repetitions can tell, and that of settings."""
+    names = list(labels) or [one.suite.stamp for one in runs]
+    told = compare_words.more_than_noise(runs, names)
+    figures = _figures(runs, names, told=told is not None)
+    return (figures, *([told] if told is not None else []), _settings(runs, names))
 
 
-def _figures(a: SuiteFigures, b: SuiteFigures) -> Table:
-    left, right = dict(_cells(a)), dict(_cells(b))
+def _figures(runs: Sequence[SuiteFigures], names: Sequence[str], *, told: bool) -> Table:
+    first, *others = [dict(_cells(one)) for one in runs]
     rows = [
-        Row(
-            cells=(
-                text(key[0]),
-                text(column.header),
-                _shown(cell, column),
-                _shown(right[key][0], column),
-                _percent(cell, right[key][0]),
-            )
-        )
-        for key, (cell, column) in left.items()
-        if key in right and not _equal(cell, right[key][0])
+        _row(key, first, others)
+        for key in first
+        if any(key in other and not _equal(first[key][0], other[key][0]) for other in others)
     ]
-    only = [
-        name
-        for name in (v.name for v in (*a.suite.variants, *b.suite.variants))
-        if not (a.of(name) and b.of(name))
-    ]
-    notes = [f"In one of the two only: {', '.join(dict.fromkeys(only))}."] if only else []
-    notes.append(
-        "Figures that are the same in both are left out. Whether a difference is more than noise, two runs cannot say."
-    )
+    notes = ["Figures that are the same everywhere are left out.", TOLD if told else UNTOLD]
+    if only := _not_in_all(runs):
+        notes.insert(0, f"Not in all of them: {', '.join(only)}.")
     return Table(
         key="compare",
-        title="A against B",
-        caption=f"A: {a.suite.suite} {a.suite.stamp}. B: {b.suite.suite} {b.suite.stamp}.",
-        columns=FIGURE_COLUMNS,
+        title="Side by side",
+        caption=" ".join(
+            f"{letter}: {one.suite.suite} {one.suite.stamp}."
+            for letter, one in zip(letters(len(runs)), runs, strict=True)
+        ),
+        columns=_figure_columns(names),
         rows=tuple(rows),
         notes=tuple(notes),
     )
 
 
+def _figure_columns(names: Sequence[str]) -> tuple[Column, ...]:
+    columns = [
+        Column(key="variant", title="variant"),
+        Column(key="compared_figure", title="figure"),
+        Column(key="a", title=f"A {names[0]}"),
+    ]
+    for letter, name in zip(letters(len(names))[1:], names[1:], strict=True):
+        columns.append(Column(key=letter.lower(), title=f"{letter} {name}"))
+        columns.append(Column(key=f"{letter.lower()}_percent", title=f"{letter} against A", unit="%"))
+    return tuple(columns)
+
+
+def _row(key: tuple[str, str, str], first: Found, others: Sequence[Found]) -> Row:
+    cell, column = first[key]
+    cells = [text(key[0]), text(column.header), text(shown(cell, column))]
+    for other in others:
+        there = other[key][0] if key in other else Cell()
+        cells += [text(shown(there, column)), _percent(cell, there)]
+    return Row(cells=tuple(cells))
+
+
+def _not_in_all(runs: Sequence[SuiteFigures]) -> list[str]:
+    names = dict.fromkeys(variant.name for one in runs for variant in one.suite.variants)
+    return [name for name in names if not all(one.of(name) for one in runs)]
+
+
 def _cells(figures: SuiteFigures) -> Iterator[tuple[tuple[str, str, str], tuple[Cell, Column]]]:
-    """By (variant or variant and component, table, column)."""
     for table in tables(figures):
         if table.key in COMPARED:
             for row in table.rows:
@@ -87,10 +102,6 @@ def _equal(a: Cell, b: Cell) -> bool:
     return a.figure is not None and b.figure is not None and a.figure.median == b.figure.median
 
 
-def _shown(cell: Cell, column: Column) -> Cell:
-    return text(shown(cell, column))
-
-
 def _percent(a: Cell, b: Cell) -> Cell:
     if a.figure is None or b.figure is None or not a.figure.median:
         return Cell()
@@ -100,12 +111,12 @@ def _percent(a: Cell, b: Cell) -> Cell:
     return Cell(figure=Spread(median=percent, low=percent, high=percent, repetitions=1))
 
 
-def _settings(a: SuiteFigures, b: SuiteFigures) -> Table:
-    left, right = _facts(a), _facts(b)
+def _settings(runs: Sequence[SuiteFigures], names: Sequence[str]) -> Table:
+    facts = [_facts(one) for one in runs]
     rows = [
-        Row(cells=(text(fact), text(left.get(fact, ABSENT)), text(right.get(fact, ABSENT))))
-        for fact in dict.fromkeys([*left, *right])
-        if left.get(fact) != right.get(fact)
+        Row(cells=(text(fact), *(text(one.get(fact, ABSENT)) for one in facts)))
+        for fact in dict.fromkeys(fact for one in facts for fact in one)
+        if len({one.get(fact) for one in facts}) > 1
     ]
     return Table(
         key="compare_settings",
@@ -113,7 +124,13 @@ def _settings(a: SuiteFigures, b: SuiteFigures) -> Table:
         caption="Everything in the fingerprint that is not the same."
         if rows
         else "None: the fingerprints are the same.",
-        columns=SETTING_COLUMNS,
+        columns=(
+            Column(key="compared_setting", title="what"),
+            *(
+                Column(key=f"{letter.lower()}_setting", title=f"{letter} {name}")
+                for letter, name in zip(letters(len(names)), names, strict=True)
+            ),
+        ),
         rows=tuple(rows),
     )
 

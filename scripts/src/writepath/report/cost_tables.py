@@ -85,6 +85,11 @@ def _written(run: Figures, members: Sequence[str]) -> float | None:
     return _scaled(known, 1 / MIB)
 
 
+def cpu_s_per_1000(run: Figures) -> float | None:
+    """Processor time of all components but the generator, for 1,000 rows really stored."""
+    return _cpu_per_1000(run, [name for name in run.resources if name != GENERATOR])
+
+
 def _cpu_per_1000(run: Figures, members: Sequence[str]) -> float | None:
     return _scaled(_cpu(run, members), 1000 / run.stored_rows if run.stored_rows else None)
 
@@ -186,7 +191,8 @@ def runs(figures: SuiteFigures) -> Table:
     return Table(
         key="runs",
         title="Runs",
-        caption="In the order they ran; variants of a repetition run in an order drawn from the seed.",
+        caption="In the order they ran; variants of a repetition run in an order drawn from the seed."
+        f" {rows.replaced_note(figures)}".rstrip(),
         columns=RUN_COLUMNS,
         rows=tuple(_run_row(one) for one in figures.runs),
     )
@@ -197,7 +203,7 @@ def _run_row(one: Figures) -> Row:
     canary = run.host.before if run.host else None
     words = [*one.reasons, *run.verdict.notes]
     cells: tuple[Cell, ...] = (
-        text(run.title),
+        text(f"{run.title}{rows.AGAIN}" if run.again else run.title),
         cell([run.repetition]),
         cell([run.position]),
         text(run.started_at),

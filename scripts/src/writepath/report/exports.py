@@ -12,7 +12,8 @@ from writepath.report import escape
 from writepath.report.model import Cell, Column, Table, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
 CSV_DIGITS = 6  # significant; a CSV is for further work, so it keeps more than a table shows
 
@@ -38,6 +39,18 @@ def pipe_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
         *([escape.markdown(value) for value in row] for row in rows),
     ]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def save(folder: Path, tables: Sequence[Table], drawn: Mapping[str, bytes], pages: Mapping[str, str]) -> None:
+    """Every table as CSV, all as JSON; drawings and pages by file name. UTF-8; the folder is made."""
+    folder.mkdir(exist_ok=True)
+    for name, content in drawn.items():
+        (folder / name).write_bytes(content)
+    for table in tables:
+        (folder / f"{table.key}.csv").write_text(csv(table), encoding="utf-8", newline="")
+    (folder / "tables.json").write_text(json(tables), encoding="utf-8")
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def is_numeric(column: Column) -> bool:

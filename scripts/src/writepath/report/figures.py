@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,15 +12,15 @@ from writepath import stats
 from writepath.load import plan
 from writepath.load.ledger import END_OF_FILE, Outcome
 from writepath.registry import Phase
-from writepath.result import Resource
+from writepath.report import used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from writepath.load.ledger import Ledger
-    from writepath.report.raw import RunData, Samples, Series, StoredRows, SuiteData, VisibleRows
-    from writepath.result import Run, SuitePhase, SuiteResult, SuiteVariant
-    from writepath.stats import Bands, Distribution, Floats, Ints
+    from writepath.report.raw import RunData, Series, StoredRows, SuiteData, VisibleRows
+    from writepath.result import Resource, Run, SuitePhase, SuiteResult, SuiteVariant
+    from writepath.stats import Bands, Distribution, Floats, Ints, Marks
 
 CREATED = 201
 STATUSES = (500, 502, 503, 504)  # with columns of their own
@@ -28,11 +29,8 @@ K6_REFUSED, K6_RESET, K6_BROKEN_PIPE = 1212, 1220, 1201
 LATER_MS, LATER_SHARE = (
     2.0,
     0.01,
-)  # a ledger's start is a whole millisecond: one row a little late proves nothing
+)  # a start may be a whole millisecond: one row a little late proves nothing
 CPU_ROUNDING_S = 0.02
-QUEUE_METRICS = ("queue_ready", "queue_unacknowledged")
-DISKS_WRITTEN = ("host", "disk_write_bytes")
-PROCESS_COUNTED = "native"  # the runtime whose bytes written were the kernel's count of a process
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +39,7 @@ class PhaseFigures:
 
     name: str
     accept: Distribution
+    accept_from_planned: Distribution
     achieved_per_s: float | None
 
 
@@ -59,7 +58,8 @@ class Figures:
 
     run: Run
     reasons: tuple[str, ...]  # why the run does not count: the verdict's, and sums that do not agree
-    accept: Distribution | None = None  # milliseconds until the 201
+    accept: Distribution | None = None  # milliseconds until the 201, from sending
+    accept_from_planned: Distribution | None = None  # likewise, from the planned moment
     phases: tuple[PhaseFigures, ...] = ()
     answers: dict[str, int] | None = None  # by column of the answers table; sums to planned
     completed: int | None = None  # requests with an answer of any status
@@ -93,8 +93,8 @@ class SuiteFigures:
 
     @property
     def ranked(self) -> SuiteFigures:
-        """Without naive twins, which no table or plot may put beside others."""
-        return self.only(lambda variant: variant.naive_twin_of is None)
+        """Without naive twins and controls, which no table or plot may put beside others."""
+        return self.only(lambda variant: variant.naive_twin_of is None and variant.control_of is None)
 
     def only(self, keep: Callable[[SuiteVariant], bool]) -> SuiteFigures:
         """With these variants alone."""
@@ -105,11 +105,11 @@ class SuiteFigures:
             runs=tuple(figures for figures in self.runs if figures.run.variant in names),
         )
 
-    def of(self, variant: str) -> tuple[Figures, ...]:
-        """The variant's runs, by repetition."""
+    def of(self, variant: str, *, again: bool = False) -> tuple[Figures, ...]:
+        """The variant's runs, by repetition; `again`: the baseline's second ones, which no table ranks."""
         return tuple(
             sorted(
-                (f for f in self.runs if f.run.variant == variant),
+                (f for f in self.runs if f.run.variant == variant and f.run.again == again),
                 key=lambda figures: figures.run.repetition,
             )
         )
@@ -165,14 +165,21 @@ def broken_sums(run: Run, ledger: Ledger, stored: StoredRows | None) -> list[str
     if stored is not None and audit is not None and audit.reads:
         rows = len(stored.seq) + stored.foreign_rows
         sums.append(("stored rows", audit.stored_rows, "rows read back", rows))
-        present = np.isin(ledger.records["seq"][served], stored.seq)
-        absent = int((~present).sum())
+        absent = int((served & ~_among(ledger.records["seq"], stored.seq)).sum())
         sums.append(("lost + stranded", audit.lost + audit.stranded, "201s without a row", absent))
     return [f"sums do not agree: {left} {a:,} ≠ {right} {b:,}" for left, a, right, b in sums if a != b]
 
 
+def _among(seq: Ints, others: Ints) -> Marks:
+    """Which of the sequences are among the others: a mark for each, as sorting both would take their memory again."""
+    there = np.zeros(int(seq.max(initial=-1)) + 1, dtype=np.bool_)
+    there[others[(others >= 0) & (others < there.size)]] = True
+    marks: Marks = there[seq]
+    return marks
+
+
 def _broken_resources(run: Run, series: Series) -> list[str]:
-    found = used(series)
+    found = used.used(series)
     return [
         f"sums do not agree: CPU of {name} {resource.cpu_seconds:.2f} s ≠ samples {found[name].cpu_seconds:.2f} s"
         for name, resource in run.resources.items()
@@ -181,41 +188,112 @@ def _broken_resources(run: Run, series: Series) -> list[str]:
 
 
 def _figures(data: RunData, ledger: Ledger, schedule: plan.ArrivalPlan, reasons: tuple[str, ...]) -> Figures:
-    timed = ~np.isnan(
-        ledger.records["start_ms"]
-    )  # an interrupted request left no times: unserved, without a slot
-    records = ledger.records[timed]
-    served = (ledger.outcomes() == Outcome.ACKNOWLEDGED)[timed]
-    latency = records["blocked_ms"] + records["duration_ms"]
-    aligned = plan.align(schedule, records["seq"], records["start_ms"])
-    origin, planned_ms = aligned.origin_ms, schedule.seconds * 1000
-    answered_ms = (records["start_ms"] + latency)[served]
-    window_ms = max(planned_ms, float(answered_ms.max()) - origin if served.any() else 0.0)
-    delays = _delays(records, served, data.stored)
+    """Arrays of all requests are let go as soon as they can be: of ten million each takes 80 MB."""
+    records, outcomes = ledger.records, ledger.outcomes()
+    timed = ~np.isnan(records["start_ms"])  # an interrupted request left no times: unserved, without a slot
+    whole = timed.all()
+    known = records if whole else records[timed]
+    served = (outcomes if whole else outcomes[timed]) == Outcome.ACKNOWLEDGED
     return Figures(
         run=data.run,
         reasons=reasons,
-        accept=stats.distribution(latency[served], schedule.planned),
-        phases=_phases(schedule, aligned.slots[served], latency[served]),
-        answers=_answers(ledger.records["status"], ledger.records["error_code"], schedule.planned),
-        completed=int((records["status"] > 0).sum()),
-        planned_per_s=stats.mean_rate_per_s(schedule.planned, planned_ms),
-        planned_peak_per_s=schedule.peak_per_s,
-        achieved_per_s=stats.mean_rate_per_s(int(served.sum()), window_ms),
-        answered_per_s=stats.mean_rate_per_s(int((records["status"] > 0).sum()), window_ms),
-        achieved_peak_per_s=stats.peak_rate_per_s(answered_ms, origin),
-        durable=None if delays is None else stats.distribution(stats.finite(delays), len(delays)),
-        durable_of_planned=None
-        if delays is None
-        else stats.distribution(stats.finite(delays), schedule.planned),
-        visible=_visible(records[served], data.visible),
-        durable_later=delays is not None and _later(delays, latency[served]),
+        answers=_answers(records["status"], records["error_code"], schedule.planned),
+        completed=int((known["status"] > 0).sum()),
+        visible=_visible(known, served, data.visible),
         stored_rows=None if data.stored is None else len(data.stored.seq),
-        queue_peak=_queue_peak(data.series),
-        resources=_told(data.run.runtime, used(data.series)),
-        disk_written_bytes=_disk_written(data.series),
-        bands=_bands(schedule, aligned.slots, np.where(served, latency, stats.UNSERVED)),
+        queue_peak=used.queue_peak(data.series),
+        resources=used.told(data.run.runtime, used.used(data.series)),
+        disk_written_bytes=used.disk_written(data.series),
+        **_durable(known, served, data.stored, schedule.planned),
+        **_accepted(known, served, schedule),
     )
+
+
+def _durable(records: np.ndarray, served: Marks, stored: StoredRows | None, planned: int) -> dict[str, Any]:
+    """The fields that stand on the moments at which rows became durable."""
+    if stored is None or not np.isfinite(stored.durable_at_ms).any():
+        return {}
+    delays = stats.delays_to_durable_ms(records["seq"], records["start_ms"], stored.seq, stored.durable_at_ms)
+    answers = records["blocked_ms"] + records["duration_ms"]
+    answers += LATER_MS
+    acknowledged = int(served.sum())
+    later = int(((delays > answers) & served).sum())
+    del answers
+    times = delays[served & np.isfinite(delays)]
+    del delays
+    times.sort()
+    return {
+        "durable": stats.of_sorted(times, acknowledged),
+        "durable_of_planned": stats.of_sorted(times, planned),
+        "durable_later": later > LATER_SHARE * acknowledged,
+    }
+
+
+def _accepted(records: np.ndarray, served: Marks, schedule: plan.ArrivalPlan) -> dict[str, Any]:
+    """The fields that stand on times and slots of the requests; arrays are parallel and in the plan's order."""
+    aligned = plan.align(schedule, records["seq"], records["start_ms"])
+    phases, seconds = _edges(schedule), _seconds(schedule)
+    of_phases, of_seconds = (np.searchsorted(aligned.slots, edges) for edges in (phases, seconds))
+    times = records["start_ms"] + records["blocked_ms"]
+    times += records["duration_ms"]
+    times[~served] = np.nan
+    planned_ms = schedule.seconds * 1000
+    last_ms = float(np.fmax.reduce(times, initial=np.nan)) - aligned.origin_ms
+    window_ms = float(np.fmax(planned_ms, last_ms))
+    found: dict[str, Any] = {
+        "planned_per_s": stats.mean_rate_per_s(schedule.planned, planned_ms),
+        "planned_peak_per_s": schedule.peak_per_s,
+        "achieved_per_s": stats.mean_rate_per_s(int(served.sum()), window_ms),
+        "answered_per_s": stats.mean_rate_per_s(int((records["status"] > 0).sum()), window_ms),
+        "achieved_peak_per_s": stats.peak_rate_per_s(times, aligned.origin_ms),
+    }
+    for begin in range(0, len(times), stats.AT_ONCE):
+        part = slice(begin, begin + stats.AT_ONCE)
+        times[part] -= aligned.origin_ms + schedule.starts_ms[aligned.slots[part]]
+    del aligned
+    found["accept_from_planned"], own_planned = _distributions(times, served, of_phases, phases)
+    np.add(records["blocked_ms"], records["duration_ms"], out=times)
+    found["accept"], own = _distributions(times, served, of_phases, phases)
+    parts = itertools.starmap(slice, itertools.pairwise(of_seconds))
+    found["bands"] = stats.bands((times[part][served[part]] for part in parts), np.diff(seconds))
+    found["phases"] = tuple(
+        PhaseFigures(
+            name=phase.name,
+            accept=accept,
+            accept_from_planned=planned,
+            achieved_per_s=stats.mean_rate_per_s(accept.served, phase.seconds * 1000),
+        )
+        for phase, accept, planned in zip(schedule.phases, own, own_planned, strict=True)
+    )
+    return found
+
+
+def _edges(schedule: plan.ArrivalPlan) -> Ints:
+    """Before which planned request each phase begins, and the end; a request at an edge is of the phase before."""
+    ends_ms = np.cumsum([phase.seconds for phase in schedule.phases])[:-1] * 1000
+    inner = np.searchsorted(schedule.starts_ms, ends_ms, side="right")
+    return np.concatenate(([0], inner, [schedule.planned]))
+
+
+def _seconds(schedule: plan.ArrivalPlan) -> Ints:
+    """Before which planned request each second begins, and the end: a dropped one stands where it was due."""
+    inner = np.searchsorted(schedule.starts_ms, np.arange(1, int(np.ceil(schedule.seconds))) * 1000.0)
+    return np.concatenate(([0], inner, [schedule.planned]))
+
+
+def _distributions(
+    times_ms: Floats, served: Marks, places: Ints, planned: Ints
+) -> tuple[Distribution, list[Distribution]]:
+    """Of the load and of each phase. places: where each phase begins among the requests started."""
+    own = []
+    for part, count in zip(itertools.pairwise(places), np.diff(planned).tolist(), strict=True):
+        values = times_ms[slice(*part)][served[slice(*part)]]
+        values.sort()
+        own.append(stats.of_sorted(values, count))
+    if len(own) > 1:
+        values = times_ms[served]
+        values.sort()
+    return stats.of_sorted(values, int(planned[-1])), own
 
 
 def _answers(status: Ints, error: Ints, planned: int) -> dict[str, int]:
@@ -246,31 +324,10 @@ def _answers(status: Ints, error: Ints, planned: int) -> dict[str, int]:
     )
 
 
-def _phases(schedule: plan.ArrivalPlan, slots: Ints, latency: Floats) -> tuple[PhaseFigures, ...]:
-    of_planned = schedule.phase_indices()
-    of_served = of_planned[slots]
-    return tuple(
-        PhaseFigures(
-            name=phase.name,
-            accept=stats.distribution(latency[of_served == index], int((of_planned == index).sum())),
-            achieved_per_s=stats.mean_rate_per_s(int((of_served == index).sum()), phase.seconds * 1000),
-        )
-        for index, phase in enumerate(schedule.phases)
-    )
-
-
-def _delays(records: np.ndarray, served: np.ndarray, stored: StoredRows | None) -> Floats | None:
-    if stored is None or not np.isfinite(stored.durable_at_ms).any():
-        return None
-    return stats.delays_to_durable_ms(
-        records["seq"][served], records["start_ms"][served], stored.seq, stored.durable_at_ms
-    )
-
-
-def _visible(served: np.ndarray, seen: VisibleRows | None) -> Visible | None:
+def _visible(records: np.ndarray, served: Marks, seen: VisibleRows | None) -> Visible | None:
     if seen is None:
         return None
-    sampled = served[np.isin(served["seq"], seen.seq)]
+    sampled = records[served & _among(records["seq"], seen.seq)]
     sent = (sampled["seq"], sampled["start_ms"])
     delays = stats.delays_to_durable_ms(*sent, seen.seq, seen.visible_at_ms)
     widths = stats.widths_ms(*sent, seen.seq, seen.not_before_ms, seen.visible_at_ms)
@@ -279,63 +336,6 @@ def _visible(served: np.ndarray, seen: VisibleRows | None) -> Visible | None:
         error_ms_median=float(np.median(widths)) if widths.size else None,
         error_ms_max=float(widths.max()) if widths.size else None,
     )
-
-
-def _later(delays: Floats, latency: Floats) -> bool:
-    return bool(delays.size) and float((delays > latency + LATER_MS).mean()) > LATER_SHARE
-
-
-def used(series: Series) -> dict[str, Resource]:
-    """By component, what it used between the first and the last sample."""
-    return {
-        component: Resource(
-            cpu_seconds=float(stats.accumulated(samples.value)[-1]),
-            rss_peak_bytes=int(series[component, "rss_bytes"].value.max()),
-            write_bytes=_written(samples, series.get((component, "write_bytes"))),
-        )
-        for (component, metric), samples in series.items()
-        if metric == "cpu_seconds" and (component, "rss_bytes") in series
-    }
-
-
-def _written(cpu: Samples, written: Samples | None) -> int | None:
-    """Unknown too where only some readings could tell: those were of another process."""
-    if written is None or written.value.size != cpu.value.size:
-        return None
-    return int(stats.accumulated(written.value)[-1])
-
-
-def _told(runtime: str, resources: dict[str, Resource]) -> dict[str, Resource]:
-    """Without what native runs of before said a process wrote: the kernel counts whole folios of the page cache."""
-    if runtime != PROCESS_COUNTED:
-        return resources
-    return {name: replace(resource, write_bytes=None) for name, resource in resources.items()}
-
-
-def _disk_written(series: Series) -> int | None:
-    samples = series.get(DISKS_WRITTEN)
-    return None if samples is None else int(stats.accumulated(samples.value)[-1])
-
-
-def _queue_peak(series: Series) -> float | None:
-    """The highest sum of ready and unacknowledged messages in one reading."""
-    peaks = []
-    for component in {component for component, metric in series if metric in QUEUE_METRICS}:
-        depth: dict[float, float] = {}
-        for metric in QUEUE_METRICS:
-            samples = series.get((component, metric))
-            if samples is not None:
-                for at, value in zip(samples.at_ms.tolist(), samples.value.tolist(), strict=True):
-                    depth[at] = depth.get(at, 0.0) + (0.0 if np.isnan(value) else value)
-        peaks.append(max(depth.values()))
-    return max(peaks) if peaks else None
-
-
-def _bands(schedule: plan.ArrivalPlan, slots: Ints, latency: Floats) -> Bands:
-    """By planned second, so that a dropped request stands in the second it was due."""
-    all_latencies = np.full(schedule.planned, stats.UNSERVED)
-    all_latencies[slots] = latency
-    return stats.bands_by_second(schedule.starts_ms, all_latencies, int(np.ceil(schedule.seconds)))
 
 
 def _phase(phase: SuitePhase) -> Phase:

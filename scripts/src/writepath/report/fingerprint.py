@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 from writepath.report.model import Column, Row, Table, number, plain, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from writepath.report.figures import Figures, SuiteFigures
-    from writepath.result import Run, SuiteResult
+    from writepath.result import Code, DatasetFacts, Host, SuiteResult
 
+    Fact = tuple[str, str, str]  # of what, name, value
+
+TITLE = "Fingerprint"
+CAPTION = "Settings are what the running store or broker answered, not what was asked for."
 EVERY = "all"
 COLUMNS = (
     Column(key="fact_group", title="of"),
@@ -38,11 +42,46 @@ def fingerprint(figures: SuiteFigures) -> Table:
         rows.append(_row(group, fact, value, EVERY if of == names else ", ".join(of)))
     return Table(
         key="fingerprint",
-        title="Fingerprint",
-        caption="Settings are what the running store or broker answered, not what was asked for.",
+        title=TITLE,
+        caption=CAPTION,
         columns=COLUMNS,
         rows=tuple(rows),
     )
+
+
+def of_blocks(
+    suite: Iterable[tuple[str, str]], facts: Iterable[tuple[str, Fact]], names: Iterable[str]
+) -> Table:
+    """One line a fact of suite runs whose records have each their own: facts of the suite, then those of variants.
+
+    names: of all variants; facts that all of them share are one line, whoever else has them.
+    """
+    rows = [_row("suite", what, value, EVERY) for what, value in suite]
+    of: dict[Fact, dict[str, None]] = {}
+    for name, fact in facts:
+        of.setdefault(fact, {})[name] = None
+    everywhere = set(names)
+    for (group, what, value), those in sorted(of.items(), key=lambda item: item[0][:2]):
+        rows.append(_row(group, what, value, EVERY if everywhere <= set(those) else ", ".join(those)))
+    return Table(key="fingerprint", title=TITLE, caption=CAPTION, columns=COLUMNS, rows=tuple(rows))
+
+
+def of_code(code: Code) -> str:
+    """Short, with what is not in it."""
+    return code.commit[:SHORT_HASH] + (" with local changes" if code.dirty else "")
+
+
+def of_dataset(dataset: DatasetFacts) -> str:
+    """Name, size and the beginning of its digest."""
+    return f"{dataset.name}, {dataset.lines:,} lines, sha256 {dataset.sha256[:SHORT_HASH]}…"
+
+
+def of_host(host: Host) -> Iterator[Fact]:
+    """What the machine is."""
+    yield "host", "processor", f"{host.cpu_model}, {host.cores} cores"
+    yield "host", "memory", f"{number(host.memory_bytes / GIB)} GiB"
+    yield "host", "kernel", host.kernel
+    yield "host", "filesystem of the stores", host.filesystem
 
 
 def _suite_facts(suite: SuiteResult) -> Iterator[tuple[str, str, str]]:
@@ -52,14 +91,8 @@ def _suite_facts(suite: SuiteResult) -> Iterator[tuple[str, str, str]]:
     yield "suite", "warm-up before the load", _warm_up(suite)
     yield "suite", "repetitions", str(suite.repetitions)
     yield "suite", "seed", str(suite.seed)
-    dataset = suite.dataset
-    yield (
-        "suite",
-        "dataset",
-        f"{dataset.name}, {dataset.lines:,} lines, sha256 {dataset.sha256[:SHORT_HASH]}…",
-    )
-    commit = suite.code.commit[:SHORT_HASH] + (" with local changes" if suite.code.dirty else "")
-    yield "suite", "commit", commit
+    yield "suite", "dataset", of_dataset(suite.dataset)
+    yield "suite", "commit", of_code(suite.code)
     for name, value in sorted(suite.overrides.items()):
         yield "suite", f"{name}, by the user", value
 
@@ -84,21 +117,13 @@ def _warm_up(suite: SuiteResult) -> str:
 
 def _run_facts(figures: Figures) -> Iterator[tuple[str, str, str]]:
     run = figures.run
-    yield from _host_facts(run)
+    if run.host is not None:
+        yield from of_host(run.host)
     for name, value in run.versions.items():
         yield "version", name, value
     if run.durability is not None:
         for name, value in run.durability.settings.items():
             yield "setting", name, value
-
-
-def _host_facts(run: Run) -> Iterator[tuple[str, str, str]]:
-    if run.host is not None:
-        host = run.host
-        yield "host", "processor", f"{host.cpu_model}, {host.cores} cores"
-        yield "host", "memory", f"{number(host.memory_bytes / GIB)} GiB"
-        yield "host", "kernel", host.kernel
-        yield "host", "filesystem of the stores", host.filesystem
 
 
 def _row(group: str, fact: str, value: str, variants: str) -> Row:

@@ -38,6 +38,7 @@ class Cell:
     text: str | None = None
     figure: Spread | None = None
     exact: bool = False  # printed in full, whatever the column says: a figure quoted from elsewhere
+    prefix: str = ""  # before the figure: "≥ " where it is a lower bound
 
     @property
     def spans(self) -> bool:
@@ -99,11 +100,11 @@ def shown(cell: Cell, column: Column) -> str:
     exact = column.exact or cell.exact
     middle = number(cell.figure.median, exact=exact)
     if not cell.spans:
-        return middle
+        return f"{cell.prefix}{middle}"
     low, high = (number(value, exact=exact) for value in (cell.figure.low, cell.figure.high))
     if low == middle == high:
-        return middle
-    return f"{middle} ({low}–{high})"
+        return f"{cell.prefix}{middle}"
+    return f"{cell.prefix}{middle} ({low}–{high})"
 
 
 def plain(value: float) -> str:

@@ -31,7 +31,8 @@ def page(
         f"Suite {escape.markdown(suite.suite)}, {escape.markdown(suite.started_at)}, {escape.markdown(where)};"
         f" {_repetitions(suite.repetitions)}; load: {escape.markdown(load_in_words(suite))}. Made from raw data by"
         f" `make report`; do not edit. [How to read it]({links['reading']})."
-        + (f" [Raw data]({links['raw']})." if "raw" in links else ""),
+        + (f" [Raw data]({links['raw']})." if "raw" in links else "")
+        + f" {rows.replaced_note(figures)}".rstrip(),
     ]
     sections = {table.key: exports.markdown(table).rstrip("\n") for table in built}
     for table in built:
@@ -72,7 +73,7 @@ def readme_table(figures: SuiteFigures, link: str) -> str:
             _value(audit, index, "lost"),
         ]
         lines.append(values)
-    total = sum(run.accept.planned for run in figures.runs if run.accept is not None)
+    total = sum(run.accept.planned for run in figures.runs if run.accept is not None and not run.run.again)
     words = (
         f"{total:,} requests, {_repetitions(figures.suite.repetitions)},"
         f" {escape.markdown(load_in_words(figures.suite))},"

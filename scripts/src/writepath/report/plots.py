@@ -60,12 +60,13 @@ def plots(figures: SuiteFigures) -> dict[str, bytes]:
         return {}
     with mpl.rc_context(SETTINGS):
         return {
-            "latency-over-time.svg": _svg(_over_time(figures, drawable)),
-            "latency-percentiles.svg": _svg(_percentiles(drawable)),
+            "latency-over-time.svg": svg(_over_time(figures, drawable)),
+            "latency-percentiles.svg": svg(_percentiles(drawable)),
         }
 
 
-def _svg(figure: Figure) -> bytes:
+def svg(figure: Figure) -> bytes:
+    """Its bytes: the same for the same data."""
     buffer = io.BytesIO()
     FigureCanvasSVG(figure).print_svg(buffer, metadata=NO_DATES)  # type: ignore[no-untyped-call]
     rounded = PATH_DATA.sub(lambda found: LONG_NUMBER.sub(_two_decimals, found[0]), buffer.getvalue())
@@ -89,7 +90,7 @@ def _over_time(figures: SuiteFigures, drawable: list[Drawable]) -> Figure:
         _panel(axes, title, runs[0])
         _phase_lines(axes, figures, labelled=axes is panels[0])
     panels[0].set_yscale("log")
-    _milliseconds(panels[0].yaxis)
+    milliseconds(panels[0].yaxis)
     panels[0].set_xlim(0, sum(phase.seconds for phase in figures.suite.phases))
     panels[-1].set_xlabel("time since the load's start (s)")
     figure.text(0.005, 0.5, "accept latency of each second (ms, log scale)", rotation=90, va="center")
@@ -174,7 +175,7 @@ def _percentiles(drawable: list[Drawable]) -> Figure:
     axes.set_yticks(ticks, [title for title, _, _ in groups])
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
-    _milliseconds(axes.xaxis)
+    milliseconds(axes.xaxis)
     axes.set_xlabel("time since sending (ms, log scale); percentiles over planned requests")
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -227,6 +228,7 @@ def _bar(axes: Axes, at: int, bar: _Bar, limits: tuple[float, float], *, labelle
     )
 
 
-def _milliseconds(axis: Any) -> None:
+def milliseconds(axis: Any) -> None:
+    """Ticks in plain numbers on a logarithmic axis."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axis.set_minor_formatter(NullFormatter())

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import compact, escape, faults_page, manifest
+from writepath.report import (
+    capacity_publish,
+    compact,
+    escape,
+    faults_page,
+    manifest,
+    queries_publish,
+    staging,
+)
 from writepath.report.figures import SuiteFigures, suite_figures
 from writepath.report.page import page, readme_table
 from writepath.report.raw import RunData, SuiteData, inside, read_suite
 from writepath.report.scrub import copy_json
 from writepath.report.tables import tables
-from writepath.result import RUN_FILE, SUITE_FILE, load_run, load_suite
+from writepath.result import RUN_FILE, SUITE_FILE, cell_name, load_run, load_suite
+from writepath.result.capacity import CAPACITY_FILE
 from writepath.result.faults import FAULTS_FILE
+from writepath.result.queries import QUERIES_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,13 +39,22 @@ LIMIT_BYTES = 5_000_000
 INDEX = "README.md"
 
 
-def publish(root: Path, folder: Path) -> list[Path]:
-    """Copies the compact data of a suite run or a matrix of faults, writes every page again; the files that changed.
+def publish(root: Path, folder: Path, *, add: bool = False) -> list[Path]:
+    """Copies the compact data of a run of whichever kind, writes every page again; the files that changed.
 
-    InvalidRunError when a run of it does not count, UsageError when it is not finished or too large.
+    add: its blocks behind those that are published. InvalidRunError when a run of it does not count, UsageError when it
+    is not finished, too large, or not to be added.
     """
+    if add and not (folder / CAPACITY_FILE).is_file():
+        raise UsageError(
+            f"ADD=1: {folder} is no search for capacity; blocks are added to those of capacity suites alone"
+        )
     if (folder / FAULTS_FILE).is_file():
         faults_page.publish(root, folder)
+    elif (folder / CAPACITY_FILE).is_file():
+        capacity_publish.publish(root, folder, LIMIT_BYTES, add=add)
+    elif (folder / QUERIES_FILE).is_file():
+        queries_publish.publish(root, folder, LIMIT_BYTES)
     else:
         _publish_suite(root, folder)
     return write_pages(root)
@@ -47,26 +65,15 @@ def _publish_suite(root: Path, folder: Path) -> None:
     refuse_unfinished(data.suite)
     figures = suite_figures(data)
     refuse_invalid(figures)
-    target = root / PUBLISHED / data.suite.suite
-    staged = target.with_name(f"{data.suite.suite}.part")
-    shutil.rmtree(staged, ignore_errors=True)
-    _copy(folder, data, staged)
-    size = sum(path.stat().st_size for path in staged.rglob("*") if path.is_file())
-    if size > LIMIT_BYTES:
-        shutil.rmtree(staged)
-        raise UsageError(
-            f"{folder}: {size:,} bytes when compressed, more than the {LIMIT_BYTES:,} a suite may take in git;"
-            " publish a run with fewer repetitions or variants"
-        )
     _readme_with(root, {data.suite.suite: ""})  # missing markers are an error before anything is replaced
-    shutil.rmtree(target, ignore_errors=True)
-    staged.rename(target)
+    place = staging.Place(target=root / PUBLISHED / data.suite.suite, source=folder, limit_bytes=LIMIT_BYTES)
+    staging.put(place, lambda target: _copy(folder, data, target), less="repetitions or variants")
 
 
 def refuse_unfinished(suite: SuiteResult) -> None:
     """UsageError unless every run of the suite was made."""
-    made = {(run.variant, run.repetition) for run in suite.runs}
-    wanted = {(v.name, repetition) for v in suite.variants for repetition in range(1, suite.repetitions + 1)}
+    made = {(cell_name(run.variant, again=run.again), run.repetition) for run in suite.runs}
+    wanted = {(name, repetition) for repetition, block in enumerate(suite.blocks, 1) for name in block}
     missing = sorted(wanted - made)
     if suite.status != "finished" or missing:
         first = f"; missing: {missing[0][0]}, repetition {missing[0][1]}" if missing else ""
@@ -106,7 +113,6 @@ def _copy(folder: Path, data: SuiteData, target: Path) -> None:
         for name in (RUN_FILE, SETTINGS_FILE):
             if (source / name).is_file():
                 copy_json(source / name, copy / name)
-    manifest.write(target)
 
 
 def published_suites(root: Path) -> tuple[Path, ...]:
@@ -149,6 +155,10 @@ def derived(root: Path) -> dict[str, bytes]:
         files |= {f"{PAGES}/{name}/{file}": content for file, content in drawn.items()}
         readme[name] = readme_table(figures, f"{PAGES}/{name}.md")
         titles[name] = figures.suite.title
+    for made in (capacity_publish.derived(root, PAGES), queries_publish.derived(root, PAGES)):
+        files |= made.files
+        readme |= made.readme
+        titles |= made.titles
     faults = faults_page.derived(root)
     files |= faults
     files[f"{PAGES}/{INDEX}"] = _index(titles, faults=bool(faults)).encode()
@@ -175,7 +185,12 @@ def write_pages(root: Path) -> list[Path]:
 
 def differences(root: Path) -> list[str]:
     """What in the checkout is not as the published raw data say; empty when all is well."""
-    folders = (*published_suites(root), *faults_page.published(root))
+    folders = (
+        *published_suites(root),
+        *capacity_publish.published(root),
+        *queries_publish.published(root),
+        *faults_page.published(root),
+    )
     found = [problem for folder in folders for problem in manifest.problems(folder)]
     if found:
         return found

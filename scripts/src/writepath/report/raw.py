@@ -8,21 +8,33 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from writepath.errors import UsageError
-from writepath.load import ledger as ledgers
+from writepath.load import archived
+from writepath.load.blocks import Blocks, columns
 from writepath.result import Run, SuiteResult, load_run, load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from writepath.load.ledger import Ledger
     from writepath.stats import Floats, Ints
 
 LEDGER_FILE = "ledger.csv.gz"
 STORED_FILE = "stored.csv.gz"
 SAMPLES_FILE = "samples.csv.gz"
 VISIBLE_FILE = "visible.csv.gz"
+STORED_TYPES = {
+    "seq": pa.int64(),
+    "content_ok": pa.int8(),
+    "durable_at_ms": pa.float64(),
+    "foreign_id": pa.string(),
+}
+STORED_ROW = np.dtype([("seq", np.int64), ("durable_at_ms", np.float64), ("content_ok", np.int8)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,7 +43,7 @@ class StoredRows:
 
     seq: Ints
     durable_at_ms: Floats  # epoch; NaN where unknown
-    content_ok: Ints  # 1: as it was sent
+    content_ok: NDArray[np.bool_]  # as it was sent
     foreign_rows: int  # rows of ids that are not of this run
 
 
@@ -60,7 +72,7 @@ class RunData:
     """One run: its record, and its raw values where it got that far."""
 
     run: Run
-    ledger: ledgers.Ledger | None
+    ledger: Ledger | None
     stored: StoredRows | None
     series: Series
     visible: VisibleRows | None = None  # of runs before it was measured, too
@@ -102,7 +114,7 @@ def read_run(folder: Path) -> RunData:
         raise UsageError(f"{ledger}: missing; the run's figures cannot be derived without it")
     return RunData(
         run=run,
-        ledger=ledgers.read(ledger) if ledger.is_file() else None,
+        ledger=archived.read(ledger) if ledger.is_file() else None,
         stored=read_stored(stored) if stored.is_file() else None,
         series=read_samples(samples) if samples.is_file() else {},
         visible=read_visible(seen) if (seen := folder / VISIBLE_FILE).is_file() else None,
@@ -111,16 +123,32 @@ def read_run(folder: Path) -> RunData:
 
 def read_stored(path: Path) -> StoredRows:
     """`seq,content_ok,durable_at_ms,foreign_id`; the lines of foreign ids have no seq."""
-    body = _body(path, b"seq,content_ok,durable_at_ms,foreign_id")
-    foreign = body.count(b"\n,") + body.startswith(b",")
-    if foreign:
-        body = b"\n".join(line for line in body.split(b"\n") if not line.startswith(b","))
-    columns = _numbers(body.replace(b",,", b",nan,"), (0, 1, 2))
+    blocks = Blocks(path, ",".join(STORED_TYPES))
+    foreign = 0
+
+    def own() -> Iterator[NDArray[np.void]]:
+        nonlocal foreign
+        for _, block in blocks:
+            table = columns(block, STORED_TYPES, quoted=True)
+            ours = table.column("seq").is_valid().to_numpy()
+            rows = np.empty(int(ours.sum()), STORED_ROW)
+            for name in STORED_ROW.names or ():
+                values = table.column(name)
+                rows[name] = (values if name == "durable_at_ms" else values.fill_null(0)).to_numpy()[ours]
+            foreign += len(ours) - len(rows)
+            yield rows
+
+    try:
+        rows = archived.grown(own(), STORED_ROW)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: cannot be read ({error}); the file was edited") from error
+    if blocks.torn or not blocks.headed:
+        raise UsageError(f"{path}: cannot be read; it was cut or is not gzip, or its header is another")
     return StoredRows(
-        seq=columns[:, 0].astype(np.int64),
-        content_ok=columns[:, 1].astype(np.int64),
-        durable_at_ms=columns[:, 2],
-        foreign_rows=int(foreign),
+        seq=rows["seq"],
+        content_ok=rows["content_ok"] == 1,
+        durable_at_ms=rows["durable_at_ms"],
+        foreign_rows=foreign,
     )
 
 

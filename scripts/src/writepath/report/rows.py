@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 VARIANT = Column(key="variant", title="variant")
 DAGGER = "†"
+AGAIN = ", again (A/A)"  # after the title of the baseline's second run in a block
 RANKS = ("median", "p95", "p99")
 LEGEND = (
     "∞: this rank falls on a request that was never answered 201 (dropped, failed, refused or given up)."
@@ -84,6 +85,17 @@ def spread_note(figures: SuiteFigures) -> str:
     if figures.suite.repetitions > 1:
         return "Cells: median of the repetitions' values (lowest–highest)."
     return "One repetition: small differences between rows may be noise."
+
+
+def replaced_note(figures: SuiteFigures) -> str:
+    """How many runs did not stand as they were first made; nothing where all did."""
+    again = sum(run.replaced for run in figures.suite.runs)
+    if not again:
+        return ""
+    runs = "1 run was" if again == 1 else f"{again} runs were"
+    return (
+        f"{runs} made again because of noise, or because stopped before the end; what was set aside is kept."
+    )
 
 
 def ms(key: str, title: str, get: Callable[[Figures], float | None]) -> Field:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.report import clock_tables, cost_tables, fingerprint, load_tables, original, twins
+from writepath.report import (
+    clock_tables,
+    comparison_table,
+    cost_tables,
+    fingerprint,
+    load_tables,
+    original,
+    twins,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +22,7 @@ if TYPE_CHECKING:
 
 BUILDERS: tuple[Callable[[SuiteFigures], Table | None], ...] = (
     load_tables.latency,
+    comparison_table.comparison,
     original.beside,
     load_tables.phases,
     load_tables.answers,
@@ -26,7 +35,12 @@ BUILDERS: tuple[Callable[[SuiteFigures], Table | None], ...] = (
     cost_tables.runs,
     fingerprint.fingerprint,
 )
-OF_ALL = (twins.twins, cost_tables.runs, fingerprint.fingerprint)  # the others rank: without naive twins
+OF_ALL = (  # the others rank: without naive twins and controls
+    comparison_table.comparison,
+    twins.twins,
+    cost_tables.runs,
+    fingerprint.fingerprint,
+)
 
 
 def tables(figures: SuiteFigures) -> tuple[Table, ...]:

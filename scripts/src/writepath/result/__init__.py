@@ -8,13 +8,12 @@ served, or where the sample cannot carry it (stats.py).
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from writepath.errors import UsageError
 from writepath.result.earlier import FIRST_VERSION, from_first_version
-from writepath.result.files import write_json
+from writepath.result.files import class_to_level, level_to_class, read_json, write_json
 from writepath.result.measures import (
     Audit,
     AuditVerdict,
@@ -73,6 +72,7 @@ __all__ = [
     "Throughput",
     "Verdict",
     "VerdictStatus",
+    "cell_name",
     "load_run",
     "load_suite",
     "save_run",
@@ -82,6 +82,7 @@ __all__ = [
 SCHEMA_VERSION = 2
 RUN_FILE = "run.json"
 SUITE_FILE = "suite.json"
+AGAIN = "@again"  # after the baseline's name: its second run in a block; no variant's name has an @
 
 Outcome = Literal["finished", "failed", "aborted"]  # failed: infrastructure; aborted: stopped by the user
 SuiteStatus = Literal["running", "aborted", "finished"]
@@ -111,6 +112,7 @@ class Run:
     outcome: Outcome
     error: str | None  # of a failed run: one sentence
     verdict: Verdict
+    again: bool = False  # the baseline's second run in its block, its A/A twin
     durability: Durability | None = None
     requests: Requests | None = None
     accept_latency_ms: Latency | None = None  # until the 201, from when the request was sent
@@ -152,6 +154,8 @@ class SuiteVariant:
     profiles: tuple[str, ...]
     settings: dict[str, str]
     naive_twin_of: str | None = None  # the variant it is the careless form of; never ranked beside others
+    tutorial_of: str | None = None  # the variant it does as tutorials have it; a line of reference
+    control_of: str | None = None  # the variant that it makes slower on purpose, to try the comparison itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +182,8 @@ class SuiteRun:
     reasons: tuple[str, ...]
     seconds: float
     exit_code: int
+    replaced: int = 0  # runs of this cell that were set aside for it: noise, or stopped before their end
+    again: bool = False  # the baseline's second run in its block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,8 +208,14 @@ class SuiteResult:
     overrides: dict[str, str]
     dataset: DatasetFacts
     code: Code
-    blocks: tuple[tuple[str, ...], ...]  # order of the variants in each repetition
+    blocks: tuple[tuple[str, ...], ...]  # order in each repetition; <baseline>@again is its second run
+    baseline: str | None = None  # the variant that the others are compared with
     runs: tuple[SuiteRun, ...] = ()  # in the order they ran
+
+
+def cell_name(variant: str, *, again: bool) -> str:
+    """Of a run in its block, and of its folder: there, the baseline is twice."""
+    return f"{variant}{AGAIN}" if again else variant
 
 
 def load_run(folder: Path) -> Run:
@@ -227,33 +239,14 @@ def save_suite(suite: SuiteResult, folder: Path) -> None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror}); is it a folder of results?") from error
-    except ValueError as error:
-        raise UsageError(f"{path}: not JSON ({error}); the file was cut or edited") from error
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if version not in (FIRST_VERSION, SCHEMA_VERSION):
-        raise UsageError(
-            f"{path}: schema_version={version}, this Writepath reads {FIRST_VERSION} and {SCHEMA_VERSION}"
-        )
-    if version == FIRST_VERSION and isinstance(data.get("audit"), dict):
+    data = read_json(path, FIRST_VERSION, SCHEMA_VERSION)
+    if data["schema_version"] == FIRST_VERSION and isinstance(data.get("audit"), dict):
         try:
             data["audit"] = from_first_version(data["audit"], data.get("drain"), data.get("requests"))
         except (AttributeError, TypeError, ValueError) as error:
             raise UsageError(f"{path}: its audit is in no form known ({error})") from error
-    _rename(data.get("durability"), "class", "level")
-    return cast("dict[str, Any]", data)
+    return class_to_level(data)
 
 
 def _write(record: Run | SuiteResult, path: Path) -> None:
-    data = dataclasses.asdict(record)
-    _rename(data.get("durability"), "level", "class")
-    write_json(data, path)
-
-
-def _rename(record: dict[str, Any] | None, old: str, new: str) -> None:
-    """`class` is a keyword in Python and the word of the page in JSON."""
-    if isinstance(record, dict) and old in record:
-        record[new] = record.pop(old)
+    write_json(level_to_class(dataclasses.asdict(record)), path)

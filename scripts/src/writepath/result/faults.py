@@ -6,12 +6,10 @@ A cell is one variant under one kind of fault: several trials of it in one load,
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
-from writepath.errors import UsageError
-from writepath.result.files import write_json
+from writepath.result.files import class_to_level, level_to_class, read_json, write_json
 from writepath.result.measures import Audit, Code, Durability, Order, Requests  # noqa: TC001 - from_json reads the hints
 from writepath.result.records import from_json
 
@@ -148,45 +146,19 @@ def exit_code(cells: Iterable[CellEntry]) -> int:
 
 def load_cell(folder: Path) -> Cell:
     """Reads folder/cell.json. UsageError where it is missing, broken or of another schema version."""
-    return from_json(Cell, _read(folder / CELL_FILE))
+    return from_json(Cell, class_to_level(read_json(folder / CELL_FILE, FAULTS_SCHEMA_VERSION)))
 
 
 def save_cell(cell: Cell, folder: Path) -> None:
     """Writes folder/cell.json at once and completely."""
-    write_json(_asdict(cell), folder / CELL_FILE)
+    write_json(level_to_class(dataclasses.asdict(cell)), folder / CELL_FILE)
 
 
 def load_faults(folder: Path) -> FaultsResult:
     """Reads folder/faults.json. UsageError where it is missing, broken or of another schema version."""
-    return from_json(FaultsResult, _read(folder / FAULTS_FILE))
+    return from_json(FaultsResult, read_json(folder / FAULTS_FILE, FAULTS_SCHEMA_VERSION))
 
 
 def save_faults(faults: FaultsResult, folder: Path) -> None:
     """Writes folder/faults.json at once and completely."""
-    write_json(_asdict(faults), folder / FAULTS_FILE)
-
-
-def _asdict(record: Cell | FaultsResult) -> dict[str, Any]:
-    data = dataclasses.asdict(record)
-    durability = data.get("durability")
-    if durability is not None:  # `class` is the word of the page, and a keyword in Python
-        durability["class"] = durability.pop("level")
-    return data
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be read ({error.strerror}); is it a folder of fault runs?"
-        ) from error
-    except ValueError as error:
-        raise UsageError(f"{path}: not JSON ({error}); the file was cut or edited") from error
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if version != FAULTS_SCHEMA_VERSION:
-        raise UsageError(f"{path}: schema_version={version}, this Writepath reads {FAULTS_SCHEMA_VERSION}")
-    durability = data.get("durability")
-    if isinstance(durability, dict) and "class" in durability:
-        durability["level"] = durability.pop("class")
-    return cast("dict[str, Any]", data)
+    write_json(dataclasses.asdict(faults), folder / FAULTS_FILE)

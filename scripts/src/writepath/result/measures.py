@@ -19,6 +19,7 @@ class Verdict:
     status: VerdictStatus
     reasons: tuple[str, ...] = ()  # in words; empty when valid
     notes: tuple[str, ...] = ()  # what a reader should know, without effect on the status
+    noise: bool = False  # the host's noise alone made it unknown: a suite makes such a run again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +209,8 @@ class Host:
     foreign_cpu_share: float | None = (
         None  # of all processor time of the load: neither the run's nor the runner's
     )
+    throttled_share: float | None = None  # of the load's time, the runner's control group was not let run
+    swapped_pages: int | None = None  # in and out, on the whole host, during the load
     before: Canary | None = None
     after: Canary | None = None
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from writepath import result
+from writepath.result import capacity, queries
 
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 ROOT = Path(__file__).parents[4]
@@ -36,11 +37,25 @@ def json_schema(record: type, title: str) -> dict[str, Any]:
 
 def files() -> dict[str, str]:
     """Name below schemas/ and text of each file."""
-    pairs = (("run", result.Run), ("suite", result.SuiteResult))
+    pairs = (
+        ("run", result.Run),
+        ("suite", result.SuiteResult),
+        ("capacity", capacity.CapacitySuite),
+        ("search", capacity.Search),
+        ("ceilings", capacity.Ceilings),
+        ("queries", queries.QueriesSuite),
+        ("read", queries.Read),
+    )
     return {
         f"{name}.schema.json": json.dumps(json_schema(record, f"{name}.json"), indent=2) + "\n"
         for name, record in pairs
     }
+
+
+def _version(record: type) -> int:
+    if inspect.getmodule(record) is capacity:
+        return capacity.CAPACITY_SCHEMA_VERSION
+    return queries.QUERIES_SCHEMA_VERSION if inspect.getmodule(record) is queries else result.SCHEMA_VERSION
 
 
 def _object(record: type, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -50,9 +65,7 @@ def _object(record: type, definitions: dict[str, Any]) -> dict[str, Any]:
     for field in dataclasses.fields(record):
         name = "class" if record is result.Durability and field.name == "level" else field.name
         schema = (
-            {"const": result.SCHEMA_VERSION}
-            if name == "schema_version"
-            else _of(hints[field.name], definitions)
+            {"const": _version(record)} if name == "schema_version" else _of(hints[field.name], definitions)
         )
         described = {"description": comments[field.name]} if field.name in comments else {}
         properties[name] = described | schema

@@ -1,4 +1,4 @@
-"""Does what was stored outlive its store? Kills every store at once, starts all again, reads a second time.
+"""Does what was stored outlive its store? Ends every store, starts all again, reads a second time.
 
 The crash model is the death of processes. The machine goes on, and with it the page cache of its operating system: a
 store that answers before it flushes, and leaves the flushing to the kernel, passes. Power loss is not tested.
@@ -31,23 +31,37 @@ def crash(stack: Stack, truth: Truth, *, clock: Callable[[], float] = time.monot
 
     AuditError where they do not within 90 s, or cannot be killed or started.
     """
+    _again(stack, stack.kill, truth.serves, clock)
+
+
+def restart(stack: Stack, serves: Callable[[], bool], *, clock: Callable[[], float] = time.monotonic) -> None:
+    """As crash, but each store is asked to end in order: all is written, and what its own memory held is gone.
+
+    serves: whether the path is as it was; to be asked without reading what is to stay unread.
+    """
+    _again(stack, stack.terminate, serves, clock)
+
+
+def _again(
+    stack: Stack, end: Callable[[str], None], serves: Callable[[], bool], clock: Callable[[], float]
+) -> None:
     began = clock()
     try:
         for component in stack.stores:
-            stack.kill(component)
+            end(component)
         for component in stack.stores:
             stack.revive(component)
     except WritepathError as error:
-        raise AuditError(f"the stores could not be killed and started again: {error}") from error
+        raise AuditError(f"the stores could not be ended and started again: {error}") from error
     waiting = list(stack.stores)
     while True:
         waiting = [component for component in waiting if not stack.is_ready(component)]
-        if not waiting and truth.serves():
+        if not waiting and serves():
             return
         if clock() - began >= READY_TIMEOUT_S:
-            who = ", ".join(waiting) or "the inspectors"
+            who = ", ".join(waiting) or "the path"
             raise AuditError(
-                f"{who} did not serve again within {READY_TIMEOUT_S:.0f} s of killing and starting the stores;"
+                f"{who} did not serve again within {READY_TIMEOUT_S:.0f} s of ending and starting the stores;"
                 " see the logs of the run's folder"
             )
         time.sleep(POLL_S)

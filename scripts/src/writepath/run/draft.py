@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from writepath import result
-from writepath.load import ledger
 from writepath.load.plan import new_run_id
 from writepath.result import Drain, Generator, Step, Verdict
-from writepath.run import sampler
+from writepath.run import loading, sampler
 from writepath.run.verdict import judge
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from writepath.run.figures import Figures, VisibleFigures
     from writepath.run.verdict import Evidence
     from writepath.run.visible import Seen
+    from writepath.run.withheld import Withheld
 
 UNEXPECTED_EXIT_CODE = 10
 T = TypeVar("T")
@@ -52,6 +52,7 @@ class RunSpec:
     dataset: Dataset
     code: result.Code
     folder: Path
+    again: bool = False  # the baseline's second run in its block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,7 @@ class Draft:
     durability: result.Durability | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     driven: Driven | None = None
+    withheld: Withheld | None = None
     samples: list[sampler.Sample] = field(default_factory=list)
     load: k6.Load | None = None
     seen: Seen | None = None
@@ -128,14 +130,12 @@ class Draft:
         """Stopped by the user: keep the ledger as far as it goes."""
         if self.outcome != "finished":
             self.outcome, self.exit_code = "aborted", 130
-            with contextlib.suppress(Exception):
-                self._rescue_ledger()
+            loading.rescue_ledger(self.spec.folder)
 
     def fail(self, error: str, exit_code: int) -> None:
         """The run could not be made, or not be stopped in order."""
         self.outcome, self.error, self.exit_code = "failed", error, exit_code
-        with contextlib.suppress(Exception):
-            self._rescue_ledger()
+        loading.rescue_ledger(self.spec.folder)
 
     def fail_unexpectedly(self, error: Exception) -> None:
         """A fault of Writepath itself; the trace goes beside run.json."""
@@ -145,12 +145,6 @@ class Draft:
         self.fail(
             f"unexpected {type(error).__name__}: {error}; the trace is in error.log", UNEXPECTED_EXIT_CODE
         )
-
-    def _rescue_ledger(self) -> None:
-        plain = self.spec.folder / "ledger.csv"
-        if plain.is_file():
-            ledger.write(ledger.read(plain), self.spec.folder / "ledger.csv.gz")
-            plain.unlink()
 
     def save(self) -> result.Run:
         """Writes run.json; what it says."""
@@ -191,6 +185,7 @@ class Draft:
             outcome=self.outcome,
             error=self.error,
             verdict=self.verdict(),
+            again=spec.again,
             durability=self.durability,
             load_started_at=moment(driven.began_at) if driven else None,
             load_finished_at=moment(driven.ended_at) if driven else None,
@@ -202,11 +197,14 @@ class Draft:
 
     def _host(self) -> result.Host:
         share = self.evaluation.evidence.foreign_cpu_share if self.evaluation else None
+        throttled = self.withheld.throttled_share if self.withheld else None
         return dataclasses.replace(
             self.host,
             before=self.before,
             after=self.after,
             foreign_cpu_share=None if share is None else round(share, 4),
+            throttled_share=None if throttled is None else round(throttled, 4),
+            swapped_pages=self.withheld.swapped_pages if self.withheld else None,
         )
 
     def _figures(self) -> dict[str, Any]:

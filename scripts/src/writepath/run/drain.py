@@ -42,10 +42,12 @@ def drain(
     store: Store,
     *,
     report: Callable[[int, int], None],
+    cap_s: float | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Drained:
-    """Waits at most CAP_S. report gets rows stored and messages waiting at each poll."""
+    """Waits at most cap_s, or else CAP_S. report gets rows stored and messages waiting at each poll."""
+    cap_s = CAP_S if cap_s is None else cap_s
     start = changed = clock()
     rows = UNSEEN
     while True:
@@ -55,7 +57,7 @@ def drain(
             changed = now
         rows = now_rows
         report(rows, pending.waiting)
-        quiet, capped = now - changed >= QUIET_S, now - start >= CAP_S
+        quiet, capped = now - changed >= QUIET_S, now - start >= cap_s
         if quiet or capped:
             return Drained(
                 pending=pending,

@@ -96,7 +96,7 @@ def _follow(
     show: Callable[[Live], None],
     began_at: float,
 ) -> None:
-    tail = Tail(generator.ledger)
+    tail = Tail(generator.ledger, load.success)
     before, before_at = 0, began_at
     rate = 0.0
     while generator.running():
@@ -111,6 +111,7 @@ def _follow(
                 planned_s=load.plan.seconds,
                 rate_per_s=rate,
                 planned_per_s=load.plan.rate_at(now - began_at),
+                success=load.success,
                 acknowledged=progress.acknowledged,
                 errors=progress.errors,
                 queue_depth=_queue_depth(watching.latest),

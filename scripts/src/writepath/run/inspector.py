@@ -20,8 +20,15 @@ ASK_TIMEOUT_S = 10.0
 GAUGE_TIMEOUT_S = 0.8  # below the sampling interval
 VISIBLE_TIMEOUT_S = 2.0
 READ_TIMEOUT_S = 60.0  # between two chunks of a read-back
+LOAD_TIMEOUT_S = 120.0  # of a chunk of a bulk load
+BUILD_TIMEOUT_S = 1800.0  # of a search index over a million posts
 CHUNK_BYTES = 1 << 20
-SHARED_GAUGES = ("queue_ready", "queue_dead")  # the broker's, the same whoever looks
+SHARED_GAUGES = (
+    "queue_ready",
+    "queue_dead",
+    "database_",
+    "index_",
+)  # a store's or broker's, the same whoever looks
 INSTANCE_GAUGES = ("redelivered",)  # counters that a restart of one instance sets back: told by instance, too
 
 
@@ -38,6 +45,24 @@ class Pending:
     def waiting(self) -> int:
         """On their way to the store; dead letters are not."""
         return self.in_flight + self.ready + self.unacknowledged
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadEnd:
+    """What a store did after a bulk load."""
+
+    build_seconds: float | None  # None: its index is built while loading
+    settle_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What a store takes on disk."""
+
+    documents: int
+    store_bytes: int
+    search_index_bytes: int | None  # None: no figure of its own
+    parts_bytes: Mapping[str, int]
 
 
 def plain_client(timeout_s: float, base_url: str = "") -> httpx.Client:
@@ -64,12 +89,7 @@ class Inspector:
 
     def count(self) -> int:
         """Rows in the final store, refreshed."""
-        answer = self._ask("GET", self.urls[0], "count")
-        if not isinstance(answer.get("count"), int):
-            raise AuditError(
-                f"{self.service}: /inspector/count answered {str(answer)[:200]}, which is no count"
-            )
-        return int(answer["count"])
+        return self._number(self._ask("GET", self.urls[0], "count"), "count", "count")
 
     def serves(self) -> bool:
         """Whether every instance is ready and can ask its store and its queue."""
@@ -97,7 +117,7 @@ class Inspector:
         """Which of these posts a search in the final store finds now."""
         answer = self._ask("GET", self.urls[0], f"visible?ids={','.join(ids)}", VISIBLE_TIMEOUT_S)
         if not isinstance(answer.get("visible"), list):
-            raise AuditError(f"{self.service}: /inspector/visible answered {str(answer)[:200]}")
+            raise self._odd("visible", answer)
         return [str(post_id) for post_id in answer["visible"]]
 
     def durability(self) -> Durability:
@@ -114,13 +134,48 @@ class Inspector:
         """Versions the application knows: its own parts and its store's."""
         return {str(k): str(v) for k, v in self._ask("GET", self.urls[0], "versions").items()}
 
+    def begin_load(self) -> None:
+        """Makes the store ready for a bulk load."""
+        self._ask("POST", self.urls[0], "load/begin", BUILD_TIMEOUT_S)
+
+    def load(self, lines: bytes) -> int:
+        """Posts as lines of JSON, past the write path; how many were stored. All are, or AuditError."""
+        answer = self._ask("POST", self.urls[0], "load", LOAD_TIMEOUT_S, lines)
+        return self._number(answer, "posts", "load")
+
+    def finish_load(self) -> LoadEnd:
+        """Has the store build its search index and come to rest."""
+        answer = self._ask("POST", self.urls[0], "load/finish", BUILD_TIMEOUT_S)
+        try:
+            built = answer["build_seconds"]
+            return LoadEnd(
+                build_seconds=None if built is None else float(built),
+                settle_seconds=float(answer["settle_seconds"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._odd("load/finish", answer) from error
+
+    def sizes(self) -> Sizes:
+        """Of everything stored, and of the search index alone."""
+        answer = self._ask("GET", self.urls[0], "sizes", READ_TIMEOUT_S)
+        try:
+            index = answer["search_index_bytes"]
+            return Sizes(
+                documents=int(answer["documents"]),
+                store_bytes=int(answer["store_bytes"]),
+                search_index_bytes=None if index is None else int(index),
+                parts_bytes={str(name): int(size) for name, size in answer["parts"].items()},
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise self._odd("sizes", answer) from error
+
     def gauges(self) -> Mapping[str, float]:
         """Sums over all instances, asked in parallel; an instance that does not answer in time is left out."""
         sums: dict[str, float] = {}
         for number, answer in enumerate(self._pool.map(self._gauges, self.urls), 1):
             for name, value in answer.items():
                 known = sums.get(name, 0.0)
-                sums[name] = max(known, value) if name in SHARED_GAUGES else known + value
+                sums[name] = max(known, value) if name.startswith(SHARED_GAUGES) else known + value
                 if name in INSTANCE_GAUGES:
                     sums[f"{name}@{number}"] = value
         return sums
@@ -142,10 +197,28 @@ class Inspector:
         except (httpx.HTTPError, ValueError):
             return {}
 
-    def _ask(self, method: str, url: str, question: str, timeout_s: float = ASK_TIMEOUT_S) -> dict[str, Any]:
+    def _number(self, answer: Mapping[str, Any], name: str, what: str) -> int:
+        if not isinstance(answer.get(name), int):
+            raise self._odd(what, answer)
+        return int(answer[name])
+
+    def _odd(self, what: str, answer: object) -> AuditError:
+        return AuditError(f"{self.service}: /inspector/{what} answered {str(answer)[:200]}")
+
+    def _ask(
+        self,
+        method: str,
+        url: str,
+        question: str,
+        timeout_s: float = ASK_TIMEOUT_S,
+        lines: bytes | None = None,
+    ) -> dict[str, Any]:
         what = question.partition("?")[0]
+        headers = None if lines is None else {"Content-Type": "application/x-ndjson"}
         try:
-            answer = self._client.request(method, f"{url}/{question}", timeout=timeout_s)
+            answer = self._client.request(
+                method, f"{url}/{question}", content=lines, headers=headers, timeout=timeout_s
+            )
             answer.raise_for_status()
             return dict(answer.json())
         except httpx.HTTPStatusError as error:

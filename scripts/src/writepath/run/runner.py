@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath.errors import LoadError, WritepathError
-from writepath.load import k6, ledger
-from writepath.load.plan import arrival_plan, constant_plan, new_run_id
-from writepath.run import draft, drive, sampler, visible
+from writepath.errors import WritepathError
+from writepath.load import ledger
+from writepath.load.plan import arrival_plan, new_run_id
+from writepath.run import draft, drive, loading, sampler, visible, withheld
 from writepath.run import drain as draining
 from writepath.run import figures as measured
 from writepath.run import stored as stored_rows
@@ -22,7 +20,6 @@ from writepath.run.truth import Truth
 from writepath.run.verdict import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -68,7 +65,10 @@ def execute(spec: RunSpec, bench: Bench) -> Finished:
         try:
             with state.step("canary"):
                 state.before = bench.cage.measure()
-            with _stack(state, bench) as stack, Truth.of(stack, spec.variant) as truth:
+            with (
+                loading.started(bench, spec.variant, spec.overrides, state.step) as stack,
+                Truth.of(stack, spec.variant) as truth,
+            ):
                 try:
                     _measure(state, bench, stack, truth, writer)
                 finally:
@@ -89,23 +89,6 @@ def execute(spec: RunSpec, bench: Bench) -> Finished:
     return Finished(run=saved, folder=spec.folder, exit_code=state.exit_code)
 
 
-@contextlib.contextmanager
-def _stack(state: Draft, bench: Bench) -> Iterator[Stack]:
-    """Start and stop are steps of their own in the breakdown."""
-    with contextlib.ExitStack() as started:
-        with state.step("start"):
-            stack = started.enter_context(
-                bench.runtime.start(
-                    state.spec.variant, overrides=state.spec.overrides, say=bench.progress.say
-                )
-            )
-        try:
-            yield stack
-        finally:
-            with state.step("stop"):
-                started.close()
-
-
 def _measure(state: Draft, bench: Bench, stack: Stack, truth: Truth, writer: ThreadPoolExecutor) -> None:
     spec = state.spec
     with state.step("empty"):
@@ -114,22 +97,25 @@ def _measure(state: Draft, bench: Bench, stack: Stack, truth: Truth, writer: Thr
         truth.verify_one_write(new_run_id(), spec.dataset.lines[0])
         state.durability = truth.durability()
         state.versions = {**bench.runtime.versions(spec.variant), **truth.versions()}
-        _write_json(spec.folder / "settings.json", stack.effective_settings())
+        loading.write_json(spec.folder / loading.SETTINGS_FILE, stack.effective_settings())
     if spec.scenario.warm_up is not None:
         with state.step("warm-up"):
-            _warm_up(spec, bench, stack)
+            loading.warm_up(spec.scenario, bench, stack, spec.folder)
     with state.step("empty"):
         truth.empty()
     with state.step("load"):
         plan = arrival_plan(spec.scenario.phases)
-        _write_json(spec.folder / "plan.json", _plan_facts(spec, plan))
-        load = _load(spec, bench, stack, plan, state.run_id, spec.folder)
+        facts = loading.plan_facts(plan, spec.seed, spec.dataset)
+        loading.write_json(spec.folder / loading.PLAN_FILE, facts)
+        load = loading.load_of(spec.scenario, bench, stack, plan, state.run_id, spec.folder)
         state.loading(load)
         prefix, show = bench.runtime.load_generator(), bench.progress.load
         with visible.Prober.of(truth.store, plan, state.run_id, spec.seed) as prober:
+            first = withheld.read()
             state.driven = driven = drive.drive(load, prefix, stack, truth, show, state.samples)
-            _require_loaded(driven.result)
-            records = writer.submit(_keep_ledger, driven.result, spec.folder)
+            state.withheld = withheld.between(first, withheld.read())
+            loading.require_loaded(driven.result)
+            records = writer.submit(loading.keep_ledger, driven.result, spec.folder)
             prober.settle(_acknowledged(records))
         state.seen = prober.seen()
     with state.step("drain"):
@@ -153,49 +139,6 @@ def _measure(state: Draft, bench: Bench, stack: Stack, truth: Truth, writer: Thr
         state.save()
 
 
-def _warm_up(spec: RunSpec, bench: Bench, stack: Stack) -> None:
-    warm_up = spec.scenario.warm_up
-    if warm_up is None:
-        return
-    plan = constant_plan("warm-up", warm_up.requests, warm_up.rate_per_s)
-    folder = spec.folder / "warm-up"
-    folder.mkdir(exist_ok=True)
-    result = k6.run(_load(spec, bench, stack, plan, new_run_id(), folder), bench.runtime.load_generator())
-    acknowledged = ledger.read(result.ledger).by_status().get("201", 0)
-    if acknowledged == 0:
-        raise LoadError(
-            f"no request of the warm-up was acknowledged; k6: {result.meaning}; see warm-up/k6.log"
-        )
-    shutil.rmtree(folder)  # excluded from every figure, so it must not lie beside them
-
-
-def _load(spec: RunSpec, bench: Bench, stack: Stack, plan: ArrivalPlan, run_id: str, folder: Path) -> k6.Load:
-    return k6.Load(
-        script=bench.root / spec.scenario.script,
-        target=stack.base_url,
-        run_id=run_id,
-        plan=plan,
-        content=bench.content,
-        folder=folder,
-        pid_folder=bench.pids,
-    )
-
-
-def _require_loaded(result: k6.LoadResult) -> None:
-    if result.started == 0 or not result.ledger.is_file():
-        raise LoadError(f"k6 sent nothing: {result.meaning}; see k6.log in the run's folder")
-
-
-def _keep_ledger(result: k6.LoadResult, folder: Path) -> ledger.Ledger:
-    """Runs while the store drains: reads k6's plain file, writes the compressed one, removes the plain one."""
-    records = ledger.read(result.ledger)
-    if result.started is not None:
-        records = ledger.concluded(records, result.started)
-    ledger.write(records, folder / "ledger.csv.gz")
-    result.ledger.unlink()
-    return records
-
-
 def _evaluate(
     state: Draft,
     stack: Stack,
@@ -206,9 +149,7 @@ def _evaluate(
     auditing: Auditing,
 ) -> Evaluation:
     driven = draft.required(state.driven)
-    dropped = (
-        driven.result.dropped if driven.result.dropped is not None else plan.planned - len(taken.records)
-    )
+    dropped = loading.dropped(driven.result, plan, taken)
     figures = measured.figures(plan, taken, dropped)
     stored = auditing.read(truth, taken, planned=plan.planned, dropped=dropped)
     found = auditing.audit()
@@ -222,9 +163,10 @@ def _evaluate(
         durability=state.durability,
         declared_level=state.spec.variant.level,
         lost_components=tuple(stack.lost_components()),
-        generator_faults=tuple(_generator_faults(driven.result, taken)),
+        generator_faults=tuple(loading.generator_faults(driven.result, taken)),
         before=state.before,
         foreign_cpu_share=sampler.foreign_share(driven.samples),
+        withheld=state.withheld,
     )
     return Evaluation(
         figures=figures,
@@ -255,35 +197,10 @@ def _order(state: Draft, truth: Truth, taken: ledger.Ledger, stored: Stored) -> 
     return measured.order(taken, stored, again)
 
 
-def _generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[str]:
-    if not result.complete:
-        yield f"did not carry out the whole plan: {result.meaning}"
-    if taken.malformed or taken.repeated or taken.truncated:
-        yield f"its ledger is not whole: {'; '.join(taken.problems) or 'the last line is torn'}"
-
-
 def _keep_what_there_is(state: Draft, stack: Stack) -> None:
     """Logs and samples, before the stack goes; on the way out of a failure too."""
     with state.step("save"):
         with contextlib.suppress(OSError, WritepathError):
             stack.save_logs(state.spec.folder / "logs")
         if state.samples:
-            sampler.save(state.samples, state.spec.folder / "samples.csv.gz")
-
-
-def _plan_facts(spec: RunSpec, plan: ArrivalPlan) -> object:
-    return {
-        "phases": [vars(phase) for phase in plan.phases],
-        "planned": plan.planned,
-        "virtual_users": plan.virtual_users,
-        "seed": spec.seed,
-        "dataset": {
-            "name": spec.dataset.name,
-            "sha256": spec.dataset.sha256,
-            "lines": len(spec.dataset.lines),
-        },
-    }
-
-
-def _write_json(path: Path, data: object) -> None:
-    path.write_text(json.dumps(data, ensure_ascii=False, indent=2, default=dict) + "\n", encoding="utf-8")
+            sampler.save(state.samples, state.spec.folder / loading.SAMPLES_FILE)

@@ -6,25 +6,25 @@ import gzip
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 
-from writepath import stats
+from writepath import sampled, stats
 from writepath.result import Resource
+from writepath.run.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from writepath.runtime.base import Usage
 
 INTERVAL_S = 1.0
+DIGITS = ".10g"  # of a value
 LATE_S = 0.5  # after its moment, a reading counts as late
-PEAK_WINDOW_S = 10.0
 K6 = "k6"
 HOST = "host"  # the whole machine
-BLOCK_DEVICES = Path("/sys/block")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +54,7 @@ class Sampler:
     def __post_init__(self) -> None:
         """Makes the thread; start() starts it."""
         self._stop = threading.Event()
+        self._machine = Machine()
         self._wait = self.wait or self._stop.wait
         self._thread = threading.Thread(target=self.run, name="sampler", daemon=True)
 
@@ -83,14 +84,14 @@ class Sampler:
         """One reading of everything; a reader that fails is counted and never ends the run."""
         self.taken += 1
         try:
-            at_ms = self.clock() * 1000
+            at_ms = self._now_ms()
             for component, usage in self.usage().items():
                 self._add(at_ms, component, "cpu_seconds", usage.cpu_seconds)
                 self._add(at_ms, component, "rss_bytes", usage.rss_bytes)
                 if usage.write_bytes is not None:
                     self._add(at_ms, component, "write_bytes", usage.write_bytes)
             self._add_host(at_ms)
-            at_ms = self.clock() * 1000
+            at_ms = self._now_ms()
             self.latest = self.gauges()
             for component, values in self.latest.items():
                 for name, value in values.items():
@@ -98,31 +99,32 @@ class Sampler:
         except Exception:  # noqa: BLE001 - a process may end while it is read; the verdict counts what is missing
             self.failed += 1
 
+    def _now_ms(self) -> float:
+        return float(round(self.clock() * 1000))
+
     def _add_host(self, at_ms: float) -> None:
         own, times = psutil.Process().cpu_times(), psutil.cpu_times()
         total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
         self._add(at_ms, HOST, "total_seconds", total)
         self._add(at_ms, HOST, "busy_seconds", total - times.idle - getattr(times, "iowait", 0.0))
         self._add(at_ms, HOST, "runner_seconds", own.user + own.system)
-        if (written := disk_write_bytes()) is not None:
-            self._add(at_ms, HOST, "disk_write_bytes", written)
+        for name, value in self._machine.read():
+            self._add(at_ms, HOST, name, value)
 
     def _add(self, at_ms: float, component: str, metric: str, value: float) -> None:
-        self.samples.append(Sample(at_ms=at_ms, component=component, metric=metric, value=float(value)))
+        """As the file keeps it: what is made of samples follows from it to the last digit.
 
-
-def disk_write_bytes(devices: Path = BLOCK_DEVICES) -> int | None:
-    """Since the boot, to all disks, without those that are made of others (mappings, loops). None: no disk is seen."""
-    counters = psutil.disk_io_counters(perdisk=True).items()
-    disks = [disk.write_bytes for name, disk in counters if (devices / name / "device").exists()]
-    return sum(disks) if disks else None
+        A counter that is a sum of floats may fall in its last bits, which would be a restart of whoever counts.
+        """
+        kept = float(f"{value:{DIGITS}}")
+        self.samples.append(Sample(at_ms=at_ms, component=component, metric=metric, value=kept))
 
 
 def save(samples: Iterable[Sample], path: Path) -> None:
     """Writes samples.csv.gz: at_ms,component,metric,value."""
     with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", newline="") as file:
         file.write("at_ms,component,metric,value\n")
-        file.writelines(f"{s.at_ms:.0f},{s.component},{s.metric},{s.value:.10g}\n" for s in samples)
+        file.writelines(f"{s.at_ms:.0f},{s.component},{s.metric},{s.value:{DIGITS}}\n" for s in samples)
 
 
 def resources(samples: Sequence[Sample]) -> dict[str, Resource]:
@@ -161,28 +163,12 @@ def counted(samples: Sequence[Sample], component: str, counter: str, last: Mappi
 def cpu_shares(samples: Sequence[Sample], component: str) -> tuple[float, float]:
     """Of one core: the mean over all samples, and the highest mean of 10 s (or of all, where it is shorter)."""
     readings = [s for s in samples if s.component == component and s.metric == "cpu_seconds"]
-    used_s = stats.accumulated([s.value for s in readings]).tolist()
-    points = [(s.at_ms / 1000, used) for s, used in zip(readings, used_s, strict=True)]
-    if len(points) < 2 or points[-1][0] <= points[0][0]:  # noqa: PLR2004 - a share needs two points
-        return 0.0, 0.0
-    mean = (points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0])
-    peak, first = mean, 0
-    for at, used in points:
-        while points[first + 1][0] <= at - PEAK_WINDOW_S:
-            first += 1
-        if at - points[first][0] >= PEAK_WINDOW_S:
-            peak = max(peak, (used - points[first][1]) / (at - points[first][0]))
-    return mean, peak
+    return sampled.cpu_shares([s.at_ms / 1000 for s in readings], [s.value for s in readings])
 
 
 def foreign_share(samples: Sequence[Sample]) -> float | None:
     """Of all processor time between the first and the last sample, what neither the run nor its runner used."""
-    host = {
-        metric: values[-1] - values[0]
-        for metric in ("total_seconds", "busy_seconds", "runner_seconds")
-        if (values := [s.value for s in samples if s.component == HOST and s.metric == metric])
-    }
-    if host.get("total_seconds", 0.0) <= 0:
-        return None
-    ours = host["runner_seconds"] + sum(used.cpu_seconds for used in resources(samples).values())
-    return max(0.0, (host["busy_seconds"] - ours) / host["total_seconds"])
+    values: dict[tuple[str, str], list[float]] = {}
+    for sample in samples:
+        values.setdefault((sample.component, sample.metric), []).append(sample.value)
+    return sampled.foreign_share(values)

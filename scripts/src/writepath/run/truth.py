@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Self
 
 import httpx
 
-from writepath.errors import StartError
+from writepath.errors import AuditError, StartError
 from writepath.load.plan import encode_id
 from writepath.result import Reading
 from writepath.run import stored as stored_rows
 from writepath.run.inspector import Inspector, Pending, plain_client
+from writepath.run.proxy import PROXY, Proxy
 from writepath.run.stored import Rows
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Truth:
     base_url: str
     store: Inspector
     ingress: Inspector  # the same object where one service is both
+    proxy: Proxy
 
     @staticmethod
     def of(stack: Stack, variant: Variant) -> Truth:
@@ -48,7 +50,7 @@ class Truth:
         store = Inspector(variant.inspector, stack.inspector_urls(variant.inspector))
         same = variant.ingress == variant.inspector
         ingress = store if same else Inspector(variant.ingress, stack.inspector_urls(variant.ingress))
-        return Truth(base_url=stack.base_url, store=store, ingress=ingress)
+        return Truth(base_url=stack.base_url, store=store, ingress=ingress, proxy=Proxy(stack.base_url))
 
     def __enter__(self) -> Self:
         """Nothing to open."""
@@ -60,6 +62,7 @@ class Truth:
         """Closes connections."""
         for inspector in self.inspectors:
             inspector.close()
+        self.proxy.close()
 
     @property
     def inspectors(self) -> tuple[Inspector, ...]:
@@ -91,7 +94,8 @@ class Truth:
 
     def gauges(self) -> Mapping[str, Mapping[str, float]]:
         """By service."""
-        return {inspector.service: inspector.gauges() for inspector in self.inspectors}
+        of_services = {inspector.service: inspector.gauges() for inspector in self.inspectors}
+        return {**of_services, PROXY: self.proxy.gauges()}
 
     def durability(self) -> Durability:
         """Of a 201, which is the ingress's word, unless the far end of a queue keeps less of it."""
@@ -122,6 +126,32 @@ class Truth:
         for inspector in self.inspectors:
             inspector.reset()
         self.require_empty()
+
+    def purge(self) -> None:
+        """Empties everything and asserts it, throwing away what waits in a queue; requests under way are waited for.
+
+        Looked at twice: what the ingress gave up waiting for may still arrive at its store or queue.
+        """
+        deadline = time.monotonic() + EMPTY_TIMEOUT_S
+        while time.monotonic() < deadline:
+            try:
+                self._throw_away(deadline)
+                if self._is_empty():
+                    return
+            except AuditError:  # a path that was just overloaded may be slow to answer
+                time.sleep(POLL_S)
+        self.require_empty()
+
+    def _throw_away(self, deadline: float) -> None:
+        while self.pending().in_flight and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+        for inspector in self.inspectors:
+            inspector.reset()
+        time.sleep(POLL_S)
+
+    def _is_empty(self) -> bool:
+        pending = self.pending()
+        return not (self.count() or pending.waiting or pending.dead)
 
     def verify_one_write(self, run_id: str, content: str) -> None:
         """POST through the proxy, GET by id, the row in the store as it was sent; StartError where it is not."""

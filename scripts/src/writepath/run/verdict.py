@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath.result import Verdict
+from writepath.run import withheld
 from writepath.run.audit import LATE_MS, MUST_BE_ZERO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from writepath.result import Audit, Canary, Drain, Durability, Generator, Requests
+    from writepath.run.withheld import Withheld
 
 CPU_SHARE_LIMIT = 0.80  # k6's own rule: above it, its timings are its own
 LATENESS_MS_LIMIT = (
     250.0  # p99: a quarter second of silence in the generator is a step in the rate nobody planned
 )
-STEAL_LIMIT = 0.02
 FOREIGN_LIMIT = 0.25  # of all processors: a browser and a mail program stay below, a build does not
 
 
@@ -39,17 +40,19 @@ class Evidence:
     before: Canary | None = None
     after: Canary | None = None
     foreign_cpu_share: float | None = None
+    withheld: Withheld | None = None
 
 
 def judge(evidence: Evidence) -> Verdict:
     """Invalid where anything contradicts the figures, else unknown where something was not seen, else valid."""
     invalid = [*_of_data(evidence), *_of_system(evidence), *_of_generator(evidence)]
-    unknown = [*_unseen(evidence)]
+    unseen, noise = [*_unseen(evidence)], [*_noise(evidence)]
+    unknown = [*unseen, *noise]
     notes = tuple(_notes(evidence))
     if invalid:
         return Verdict(status="invalid", reasons=(*invalid, *unknown), notes=notes)
     if unknown:
-        return Verdict(status="unknown", reasons=tuple(unknown), notes=notes)
+        return Verdict(status="unknown", reasons=tuple(unknown), notes=notes, noise=not unseen)
     return Verdict(status="valid", notes=notes)
 
 
@@ -110,15 +113,28 @@ def _unseen(evidence: Evidence) -> Iterator[str]:
         yield "what a 201 promised could not be read back from the running system"
     if evidence.generator.samples == 0:
         yield "k6's own use of the processor could not be sampled"
-    if (foreign := evidence.foreign_cpu_share or 0.0) > FOREIGN_LIMIT:
-        yield (
-            f"the host was too noisy: other programs used {foreign:.0%} of its processors during the load"
-            f" (limit {FOREIGN_LIMIT:.0%})"
-        )
+
+
+def _noise(evidence: Evidence) -> Iterator[str]:
+    """Of the host, beside the run."""
+    yield from foreign_reasons(evidence.foreign_cpu_share)
     before, after = evidence.before, evidence.after
     for canary, when in ((before, "before"), (after, "during")):
-        if canary is not None and (canary.steal_share or 0) > STEAL_LIMIT:
+        if canary is not None and (canary.steal_share or 0) > withheld.STEAL_LIMIT:
             yield f"the host was too noisy: {canary.steal_share:.1%} of its processor time stolen {when} the run"
+    if evidence.withheld is not None:
+        yield from withheld.reasons(evidence.withheld)
+    if before is not None and after is not None:
+        yield from withheld.slower(before, after)
+
+
+def foreign_reasons(share: float | None) -> Iterator[str]:
+    """In words, where other programs used more of the processors than leaves a load's figures its own."""
+    if (share or 0.0) > FOREIGN_LIMIT:
+        yield (
+            f"the host was too noisy: other programs used {share:.0%} of its processors during the load"
+            f" (limit {FOREIGN_LIMIT:.0%})"
+        )
 
 
 def _notes(evidence: Evidence) -> Iterator[str]:

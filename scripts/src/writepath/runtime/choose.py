@@ -10,6 +10,7 @@ from writepath import process
 from writepath.errors import SetupError, UsageError
 from writepath.runtime import topology
 from writepath.runtime.docker import DockerRuntime
+from writepath.runtime.docker import images as docker_images
 from writepath.runtime.native import NativeRuntime
 
 if TYPE_CHECKING:
@@ -79,10 +80,18 @@ def images(root: Path, variants: Sequence[Variant] | None) -> list[str]:
     )
     services = [known.services[name] for name in names]
     wanted = {service.image for service in services if not service.built}
-    wanted.add(topology.value(root, "K6_IMAGE", os.environ))
     if not _are_here(sorted({service.image for service in services if service.module})):
-        wanted.update(_BASE.findall((root / _DOCKERFILE).read_text(encoding="utf-8")))
+        wanted.update(_bases(root, _DOCKERFILE))
+    generator = docker_images.generator(root, os.environ)
+    if docker_images.is_built(topology.value(root, "K6_IMAGE", os.environ)) and not _are_here([generator]):
+        wanted.update(_bases(root, docker_images.GENERATOR_DOCKERFILE))
+    else:
+        wanted.add(generator)
     return sorted(wanted)
+
+
+def _bases(root: Path, dockerfile: str) -> list[str]:
+    return _BASE.findall((root / dockerfile).read_text(encoding="utf-8"))
 
 
 def _are_here(names: Sequence[str]) -> bool:

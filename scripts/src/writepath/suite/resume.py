@@ -1,21 +1,27 @@
-"""Which suite run is to be continued? The newest with a run missing, failed or unknown, asked for the same."""
+"""Which suite run is to be continued? The newest with something missing, failed or unknown, asked for the same."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from writepath import result
 from writepath.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from writepath.result import SuiteResult, SuiteRun
+    from writepath.result.capacity import CapacitySuite
+    from writepath.result.queries import QueriesSuite
+
+Index = TypeVar("Index", "SuiteResult", "CapacitySuite", "QueriesSuite")
 
 SAME = (
     ("repetitions", "REPS"),
     ("seed", "SEED"),
+    ("baseline", "the suite's baseline in suites.yaml"),
     ("runtime", "RUNTIME"),
     ("overrides", "settings"),
     ("dataset", "DATASET"),
@@ -29,17 +35,40 @@ SAME = (
 
 def newest(wanted: SuiteResult, results: Path) -> tuple[SuiteResult, Path]:
     """Its index without the runs that do not count, and its folder; UsageError says what differs."""
-    folders = sorted((results / wanted.suite).glob(f"*/{result.SUITE_FILE}"), reverse=True)
-    for path in folders:
-        found = result.load_suite(path.parent)
-        kept = tuple(run for run in found.runs if _counts(run))
-        if found.status != "finished" or len(kept) < len(found.runs):
-            _require_same(found, wanted)
-            return dataclasses.replace(found, status="running", finished_at=None, runs=kept), path.parent
-    raise UsageError(
-        f"RESUME=1: no suite run of '{wanted.suite}' in results/ has a run missing, failed or unknown;"
-        " start one without RESUME"
+    paths = (results / wanted.suite).glob(f"*/{result.SUITE_FILE}")
+    return unfinished(
+        wanted, paths, result.load_suite, _left, same=SAME, what="a run missing, failed or unknown"
     )
+
+
+def unfinished(
+    wanted: Index,
+    paths: Iterable[Path],
+    load: Callable[[Path], Index],
+    left: Callable[[Index], Index | None],
+    *,
+    same: Iterable[tuple[str, str]],
+    what: str,
+) -> tuple[Index, Path]:
+    """The newest index of which something is left to be made, running again, and its folder.
+
+    left: the index without what does not count; None where nothing is left. UsageError where there is no such index,
+    or where a field of `same` is not as it was.
+    """
+    for path in sorted(paths, reverse=True):
+        found = left(load(path.parent))
+        if found is not None:
+            require_same(found, wanted, same)
+            return dataclasses.replace(found, status="running", finished_at=None), path.parent
+    raise UsageError(
+        f"RESUME=1: no suite run of '{wanted.suite}' in results/ has {what}; start one without RESUME"
+    )
+
+
+def _left(index: SuiteResult) -> SuiteResult | None:
+    kept = tuple(run for run in index.runs if _counts(run))
+    whole = index.status == "finished" and len(kept) == len(index.runs)
+    return None if whole else dataclasses.replace(index, runs=kept)
 
 
 def _counts(run: SuiteRun) -> bool:
@@ -47,8 +76,9 @@ def _counts(run: SuiteRun) -> bool:
     return run.outcome == "finished" and run.verdict != "unknown"
 
 
-def _require_same(found: SuiteResult, wanted: SuiteResult) -> None:
-    for field, words in SAME:
+def require_same(found: Index, wanted: Index, same: Iterable[tuple[str, str]]) -> None:
+    """UsageError names the first field, in words, that is not as it was."""
+    for field, words in same:
         before, now = getattr(found, field), getattr(wanted, field)
         if before != now:
             raise UsageError(

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import os
-import random
-import shutil
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from writepath import pidfile, result
-from writepath.result import SuitePhase, SuiteResult, SuiteRun, SuiteVariant
+from writepath import result
+from writepath.result import SuitePhase, SuiteResult, SuiteRun, cell_name
 from writepath.run import host
-from writepath.run.draft import RunSpec, dataset_facts, moment
-from writepath.run.host import CanaryCage
-from writepath.run.runner import Bench, execute
-from writepath.suite import resume
+from writepath.run.draft import RunSpec
+from writepath.run.runner import execute
+from writepath.suite import common, power, resume
+from writepath.suite.common import INTERRUPTED, worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,12 +22,11 @@ if TYPE_CHECKING:
     from writepath.progress import Progress
     from writepath.registry import Suite, Variant
     from writepath.result import Code
-    from writepath.run.runner import Finished
+    from writepath.run.runner import Bench, Finished
     from writepath.runtime.base import Runtime
 
-STAMP = "%Y%m%dT%H%M%SZ"
-LATEST = "latest"
-INTERRUPTED = 130
+RERUNS = 2  # of a run that noise made unknown: a host that is noisy three times stays so
+FEWEST_REPETITIONS = 2  # of one block nobody could tell how far the A/A pair lies apart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +43,22 @@ class SuitePlan:
     dataset: Dataset
     code: Code
     resumed: bool
+    reruns: int = RERUNS  # at most, of a run that noise made unknown
 
     @property
     def results(self) -> Path:
         """Where all suite runs are."""
         return self.root / "results"
+
+    @property
+    def baseline(self) -> Variant | None:
+        """What the others are compared with, where it is among what runs."""
+        return self.suite.baseline if self.suite.baseline in self.variants else None
+
+    @property
+    def twin(self) -> Variant | None:
+        """The baseline, where it runs twice in each block."""
+        return self.baseline if self.repetitions >= FEWEST_REPETITIONS else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,73 +68,74 @@ class Cell:
     variant: Variant
     repetition: int
     position: int
+    again: bool = False  # the A/A twin of the baseline
+    spoilt: int = 0  # how often noise has spoilt it
+
+    @property
+    def name(self) -> str:
+        """Also of its folder."""
+        return cell_name(self.variant.name, again=self.again)
 
 
 def run(plan: SuitePlan, runtime: Runtime, progress: Progress) -> tuple[int, Path]:
     """All runs. The exit code, the worst of theirs or 130 where the user stopped it, and the suite's folder."""
-    progress.total = len(plan.variants) * plan.repetitions
+    progress.total = (len(plan.variants) + (plan.twin is not None)) * plan.repetitions
     progress.load_seconds = _load_seconds(plan.suite)
-    index, folder = _begin(plan, runtime)
+    index, folder = common.begun(plan, _new_index(plan, runtime), resume.newest, result.save_suite)
     say_where(progress, plan, folder)
-    content = plan.state / "content.json"
-    plan.dataset.write(content)
-    bench = Bench(
-        runtime=runtime,
-        progress=progress,
-        cage=CanaryCage(folder=plan.state),
-        host=host.facts(plan.state),
-        content=content,
-        pids=_claimed(plan.state / "run" / f"load-{os.getpid()}"),
-        root=plan.root,
-    )
     try:
-        for cell in _cells(plan, index):
-            host.require_disk(plan.root)
-            number = len(index.runs) + 1
-            progress.run_began(number, cell.variant.name, plan.suite.scenario.name, cell.repetition)
-            finished = _one(plan, cell, folder, bench, index)
-            index = _indexed(index, finished, folder)
+        with common.bench(plan.root, plan.state, plan.dataset, runtime, progress) as bench:
+            if plan.repetitions >= FEWEST_REPETITIONS:
+                progress.say(power.statement(plan.state, bench.host, index))
+            for block in _blocks(plan, index):
+                left = list(block)
+                while left:
+                    cell = left.pop(0)
+                    host.require_disk(plan.root)
+                    index = _without(index, cell)
+                    number = len(index.runs) + 1
+                    progress.run_began(number, cell.name, plan.suite.scenario.name, cell.repetition)
+                    finished = _one(plan, cell, folder, bench, index)
+                    index = _indexed(index, finished, folder)
+                    if finished.run.verdict.noise and cell.spoilt < plan.reruns:
+                        progress.say(f"{cell.name}: noise; once more at the end of its block")
+                        left.append(_once_more(cell, [*block, *left, cell]))
     except KeyboardInterrupt:
-        _end(index, folder, "aborted")
+        result.save_suite(common.ended(index, "aborted"), folder)
         progress.say(
             f"stopped; {len(index.runs)} of {progress.total} runs are kept. RESUME=1 goes on from here."
         )
         return INTERRUPTED, folder
     except BaseException:
-        _end(index, folder, "aborted")
+        result.save_suite(common.ended(index, "aborted"), folder)
         raise
-    finally:
-        shutil.rmtree(bench.pids, ignore_errors=True)
-    _end(index, folder, "finished")
+    result.save_suite(common.ended(index, "finished"), folder)
+    power.remember(plan.state, index, folder)
     return worst(run.exit_code for run in index.runs), folder
 
 
 def say_where(progress: Progress, plan: SuitePlan, folder: Path) -> None:
     """First line of every suite run."""
+    twin = f" and {plan.twin.name} again" if plan.twin is not None else ""
     progress.say(
-        f"suite {plan.suite.name}: {len(plan.variants)} variants x {plan.repetitions}, seed {plan.seed}, dataset"
+        f"suite {plan.suite.name}: {len(plan.variants)} variants{twin} x {plan.repetitions}, seed {plan.seed}, dataset"
         f" {plan.dataset.name} ({len(plan.dataset.lines)} lines), in {folder.relative_to(plan.root)}"
     )
 
 
-def worst(codes: Iterator[int]) -> int:
-    """Of exit codes: infrastructure (10+) over invalid (1) over unknown (3) over valid (0)."""
-    order = {0: 0, 3: 1, 1: 2}
-    return max(codes, key=lambda code: order.get(code, code), default=0)
-
-
-def blocks(variants: Sequence[Variant], repetitions: int, seed: int) -> tuple[tuple[str, ...], ...]:
-    """By repetition, the order of the variants; a function of the seed alone."""
-    order = random.Random(f"writepath:{seed}")  # noqa: S311 - an order, not a secret
+def blocks(
+    variants: Sequence[Variant], repetitions: int, seed: int, twin: Variant | None = None
+) -> tuple[tuple[str, ...], ...]:
+    """By repetition, the order of the variants, of which `twin` is there twice; a function of the seed alone."""
     names = [variant.name for variant in variants]
-    return tuple(tuple(order.sample(names, len(names))) for _ in range(repetitions))
+    names += [cell_name(twin.name, again=True)] if twin is not None else []
+    return common.orders(names, repetitions, seed)
 
 
 def _one(plan: SuitePlan, cell: Cell, folder: Path, bench: Bench, index: SuiteResult) -> Finished:
     scenario = plan.suite.scenario
-    place = folder / cell.variant.name / scenario.name / f"rep-{cell.repetition:02d}"
-    if place.exists():  # a run before a resume that was stopped, failed or unknown: never counted, but kept
-        place.rename(_unused(place))
+    place = folder / cell.name / scenario.name / f"rep-{cell.repetition:02d}"
+    common.set_aside(place)
     spec = RunSpec(
         suite=plan.suite.name,
         variant=cell.variant,
@@ -141,53 +147,43 @@ def _one(plan: SuitePlan, cell: Cell, folder: Path, bench: Bench, index: SuiteRe
         dataset=plan.dataset,
         code=index.code,
         folder=place,
+        again=cell.again,
     )
     finished = execute(spec, bench)
     bench.progress.run_ended(finished.run)
     return finished
 
 
-def _unused(place: Path) -> Path:
-    names = (place.with_name(f"{place.name}-replaced-{number}") for number in itertools.count(1))
-    return next(name for name in names if not name.exists())
-
-
-def _cells(plan: SuitePlan, index: SuiteResult) -> Iterator[Cell]:
+def _blocks(plan: SuitePlan, index: SuiteResult) -> Iterator[tuple[Cell, ...]]:
     """Runs still to be made, in order."""
-    known = {variant.name: variant for variant in plan.variants}
-    done = {(run.variant, run.repetition) for run in index.runs}
+    cells = {variant.name: (variant, False) for variant in plan.variants}
+    cells |= {cell_name(name, again=True): (variant, True) for name, (variant, _) in cells.items()}
+    done = {(cell_name(run.variant, again=run.again), run.repetition) for run in index.runs}
     for repetition, block in enumerate(index.blocks, 1):
-        for position, name in enumerate(block, 1):
-            if (name, repetition) not in done:
-                yield Cell(variant=known[name], repetition=repetition, position=position)
+        yield tuple(
+            Cell(variant=cells[name][0], repetition=repetition, position=position, again=cells[name][1])
+            for position, name in enumerate(block, 1)
+            if (name, repetition) not in done
+        )
 
 
-def _begin(plan: SuitePlan, runtime: Runtime) -> tuple[SuiteResult, Path]:
-    now = datetime.now(UTC)
-    index = _new_index(plan, runtime, now)
-    if plan.resumed:
-        index, folder = resume.newest(index, plan.results)
-    else:
-        folder = plan.results / plan.suite.name / index.stamp
-        folder.mkdir(parents=True)
-    result.save_suite(index, folder)
-    _link_latest(plan.results, folder)
-    return index, folder
+def _once_more(cell: Cell, block: Sequence[Cell]) -> Cell:
+    """The same run behind all others of its block."""
+    last = max(other.position for other in block)
+    return dataclasses.replace(cell, position=last + 1, spoilt=cell.spoilt + 1)
 
 
-def _new_index(plan: SuitePlan, runtime: Runtime, now: datetime) -> SuiteResult:
+def _without(index: SuiteResult, cell: Cell) -> SuiteResult:
+    """Without the line of a run that is made again, so that one that is stopped meanwhile is a missing one."""
+    same = (cell.variant.name, cell.again, cell.repetition)
+    runs = tuple(run for run in index.runs if (run.variant, run.again, run.repetition) != same)
+    return dataclasses.replace(index, runs=runs)
+
+
+def _new_index(plan: SuitePlan, runtime: Runtime) -> SuiteResult:
     scenario, warm_up = plan.suite.scenario, plan.suite.scenario.warm_up
     return SuiteResult(
         schema_version=result.SCHEMA_VERSION,
-        suite=plan.suite.name,
-        title=plan.suite.title,
-        stamp=now.strftime(STAMP),
-        status="running",
-        started_at=moment(now.timestamp()),
-        finished_at=None,
-        seed=plan.seed,
-        repetitions=plan.repetitions,
-        runtime=runtime.name,
         scenario=scenario.name,
         phases=tuple(
             SuitePhase(name=p.name, seconds=p.seconds, from_per_s=p.from_per_s, to_per_s=p.to_per_s)
@@ -195,22 +191,9 @@ def _new_index(plan: SuitePlan, runtime: Runtime, now: datetime) -> SuiteResult:
         ),
         warm_up_requests=warm_up.requests if warm_up else 0,
         warm_up_per_s=warm_up.rate_per_s if warm_up else 0.0,
-        variants=tuple(
-            SuiteVariant(
-                name=v.name,
-                title=v.title,
-                family=v.family,
-                acknowledges=v.acknowledges,
-                profiles=v.profiles,
-                settings=dict(v.settings),
-                naive_twin_of=v.naive_twin_of,
-            )
-            for v in plan.variants
-        ),
-        overrides=dict(plan.overrides),
-        dataset=dataset_facts(plan.dataset),
-        code=plan.code,
-        blocks=blocks(plan.variants, plan.repetitions, plan.seed),
+        blocks=blocks(plan.variants, plan.repetitions, plan.seed, plan.twin),
+        baseline=plan.baseline.name if plan.baseline is not None else None,
+        **common.facts(plan, runtime),
     )
 
 
@@ -228,28 +211,12 @@ def _indexed(index: SuiteResult, finished: Finished, folder: Path) -> SuiteResul
         reasons=run.verdict.reasons,
         seconds=round(sum(step.seconds for step in run.timings), 3),
         exit_code=finished.exit_code,
+        replaced=len([*finished.folder.parent.glob(f"{finished.folder.name}-replaced-*")]),
+        again=run.again,
     )
     index = dataclasses.replace(index, runs=(*index.runs, line))
     result.save_suite(index, folder)
     return index
-
-
-def _end(index: SuiteResult, folder: Path, status: result.SuiteStatus) -> None:
-    finished_at = moment(datetime.now(UTC).timestamp())
-    result.save_suite(dataclasses.replace(index, status=status, finished_at=finished_at), folder)
-
-
-def _claimed(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    pidfile.claim(folder)
-    return folder
-
-
-def _link_latest(results: Path, folder: Path) -> None:
-    link, new = results / LATEST, results / f".{LATEST}.part"
-    new.unlink(missing_ok=True)
-    new.symlink_to(folder.relative_to(results), target_is_directory=True)
-    new.replace(link)
 
 
 def _load_seconds(suite: Suite) -> float:

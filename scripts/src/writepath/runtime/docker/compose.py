@@ -8,7 +8,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from writepath.errors import UsageError
 from writepath.process import call
 
 if TYPE_CHECKING:
@@ -55,12 +54,3 @@ def checkout_key(root: Path) -> str:
 def project_prefix(root: Path) -> str:
     """What the names of all projects and containers of this checkout start with."""
     return f"writepath-{checkout_key(root)}-"
-
-
-def default(root: Path, variable: str) -> str:
-    """A variable's default, as .env has it; UsageError where it has none."""
-    for line in (root / ".env").read_text(encoding="utf-8").splitlines():
-        name, _, value = line.partition("=")
-        if name == variable:
-            return value.strip()
-    raise UsageError(f".env: has no {variable}; both runtimes read their defaults there")

@@ -1,4 +1,4 @@
-"""Are the images there? Builds the services' once for all variants, pulls the others."""
+"""Are the images there? Builds the services' once for all variants, and k6's; pulls the others."""
 
 from __future__ import annotations
 
@@ -9,24 +9,66 @@ from typing import TYPE_CHECKING
 
 from writepath.errors import SetupError
 from writepath.process import CallError, call
+from writepath.provision import k6
+from writepath.runtime import topology
+from writepath.runtime.docker.compose import checkout_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from writepath.runtime.docker.compose import Compose
     from writepath.runtime.docker.engine import Engine
 
+_GENERATOR = "writepath/k6"
+GENERATOR_DOCKERFILE = "k6/Dockerfile"
+_GENERATOR_CONTEXT = "k6/recorder"
 
-def ensure(compose: Compose, engine: Engine, extra: Sequence[str], say: Callable[[str], None]) -> None:
-    """Puts every image of the selection, and the extra ones, on the engine; SetupError when it cannot."""
+
+def ensure(compose: Compose, engine: Engine, say: Callable[[str], None]) -> None:
+    """Puts every image of the selection on the engine; SetupError when it cannot."""
     images = compose.images()
     ours = sorted(image for image in images if image.startswith("writepath/"))
-    for image in sorted({*images, *extra} - set(ours)):
-        if engine.image_id(image) is None:
-            say(f"pulling {image}")
-            _pull(image)
+    for image in sorted(set(images) - set(ours)):
+        _have(engine, image, say)
     _build(compose, engine, ours, say)
+
+
+def generator(root: Path, environment: Mapping[str, str]) -> str:
+    """The image of k6: this checkout's own, or the one that K6_IMAGE names."""
+    named = topology.value(root, "K6_IMAGE", environment)
+    return f"{_GENERATOR}:{checkout_key(root)}" if is_built(named) else named
+
+
+def is_built(named: str) -> bool:
+    """Whether K6_IMAGE asks for the image that is built here."""
+    return named in ("", _GENERATOR)
+
+
+def ensure_generator(root: Path, engine: Engine, image: str, say: Callable[[str], None]) -> None:
+    """Builds the image of k6, or pulls the one that was asked for; SetupError when it cannot."""
+    if not image.startswith(f"{_GENERATOR}:"):
+        _have(engine, image, say)
+        return
+    state = root / ".writepath" / "docker" / "k6-image.json"
+    dockerfile = root / GENERATOR_DOCKERFILE
+    sources = hashlib.sha256(dockerfile.read_bytes() + k6.source_hash(root).encode()).hexdigest()
+    known = json.loads(state.read_text(encoding="utf-8")) if state.exists() else {}
+    if known.get("sources") == sources and known.get(image) == engine.image_id(image) is not None:
+        return
+    state.parent.mkdir(parents=True, exist_ok=True)
+    say("building the image of k6 with its recorder (minutes the first time, nothing when unchanged)")
+    try:
+        call("docker", "build", "--file", dockerfile, "--tag", image, root / _GENERATOR_CONTEXT)
+    except CallError as error:
+        raise SetupError(f"the image of k6 could not be built\n{error}") from error
+    state.write_text(json.dumps({"sources": sources, image: engine.image_id(image)}), encoding="utf-8")
+
+
+def _have(engine: Engine, image: str, say: Callable[[str], None]) -> None:
+    if engine.image_id(image) is None:
+        say(f"pulling {image}")
+        _pull(image)
 
 
 def _build(compose: Compose, engine: Engine, images: Sequence[str], say: Callable[[str], None]) -> None:

@@ -17,7 +17,7 @@ from writepath import pidfile
 from writepath.errors import SetupError, StartError, WritepathError
 from writepath.process import CallError, attempt, call
 from writepath.runtime.docker import images, override
-from writepath.runtime.docker.compose import Compose, default, project_prefix
+from writepath.runtime.docker.compose import Compose, project_prefix
 from writepath.runtime.docker.engine import Engine
 from writepath.runtime.docker.ready import await_ready
 from writepath.runtime.docker.stack import PROXY, DockerStack
@@ -41,7 +41,7 @@ class DockerRuntime:
         self._root = root.resolve()
         self._state = self._root / ".writepath" / "docker"
         self._prefix = project_prefix(self._root)
-        self._k6_image = default(self._root, "K6_IMAGE")
+        self._k6_image = images.generator(self._root, os.environ)
 
     @cached_property
     def _engine(self) -> Engine:
@@ -51,7 +51,8 @@ class DockerRuntime:
     def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         """Builds the services' images and pulls the others; does nothing when all are there and unchanged."""
         profiles = sorted({profile for variant in variants for profile in variant.profiles})
-        images.ensure(self._compose("prepare", profiles, {}), self._engine, [self._k6_image], say)
+        images.ensure(self._compose("prepare", profiles, {}), self._engine, say)
+        images.ensure_generator(self._root, self._engine, self._k6_image, say)
 
     @contextmanager
     def start(
@@ -73,7 +74,7 @@ class DockerRuntime:
         stack: DockerStack | None = None
         try:
             if profiles:  # prepare knows of the variants' own alone
-                images.ensure(compose, self._engine, [], say)
+                images.ensure(compose, self._engine, say)
             services = compose.services()
             chosen = list(services) if only is None else list(only)
             self._up(compose, chosen, folder, services, disks)

@@ -8,6 +8,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -15,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -143,6 +146,47 @@ class HttpContractIntegrationTests {
     }
 
     @Test
+    void givesOnePageAfterTheOtherByNumberAsByCursor() {
+        for (int number = 0; number < 7; number++) {
+            writer.post("{\"content\":\"영화 %d\"}".formatted(number));
+        }
+        List<JsonNode> numbered = new ArrayList<>();
+        for (int page = 0; page < 3; page++) {
+            numbered.add(expect(200, "get", "/api/posts", search("영화", "&size=3&page=" + page)));
+        }
+        var first = expect(200, "get", "/api/posts", search("영화", "&size=3"));
+        var second = expect(200, "get", "/api/posts", search("영화", "&size=3&after=" + next(first)));
+        var third = expect(200, "get", "/api/posts", search("영화", "&size=3&after=" + next(second)));
+        assertThat(numbered).extracting(page -> page.get("total").asInt()).containsOnly(7);
+        assertThat(numbered.stream().map(page -> page.get("posts")))
+                .containsExactly(first.get("posts"), second.get("posts"), third.get("posts"));
+        assertThat(second.has("total")).isFalse();
+        assertThat(third.get("posts")).hasSize(1);
+        assertThat(third.has("next")).isFalse();
+        assertThat(numbered.getLast().has("next")).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"&page=1", "&page=499", "&size=1&page=9999", "&size=1000&page=9"})
+    void aPageBeyondTheLastPostIsEmpty(String page) {
+        writer.post("{\"content\":\"영화\"}");
+        var found = expect(200, "get", "/api/posts", search("영화", page));
+        assertThat(found.get("total").asInt()).isOne();
+        assertThat(found.get("posts")).isEmpty();
+        assertThat(found.has("next")).isFalse();
+    }
+
+    @Test
+    void aKeywordMayBeAsLongAsAContentInAnyScript() {
+        String longest = "😀".repeat(1_000);
+        writer.post("{\"content\":\"%s\"}".formatted(longest));
+        assertThat(expect(200, "get", "/api/posts", search(longest, ""))
+                        .get("total")
+                        .asInt())
+                .isOne();
+    }
+
+    @Test
     void takesTheKeywordAsItIsAndNotAsAPattern() {
         writer.post("{\"content\":\"100%_!'\\\\ done\"}");
         writer.post("{\"content\":\"100 times\"}");
@@ -166,12 +210,25 @@ class HttpContractIntegrationTests {
         "?keyword=%20,keyword",
         "?keyword=a%00,keyword",
         "?keyword=a&size=0,size",
-        "?keyword=a&size=101,size",
+        "?keyword=a&size=1001,size",
         "?keyword=a&size=x,size",
+        "?keyword=a&page=-1,page",
+        "?keyword=a&page=x,page",
+        "?keyword=a&page=500,page",
+        "?keyword=a&size=1000&page=10,page",
+        "?keyword=a&page=2147483647,page",
+        "?keyword=a&after=,after",
+        "?keyword=a&after=nonsense,after",
+        "?keyword=a&after=%27%20OR%201=1,after",
+        "?keyword=a&page=0&after=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA,page",
     })
     void refusesABadSearchNamingTheParameter(String query, String field) {
         var problem = expect(400, "get", "/api/posts", writer.get("/api/posts" + query));
         assertThat(problem.get("errors").get(0).get("field").asString()).isEqualTo(field);
+    }
+
+    private static String next(JsonNode page) {
+        return page.get("next").asString();
     }
 
     private HttpResponse<String> search(String keyword, String rest) {

@@ -54,8 +54,12 @@ final class RunningWriter implements AutoCloseable {
     }
 
     HttpResponse<String> inspect(String method, String page) {
+        return send(inspection(page).method(method, BodyPublishers.noBody()));
+    }
+
+    HttpRequest.Builder inspection(String page) {
         URI uri = URI.create("http://127.0.0.1:%d/inspector/%s".formatted(inspectorPort, page));
-        return send(HttpRequest.newBuilder(uri).timeout(PATIENCE).method(method, BodyPublishers.noBody()));
+        return HttpRequest.newBuilder(uri).timeout(PATIENCE);
     }
 
     HttpResponse<String> send(HttpRequest.Builder request) {

@@ -91,7 +91,7 @@ class UnavailableIntegrationTests {
             }
             await().until(() -> writer.inspect("GET", "pending").body().contains("\"in_flight\":4"));
             Timed refused = timed(this::write);
-            assertUnavailable(refused);
+            assertUnavailable(refused, "application");
             assertThat(refused.answer().body()).contains("serving 4 requests");
             assertThat(writer.inspect("GET", "gauges").body()).contains("\"in_flight_rejected\":1.0");
             other.rollback();
@@ -159,8 +159,13 @@ class UnavailableIntegrationTests {
     }
 
     private static void assertUnavailable(Timed timed) {
+        assertUnavailable(timed, "store");
+    }
+
+    private static void assertUnavailable(Timed timed, String refusedBy) {
         assertThat(timed.answer().statusCode()).as(timed.answer().body()).isEqualTo(503);
         assertThat(timed.answer().headers().firstValue("Retry-After")).hasValue("1");
+        assertThat(timed.answer().headers().firstValue("X-Refused-By")).hasValue(refusedBy);
         assertThat(timed.answer().headers().firstValue("Content-Type")).hasValue("application/problem+json");
         assertThat(timed.answer().body()).doesNotContain("Exception");
         assertThat(timed.duration()).isLessThan(DEADLINE);

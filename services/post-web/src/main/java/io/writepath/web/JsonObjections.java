@@ -1,6 +1,7 @@
 package io.writepath.web;
 
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.converter.HttpMessageNotReadableException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DatabindException;
@@ -14,7 +15,12 @@ final class JsonObjections {
     private JsonObjections() {}
 
     static FieldProblem of(HttpMessageNotReadableException unreadable) {
-        return switch (unreadable.getCause()) {
+        return ofCause(unreadable.getCause());
+    }
+
+    /** Of what the parser itself threw, where it threw anything. */
+    static FieldProblem ofCause(@Nullable Throwable thrown) {
+        return switch (thrown) {
             case UnrecognizedPropertyException unknown ->
                 new FieldProblem(unknown.getPropertyName(), "is not a property of a post");
             case DatabindException mismatch

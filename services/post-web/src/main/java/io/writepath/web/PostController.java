@@ -1,13 +1,15 @@
 package io.writepath.web;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.writepath.post.Post;
+import io.writepath.post.PostCursor;
+import io.writepath.post.PostPage;
 import io.writepath.post.PostReader;
 import io.writepath.post.PostWriter;
 import java.net.URI;
 import java.time.Clock;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -27,22 +29,23 @@ import org.springframework.web.bind.annotation.RestController;
 class PostController {
 
     private static final String MILLISECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSSX";
-    private static final int SIZE_MAX = 100;
 
     private final PostWriter writer;
     private final PostReader reader;
     private final Clock clock;
+    private final Slowdown slowdown;
 
-    PostController(PostWriter writer, PostReader reader, Clock clock) {
+    PostController(PostWriter writer, PostReader reader, Clock clock, Slowdown slowdown) {
         this.writer = writer;
         this.reader = reader;
         this.clock = clock;
+        this.slowdown = slowdown;
     }
 
     /** Answers 201 only after the writer returned, so after the declared durability holds. */
     @PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
     ResponseEntity<CreatedPost> create(@RequestBody PostRequest request) {
-        Post post = writer.write(request.toPost(clock));
+        Post post = slowdown.write(writer, request.toPost(clock));
         return ResponseEntity.created(URI.create("/api/posts/" + post.id()))
                 .body(new CreatedPost(post.id(), post.createdAt()));
     }
@@ -55,22 +58,11 @@ class PostController {
 
     @GetMapping
     FoundPage search(
-            @RequestParam(required = false) @Nullable String keyword, @RequestParam(defaultValue = "20") int size) {
-        List<FieldProblem> problems = new ArrayList<>();
-        if (keyword == null) {
-            problems.add(new FieldProblem("keyword", "must be given"));
-        } else {
-            TextRules.objection(keyword).ifPresent(why -> problems.add(new FieldProblem("keyword", why)));
-        }
-        if (size < 1 || size > SIZE_MAX) {
-            problems.add(new FieldProblem("size", "must be 1 to %d".formatted(SIZE_MAX)));
-        }
-        if (keyword == null || !problems.isEmpty()) {
-            throw new InvalidRequestException(problems);
-        }
-        var page = reader.search(keyword, size);
-        return new FoundPage(
-                page.total(), page.posts().stream().map(FoundPost::of).toList());
+            @RequestParam(required = false) @Nullable String keyword,
+            @RequestParam(defaultValue = "20") int size,
+            @RequestParam(required = false) @Nullable Integer page,
+            @RequestParam(required = false) @Nullable String after) {
+        return FoundPage.of(new SearchQuery(keyword, size, page, after).ask(reader));
     }
 
     record CreatedPost(
@@ -91,5 +83,18 @@ class PostController {
         }
     }
 
-    record FoundPage(long total, List<FoundPost> posts) {}
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record FoundPage(
+            @Nullable Long total,
+            List<FoundPost> posts,
+            @Nullable String next) {
+
+        static FoundPage of(PostPage page) {
+            PostCursor next = page.next();
+            return new FoundPage(
+                    page.total(),
+                    page.posts().stream().map(FoundPost::of).toList(),
+                    next == null ? null : CursorText.of(next));
+        }
+    }
 }

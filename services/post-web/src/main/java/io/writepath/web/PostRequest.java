@@ -2,6 +2,7 @@ package io.writepath.web;
 
 import io.writepath.post.Post;
 import java.time.Clock;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,8 +15,13 @@ record PostRequest(@Nullable String id, @Nullable String content) {
 
     private static final Pattern CANONICAL_UUID = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
-    /** The post it asks for, under the client's id or a new UUIDv7. Throws with every field that is wrong. */
+    /** The post it asks for, made now. */
     Post toPost(Clock clock) {
+        return toPost(clock.instant().truncatedTo(ChronoUnit.MILLIS));
+    }
+
+    /** Under the client's id or a new UUIDv7. Throws with every field that is wrong. */
+    Post toPost(Instant createdAt) {
         List<FieldProblem> problems = new ArrayList<>();
         if (id != null && !CANONICAL_UUID.matcher(id).matches()) {
             problems.add(new FieldProblem("id", "must be a UUID in its canonical form"));
@@ -28,8 +34,7 @@ record PostRequest(@Nullable String id, @Nullable String content) {
         if (content == null || !problems.isEmpty()) {
             throw new InvalidRequestException(problems);
         }
-        var now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-        return new Post(id == null ? UuidV7.at(now) : UUID.fromString(id), content, now);
+        return new Post(id == null ? UuidV7.at(createdAt) : UUID.fromString(id), content, createdAt);
     }
 
     /** Reads the id of a path, which must have the same form. */

@@ -27,6 +27,9 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
     private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
     private static final String RETRY_AFTER_S = "1";
+    private static final String REFUSED_BY = "X-Refused-By";
+    private static final String BY_APPLICATION = "application";
+    private static final String BY_STORE = "store";
 
     @ExceptionHandler
     ResponseEntity<ProblemDetail> refuse(InvalidRequestException refused) {
@@ -52,14 +55,25 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
         return refuse(new InvalidRequestException(List.of(new FieldProblem("query", "must be percent-encoded UTF-8"))));
     }
 
+    /** At the cap of requests in flight, before anything was asked of a store. */
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> refuse(TooMuchInFlightException full) {
+        return postponed(full, BY_APPLICATION);
+    }
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> postpone(StoreUnavailableException unavailable) {
+        return postponed(unavailable, BY_STORE);
+    }
+
     /**
      * Not logged: the store's own code logs a change of state once, and under overload this comes thousands of times.
      */
-    @ExceptionHandler({StoreUnavailableException.class, TooMuchInFlightException.class})
-    ResponseEntity<ProblemDetail> postpone(RuntimeException unavailable) {
+    private static ResponseEntity<ProblemDetail> postponed(RuntimeException reason, String refusedBy) {
         return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE)
                 .header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_S)
-                .body(problem(HttpStatus.SERVICE_UNAVAILABLE, unavailable.getMessage()));
+                .header(REFUSED_BY, refusedBy)
+                .body(problem(HttpStatus.SERVICE_UNAVAILABLE, reason.getMessage()));
     }
 
     @ExceptionHandler

@@ -13,11 +13,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
-import tools.jackson.core.StreamReadFeature;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.cfg.CoercionAction;
-import tools.jackson.databind.cfg.CoercionInputShape;
-import tools.jackson.databind.type.LogicalType;
 
 /**
  * The HTTP contract for every application that serves HTTP; one that only consumes a queue sets
@@ -40,6 +35,11 @@ public class WebAutoConfiguration {
     }
 
     @Bean
+    Slowdown slowdown(@Value("${writepath.slowdown-percent}") int percent) {
+        return new Slowdown(percent, System::nanoTime);
+    }
+
+    @Bean
     WebServerFactoryCustomizer<TomcatServletWebServerFactory> problemsFromTomcat() {
         return factory -> factory.addContextCustomizers(context -> {
             if (context.getParent() instanceof StandardHost host) {
@@ -58,17 +58,8 @@ public class WebAutoConfiguration {
         };
     }
 
-    /**
-     * JSON exactly as the contract has it: nothing unknown, nothing twice, nothing after it, a string only as a string.
-     */
     @Bean
     JsonMapperBuilderCustomizer strictJson() {
-        return builder -> builder.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-                .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-                .withCoercionConfig(LogicalType.Textual, config -> config.setCoercion(
-                                CoercionInputShape.Integer, CoercionAction.Fail)
-                        .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
-                        .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail));
+        return StrictJson::configure;
     }
 }

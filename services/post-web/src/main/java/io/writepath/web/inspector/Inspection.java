@@ -3,8 +3,10 @@ package io.writepath.web.inspector;
 import io.writepath.post.CommitInspector;
 import io.writepath.post.Durability;
 import io.writepath.post.Gauges;
+import io.writepath.post.PostLoader;
 import io.writepath.post.QueueInspector;
 import io.writepath.post.StoreInspector;
+import io.writepath.post.StoreSizes;
 import io.writepath.post.VersionSource;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +23,8 @@ import org.springframework.boot.SpringBootVersion;
  */
 record Inspection(
         StoreInspector store,
+        PostLoader loader,
+        StoreSizes sizes,
         Optional<QueueInspector> queue,
         List<CommitInspector> commits,
         List<Gauges> gauges,

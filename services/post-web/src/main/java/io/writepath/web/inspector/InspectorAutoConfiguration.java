@@ -2,8 +2,10 @@ package io.writepath.web.inspector;
 
 import io.writepath.post.CommitInspector;
 import io.writepath.post.Gauges;
+import io.writepath.post.PostLoader;
 import io.writepath.post.QueueInspector;
 import io.writepath.post.StoreInspector;
+import io.writepath.post.StoreSizes;
 import io.writepath.post.VersionSource;
 import io.writepath.web.InFlightLimit;
 import io.writepath.web.WebAutoConfiguration;
@@ -23,6 +25,8 @@ public class InspectorAutoConfiguration {
     @Bean
     Inspection inspection(
             StoreInspector store,
+            PostLoader loader,
+            StoreSizes sizes,
             ObjectProvider<QueueInspector> queue,
             ObjectProvider<CommitInspector> commits,
             ObjectProvider<Gauges> gauges,
@@ -32,11 +36,18 @@ public class InspectorAutoConfiguration {
         IntSupplier inFlight = ofWeb == null ? () -> 0 : ofWeb::inFlight;
         return new Inspection(
                 store,
+                loader,
+                sizes,
                 Optional.ofNullable(queue.getIfAvailable()),
                 commits.orderedStream().toList(),
                 gauges.orderedStream().toList(),
                 versions.orderedStream().toList(),
                 inFlight);
+    }
+
+    @Bean
+    JvmGauges jvmGauges() {
+        return new JvmGauges();
     }
 
     @Bean

@@ -2,7 +2,11 @@ package io.writepath.web.inspector;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.writepath.post.LoadRefusedException;
+import io.writepath.post.Post;
+import io.writepath.post.PostLoader;
 import io.writepath.post.StoreUnavailableException;
+import io.writepath.web.PostLines;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -22,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
+import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -34,37 +39,52 @@ final class InspectorServer implements SmartLifecycle {
     private static final int BACKLOG = 64;
     private static final int THREADS = 4;
     private static final String GET = "GET";
+    private static final String POST = "POST";
+    private static final String LINES_OF_JSON = "application/x-ndjson";
     private static final String IDS = "ids=";
     private static final Pattern COMMA = Pattern.compile(",");
 
     private final InetSocketAddress address;
     private final Map<String, Endpoint> endpoints;
-    private final JsonMapper json = new JsonMapper();
+    private final PostLines lines = new PostLines();
+    private final JsonMapper json = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
     private @Nullable HttpServer server;
     private @Nullable ExecutorService threads;
 
     InspectorServer(InetSocketAddress address, Inspection inspection) {
         this.address = address;
-        this.endpoints = Map.of(
-                "/inspector/ready",
-                        json(GET, () -> {
-                            inspection.assertReady();
-                            return Map.of("ready", true);
-                        }),
-                "/inspector/count",
-                        json(GET, () -> Map.of("count", inspection.store().count())),
-                "/inspector/reset",
-                        json("POST", () -> {
-                            inspection.reset();
-                            return Map.of("count", inspection.store().count());
-                        }),
-                "/inspector/pending", json(GET, inspection::pending),
-                "/inspector/durability", json(GET, inspection::durability),
-                "/inspector/gauges", json(GET, inspection::readGauges),
-                "/inspector/versions", json(GET, inspection::versions),
-                "/inspector/visible", new Endpoint(GET, exchange -> visible(exchange, inspection)),
-                "/inspector/posts", csv(export -> export.posts(inspection.store())),
-                "/inspector/commits", csv(export -> export.commits(inspection.commits())));
+        this.endpoints = Map.ofEntries(
+                entry("ready", json(GET, () -> {
+                    inspection.assertReady();
+                    return Map.of("ready", true);
+                })),
+                entry(
+                        "count",
+                        json(GET, () -> Map.of("count", inspection.store().count()))),
+                entry("reset", json(POST, () -> {
+                    inspection.reset();
+                    return Map.of("count", inspection.store().count());
+                })),
+                entry("pending", json(GET, inspection::pending)),
+                entry("durability", json(GET, inspection::durability)),
+                entry("gauges", json(GET, inspection::readGauges)),
+                entry("versions", json(GET, inspection::versions)),
+                entry("visible", new Endpoint(GET, exchange -> visible(exchange, inspection))),
+                entry("posts", csv(export -> export.posts(inspection.store()))),
+                entry("commits", csv(export -> export.commits(inspection.commits()))),
+                entry("sizes", json(GET, () -> inspection.sizes().sizes())),
+                entry("load/begin", json(POST, () -> {
+                    inspection.loader().begin();
+                    return Map.of();
+                })),
+                entry("load", new Endpoint(POST, exchange -> load(exchange, inspection.loader()))),
+                entry("load/finish", json(POST, () -> inspection.loader().finish())));
+    }
+
+    private static Map.Entry<String, Endpoint> entry(String question, Endpoint endpoint) {
+        return Map.entry("/inspector/" + question, endpoint);
     }
 
     /** One thing to ask, and how its answer is written. */
@@ -116,6 +136,30 @@ final class InspectorServer implements SmartLifecycle {
         }
     }
 
+    /** The posts of the body's lines into the store, past the write path. */
+    private void load(HttpExchange exchange, PostLoader loader) throws IOException {
+        if (!String.valueOf(exchange.getRequestHeaders().getFirst("Content-Type"))
+                .startsWith(LINES_OF_JSON)) {
+            refuseBody(exchange, 415, "Send " + LINES_OF_JSON + ".");
+            return;
+        }
+        List<Post> posts;
+        try {
+            posts = lines.read(exchange.getRequestBody());
+        } catch (PostLines.BadLineException bad) {
+            refuseBody(exchange, 400, String.valueOf(bad.getMessage()));
+            return;
+        }
+        loader.load(posts);
+        send(exchange, 200, "application/json", Map.of("posts", posts.size()));
+    }
+
+    /** After the rest of the body: a client that is still sending would meet a closed connection, and no answer. */
+    private void refuseBody(HttpExchange exchange, int status, String detail) throws IOException {
+        exchange.getRequestBody().transferTo(OutputStream.nullOutputStream());
+        problem(exchange, status, detail);
+    }
+
     private void answer(HttpExchange exchange) throws IOException {
         Endpoint endpoint = endpoints.get(exchange.getRequestURI().getPath());
         if (endpoint == null) {
@@ -133,6 +177,8 @@ final class InspectorServer implements SmartLifecycle {
             endpoint.answer().write(exchange);
         } catch (UncheckedIOException gone) {
             throw gone.getCause();
+        } catch (LoadRefusedException refused) {
+            problem(exchange, 409, String.valueOf(refused.getMessage()));
         } catch (StoreUnavailableException unavailable) {
             problem(exchange, 503, String.valueOf(unavailable.getMessage()));
         } catch (RuntimeException unexpected) {

@@ -56,11 +56,15 @@ public final class ConfirmPublisher implements Gauges, SmartLifecycle, AutoClose
     public PublishOutcome publish(OutgoingMessage message, Duration wait) {
         PublisherSession session = supervisor.session();
         if (session == null) {
+            counters.refused.increment();
             return PublishOutcome.DISCONNECTED;
         }
         Publication publication = new Publication(message);
         session.publish(publication);
         PublishOutcome outcome = await(publication.outcome(), wait);
+        if (outcome == PublishOutcome.BLOCKED || outcome == PublishOutcome.BUSY) {
+            counters.refused.increment();
+        }
         return outcome == PublishOutcome.UNCONFIRMED && session.blocked() ? PublishOutcome.BLOCKED : outcome;
     }
 

@@ -9,6 +9,7 @@ final class PublisherCounters {
     final LongAdder confirmed = new LongAdder();
     final LongAdder returned = new LongAdder();
     final LongAdder nacked = new LongAdder();
+    final LongAdder refused = new LongAdder();
     final LongAdder timedOut = new LongAdder();
     final LongAdder lost = new LongAdder();
     final LongAdder connections = new LongAdder();
@@ -19,6 +20,7 @@ final class PublisherCounters {
                 "confirmed", confirmed.doubleValue(),
                 "returned", returned.doubleValue(),
                 "nacked", nacked.doubleValue(),
+                "publish_refused", refused.doubleValue(),
                 "confirm_timeouts", timedOut.doubleValue(),
                 "lost_confirms", lost.doubleValue(),
                 "publisher_connections", connections.doubleValue(),

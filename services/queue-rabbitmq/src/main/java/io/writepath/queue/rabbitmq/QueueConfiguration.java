@@ -51,12 +51,12 @@ public class QueueConfiguration {
 
     /**
      * Declares when told to, not whenever a connection opens: a refusal then reaches the one who asked, at the start of
-     * the application, instead of failing whatever connects first.
+     * the application, instead of failing whatever connects first. A tutorial leaves it to whatever connects.
      */
     @Bean
-    RabbitAdmin rabbitAdmin(ConnectionFactory connections) {
+    RabbitAdmin rabbitAdmin(ConnectionFactory connections, @Value("${writepath.style:own}") String style) {
         RabbitAdmin admin = new RabbitAdmin(connections);
-        admin.setAutoStartup(false);
+        admin.setAutoStartup("tutorial".equals(style));
         return admin;
     }
 

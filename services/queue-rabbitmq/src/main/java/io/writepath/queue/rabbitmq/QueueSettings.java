@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     The default holds an hour of the original load many times over and about a gigabyte of disk.
  * @param deliveryLimit deliveries without acknowledgement before the broker dead-letters. Written out because the
  *     broker's own default went from none (3.10) to 20 (4.0), which one crash-looping consumer uses up
- * @param type any but quorum is a naive twin's
+ * @param type any but quorum is a twin's
  */
 @ConfigurationProperties("writepath.queue")
 public record QueueSettings(
@@ -28,6 +28,8 @@ public record QueueSettings(
 
     public enum Type {
         QUORUM,
+        /** Durable, and bounded by nothing: as tutorials declare it. */
+        CLASSIC,
         /** In memory, with messages to match: gone when the broker restarts. */
         CLASSIC_TRANSIENT
     }

@@ -43,6 +43,10 @@ public final class QueueTopology {
     private static Queue queue(QueueSettings settings) {
         return switch (settings.type()) {
             case QUORUM -> quorum(settings);
+            case CLASSIC ->
+                QueueBuilder.durable(QueueNames.QUEUE)
+                        .withArgument("x-queue-type", "classic")
+                        .build();
             case CLASSIC_TRANSIENT -> classicTransient(settings);
         };
     }

@@ -60,6 +60,13 @@ class ConfirmPublisherIntegrationTests {
     }
 
     @Test
+    void whatIsNotTakenForWantOfABrokerIsCounted() {
+        assertThat(publisher.read()).containsEntry("publish_refused", 0.0);
+        assertThat(publish()).isEqualTo(DISCONNECTED);
+        assertThat(publisher.read()).containsEntry("publish_refused", 1.0);
+    }
+
+    @Test
     void aConfirmedMessageIsInTheQueue() {
         publisher.start();
 

@@ -51,6 +51,7 @@ final class BatchListener implements ChannelAwareBatchMessageListener {
         // The proxy would open another channel for a broken one, on which these tags mean nothing.
         gathered.clear();
         Channel channel = proxy instanceof ChannelProxy cached ? cached.getTargetChannel() : proxy;
+        long begun = System.nanoTime();
         inHand.lock();
         try {
             if (channel != null && wanted(channel)) {
@@ -58,6 +59,7 @@ final class BatchListener implements ChannelAwareBatchMessageListener {
             }
         } finally {
             inHand.unlock();
+            counters.busyNanos.add(System.nanoTime() - begun);
         }
     }
 

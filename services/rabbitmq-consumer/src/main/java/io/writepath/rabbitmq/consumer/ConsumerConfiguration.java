@@ -16,12 +16,15 @@ import org.springframework.amqp.rabbit.listener.ListenerContainerConsumerFailedE
 import org.springframework.amqp.rabbit.listener.ListenerContainerIdleEvent;
 import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
 import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+/** The consumer in batches, and its inspector. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "writepath.style", havingValue = "own")
 @EnableConfigurationProperties(ConsumerSettings.class)
 class ConsumerConfiguration {
 

@@ -8,11 +8,17 @@ import java.util.concurrent.atomic.LongAdder;
 /** What became of messages since the application started. */
 final class ConsumerCounters implements Gauges {
 
+    /** Batches this process can be at work on at once: its container listens with one thread. */
+    private static final double LOOPS = 1;
+
     /** Messages acknowledged, whatever became of them. */
     final LongAdder consumed = new LongAdder();
 
     /** Batches acknowledged. */
     final LongAdder batches = new LongAdder();
+
+    /** Time at work on batches, until each was acknowledged or left; the rest goes into waiting and gathering. */
+    final LongAdder busyNanos = new LongAdder();
 
     final LongAdder stored = new LongAdder();
 
@@ -37,15 +43,17 @@ final class ConsumerCounters implements Gauges {
 
     @Override
     public Map<String, Double> read() {
-        return Map.of(
-                "consumed", consumed.doubleValue(),
-                "batches", batches.doubleValue(),
-                "stored", stored.doubleValue(),
-                "suppressed_duplicates", suppressedDuplicates.doubleValue(),
-                "parked", parked.doubleValue(),
-                "redelivered", redelivered.doubleValue(),
-                "rescued", rescued.doubleValue(),
-                "store_retries", storeRetries.doubleValue(),
-                "consumer_lag_ms", lagMs.doubleValue());
+        return Map.ofEntries(
+                Map.entry("consumer_loops", LOOPS),
+                Map.entry("consumer_busy_seconds", busyNanos.doubleValue() / 1e9),
+                Map.entry("consumed", consumed.doubleValue()),
+                Map.entry("batches", batches.doubleValue()),
+                Map.entry("stored", stored.doubleValue()),
+                Map.entry("suppressed_duplicates", suppressedDuplicates.doubleValue()),
+                Map.entry("parked", parked.doubleValue()),
+                Map.entry("redelivered", redelivered.doubleValue()),
+                Map.entry("rescued", rescued.doubleValue()),
+                Map.entry("store_retries", storeRetries.doubleValue()),
+                Map.entry("consumer_lag_ms", lagMs.doubleValue()));
     }
 }

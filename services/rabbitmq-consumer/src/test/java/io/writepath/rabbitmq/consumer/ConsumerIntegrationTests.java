@@ -69,7 +69,9 @@ class ConsumerIntegrationTests {
                     .containsEntry("consumed", 10_000.0)
                     .containsEntry("stored", 10_000.0)
                     .containsEntry("suppressed_duplicates", 0.0)
-                    .containsEntry("parked", 0.0);
+                    .containsEntry("parked", 0.0)
+                    .containsEntry("consumer_loops", 1.0);
+            assertThat(consumer.counter("consumer_busy_seconds")).isPositive();
             assertThat(consumer.counter("batches")).isBetween(20.0, 2_000.0);
         }
     }

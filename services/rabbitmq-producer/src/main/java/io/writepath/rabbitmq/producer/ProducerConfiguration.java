@@ -10,11 +10,14 @@ import io.writepath.queue.rabbitmq.PublisherRoute;
 import io.writepath.queue.rabbitmq.QueueReadBack;
 import io.writepath.queue.rabbitmq.QueueTopology;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+/** The publisher with confirms, and its inspector. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "writepath.style", havingValue = "own")
 @EnableConfigurationProperties(PublisherSettings.class)
 class ProducerConfiguration {
 

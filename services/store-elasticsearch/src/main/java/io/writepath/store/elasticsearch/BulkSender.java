@@ -136,6 +136,8 @@ final class BulkSender implements DocumentSender {
                 (double) bulksInFlightMax - slots.availablePermits(),
                 "bulk_rejected",
                 rejected.doubleValue(),
+                "bulks_in_flight_max",
+                (double) bulksInFlightMax,
                 "bulks_sent",
                 bulksSent,
                 "bulk_documents_mean",

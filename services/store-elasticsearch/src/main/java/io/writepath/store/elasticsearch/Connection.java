@@ -27,11 +27,13 @@ final class Connection implements AutoCloseable {
 
     private static final Duration CONNECT = Duration.ofSeconds(1);
     private static final Duration FOREGROUND = Duration.ofSeconds(3);
+    private static final Duration SOON = Duration.ofSeconds(1);
     private static final Duration BACKGROUND = Duration.ofSeconds(30);
 
     private final JsonMapper json = JsonMapper.builder().build();
     private final RestClientTransport transport;
     private final RestClientOptions patience;
+    private final RestClientOptions haste;
 
     /** @param connectionsMax per host */
     Connection(ElasticsearchSettings settings, int connectionsMax) {
@@ -42,7 +44,8 @@ final class Connection implements AutoCloseable {
                 .setRequestConfigCallback(request -> limit(request, FOREGROUND))
                 .build();
         transport = new RestClientTransport(rest, new Jackson3JsonpMapper(json));
-        patience = patience(transport);
+        patience = waiting(transport, BACKGROUND);
+        haste = waiting(transport, SOON);
     }
 
     /** For writes and reads on behalf of a waiting client: an answer after a few seconds is of no use to it. */
@@ -54,6 +57,11 @@ final class Connection implements AutoCloseable {
         return new ElasticsearchClient(transport);
     }
 
+    /** For one of several questions that a waiting client's request takes. */
+    ElasticsearchClient foregroundSoon() {
+        return new ElasticsearchClient(transport, haste);
+    }
+
     /** For administration, audits and the queue's consumer, which may take longer. */
     ElasticsearchClient background() {
         return new ElasticsearchClient(transport, patience);
@@ -61,17 +69,23 @@ final class Connection implements AutoCloseable {
 
     /** For answers that the typed client has no faithful type for, such as settings under their own names. */
     JsonNode get(String path, Map<String, String> parameters) throws IOException {
-        return send("GET", path, parameters);
+        return send("GET", path, parameters, patience);
+    }
+
+    /** For what is asked each second: an answer to the question before it is of no use. */
+    JsonNode getSoon(String path, Map<String, String> parameters) throws IOException {
+        return send("GET", path, parameters, haste);
     }
 
     JsonNode post(String path, Map<String, String> parameters) throws IOException {
-        return send("POST", path, parameters);
+        return send("POST", path, parameters, patience);
     }
 
-    private JsonNode send(String method, String path, Map<String, String> parameters) throws IOException {
+    private JsonNode send(String method, String path, Map<String, String> parameters, RestClientOptions wait)
+            throws IOException {
         Request request = new Request(method, path);
         request.addParameters(parameters);
-        request.setOptions(patience.restClientRequestOptions());
+        request.setOptions(wait.restClientRequestOptions());
         try (InputStream answer =
                 transport.restClient().performRequest(request).getEntity().getContent()) {
             return json.readTree(answer);
@@ -83,9 +97,9 @@ final class Connection implements AutoCloseable {
         transport.close();
     }
 
-    private static RestClientOptions patience(RestClientTransport transport) {
+    private static RestClientOptions waiting(RestClientTransport transport, Duration answer) {
         var options = ((RestClientOptions) transport.options()).restClientRequestOptions().toBuilder();
-        options.setRequestConfig(limit(RequestConfig.custom(), BACKGROUND).build());
+        options.setRequestConfig(limit(RequestConfig.custom(), answer).build());
         return new RestClientOptions(options.build(), false);
     }
 

@@ -24,29 +24,32 @@ final class ElasticsearchPostBatchWriter implements PostBatchWriter {
     private final ElasticsearchClient client;
     private final Time copiesWait;
     private final CommitRecorder commits;
+    private final Confirmations confirmations;
     private final AllocationRetry allocation;
-    private final int copies;
+    private final ElasticsearchSettings declared;
 
     ElasticsearchPostBatchWriter(
             PostIndex index,
             ElasticsearchClient client,
             Time copiesWait,
             CommitRecorder commits,
+            Confirmations confirmations,
             AllocationRetry allocation,
-            int copies) {
+            ElasticsearchSettings declared) {
+        this.confirmations = confirmations;
         this.allocation = allocation;
         this.index = index;
         this.client = client;
         this.copiesWait = copiesWait;
         this.commits = commits;
-        this.copies = copies;
+        this.declared = declared;
     }
 
     @Override
     public List<Outcome> write(List<Post> posts) {
         index.assertEnsured();
         List<Operation.Create> creates = posts.stream()
-                .map(post -> new Operation.Create(post.id(), PostDocument.of(post)))
+                .map(post -> new Operation.Create(post.id(), PostDocument.of(post, declared)))
                 .toList();
         List<Reply> replies = bulk(creates);
         List<Integer> taken = IntStream.range(0, posts.size())
@@ -57,9 +60,8 @@ final class ElasticsearchPostBatchWriter implements PostBatchWriter {
                 .map(reply -> reply instanceof Reply.Refused ? Outcome.REJECTED : Outcome.STORED)
                 .toList());
         if (!taken.isEmpty()) {
-            List<Reply> confirmed = bulk(taken.stream()
-                    .map(i -> new Operation.Confirm(posts.get(i).id()))
-                    .toList());
+            List<Reply> confirmed = bulk(
+                    confirmations.of(taken.stream().map(i -> posts.get(i).id()).toList()));
             for (int i = 0; i < taken.size(); i++) {
                 outcomes.set(taken.get(i), compare(posts.get(taken.get(i)), confirmed.get(i)));
             }
@@ -98,9 +100,9 @@ final class ElasticsearchPostBatchWriter implements PostBatchWriter {
             allocation.note(unavailable);
             throw new StoreUnavailableException(unavailable.reason());
         }
-        if (reply instanceof Reply.Written written && written.copies() < copies) {
+        if (reply instanceof Reply.Written written && written.copies() < declared.copies()) {
             throw new StoreUnavailableException(
-                    "only %d of %d declared copies have a post".formatted(written.copies(), copies));
+                    "only %d of %d declared copies have a post".formatted(written.copies(), declared.copies()));
         }
     }
 }

@@ -2,37 +2,33 @@ package io.writepath.store.elasticsearch;
 
 import co.elastic.clients.elasticsearch.ElasticsearchClient;
 import co.elastic.clients.elasticsearch._types.ElasticsearchException;
-import co.elastic.clients.elasticsearch._types.SortOrder;
+import co.elastic.clients.elasticsearch._types.query_dsl.Query;
 import co.elastic.clients.elasticsearch.core.GetResponse;
-import co.elastic.clients.elasticsearch.core.SearchRequest;
-import co.elastic.clients.elasticsearch.core.SearchResponse;
-import co.elastic.clients.elasticsearch.core.search.TotalHits;
 import io.writepath.post.Post;
+import io.writepath.post.PostCursor;
 import io.writepath.post.PostPage;
 import io.writepath.post.PostReader;
-import io.writepath.post.StoreUnavailableException;
 import io.writepath.store.elasticsearch.ElasticsearchSettings.Ids;
 import java.io.IOException;
-import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 
 /**
  * Reads by id see a post from its 201 on; a search sees it only after the next refresh, by default within a second.
- *
- * <p>A search finds the words of the keyword next to each other and in order. Words are what the standard analyzer
- * makes of a text: split at spaces and punctuation, in lower case. Korean is not taken apart: 영화 finds 영화 and not 영화를,
- * where PostgreSQL's {@code LIKE} finds both, and a keyword of punctuation alone finds nothing.
+ * What a keyword finds is the affair of the {@link SearchIndex}.
  */
 final class ElasticsearchPostReader implements PostReader {
 
     private final ElasticsearchClient client;
+    private final SearchPages pages;
+    private final SearchIndex index;
     private final Ids ids;
 
-    ElasticsearchPostReader(ElasticsearchClient client, Ids ids) {
+    ElasticsearchPostReader(ElasticsearchClient client, ElasticsearchSettings declared) {
         this.client = client;
-        this.ids = ids;
+        this.pages = new SearchPages(client);
+        this.index = declared.searchIndex();
+        this.ids = declared.ids();
     }
 
     @Override
@@ -80,27 +76,30 @@ final class ElasticsearchPostReader implements PostReader {
     }
 
     @Override
-    public PostPage search(String keyword, int size) {
+    public PostPage search(String keyword, int page, int size) {
+        return ask(() -> pages.page(holding(keyword), page * size, size));
+    }
+
+    @Override
+    public PostPage searchAfter(String keyword, PostCursor after, int size) {
+        return ask(() -> pages.after(holding(keyword), after, size));
+    }
+
+    /** Scores would be computed for nothing: the order is another. */
+    private Query holding(String keyword) {
+        Query found = index.holding(keyword);
+        return Query.of(any -> any.constantScore(unscored -> unscored.filter(found)));
+    }
+
+    private interface Search {
+        PostPage run() throws IOException;
+    }
+
+    private static PostPage ask(Search search) {
         try {
-            SearchResponse<PostDocument> found = client.search(request(keyword, size), PostDocument.class);
-            if (found.timedOut() || found.shards().failed().intValue() > 0) {
-                throw new StoreUnavailableException("Elasticsearch could not search every shard");
-            }
-            List<Post> posts =
-                    found.hits().hits().stream().map(PostDocument::toPost).toList();
-            TotalHits total = Objects.requireNonNull(found.hits().total(), "the request asks for it");
-            return new PostPage(total.value(), posts);
+            return search.run();
         } catch (IOException | ElasticsearchException failure) {
             throw Failures.unavailable(failure);
         }
-    }
-
-    private static SearchRequest request(String keyword, int size) {
-        return SearchRequest.of(search -> search.index(PostIndex.ALIAS)
-                .query(query -> query.constantScore(unscored -> unscored.filter(filter ->
-                        filter.matchPhrase(phrase -> phrase.field("content").query(keyword)))))
-                .sort(sort -> sort.field(field -> field.field("createdAt").order(SortOrder.Desc)))
-                .trackTotalHits(total -> total.enabled(true))
-                .size(size));
     }
 }

@@ -1,26 +1,32 @@
 package io.writepath.store.elasticsearch;
 
+import io.writepath.post.Gauges;
 import io.writepath.post.Post;
 import io.writepath.post.PostConflictException;
 import io.writepath.post.PostWriter;
 import io.writepath.post.StoreUnavailableException;
 import io.writepath.store.elasticsearch.ElasticsearchSettings.Ids;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.LongAdder;
 
 /** Answers each post by the reply to its own document: on disk in every declared copy, or not acknowledged. */
-final class ElasticsearchPostWriter implements PostWriter {
+final class ElasticsearchPostWriter implements PostWriter, Gauges {
 
     private final PostIndex index;
     private final DocumentSender sender;
+    private final Confirmations confirmations;
     private final AllocationRetry allocation;
-    private final Ids ids;
-    private final int copies;
+    private final ElasticsearchSettings declared;
     private final Duration wait;
     private final Availability elasticsearch = new Availability();
+    private final LongAdder timeouts = new LongAdder();
+    private final LongAdder failures = new LongAdder();
 
     /**
      * Writes what a caller waits for.
@@ -30,26 +36,27 @@ final class ElasticsearchPostWriter implements PostWriter {
     ElasticsearchPostWriter(
             PostIndex index,
             DocumentSender sender,
+            Confirmations confirmations,
             AllocationRetry allocation,
             ElasticsearchSettings declared,
             Duration wait) {
         this.index = index;
         this.sender = sender;
+        this.confirmations = confirmations;
         this.allocation = allocation;
-        this.ids = declared.ids();
-        this.copies = declared.copies();
+        this.declared = declared;
         this.wait = wait;
     }
 
     @Override
     public Post write(Post post) {
         index.assertEnsured();
-        return ids == Ids.AUTO ? append(post) : create(post);
+        return declared.ids() == Ids.AUTO ? append(post) : create(post);
     }
 
     /** What many clients do: a write that failed is sent once more, whatever became of the first. */
     private Post append(Post post) {
-        Operation.Append append = new Operation.Append(post.id(), PostDocument.withId(post));
+        Operation.Append append = new Operation.Append(post.id(), PostDocument.of(post, declared));
         try {
             assertDurable(await(sender.send(append), System.nanoTime() + wait.toNanos()));
         } catch (StoreUnavailableException unknown) {
@@ -60,10 +67,11 @@ final class ElasticsearchPostWriter implements PostWriter {
 
     private Post create(Post post) {
         long deadlineNanos = System.nanoTime() + wait.toNanos();
-        PostDocument document = PostDocument.of(post);
+        PostDocument document = PostDocument.of(post, declared);
         Reply reply = await(sender.send(new Operation.Create(post.id(), document)), deadlineNanos);
         if (reply instanceof Reply.Taken) {
-            return existing(post, await(sender.send(new Operation.Confirm(post.id())), deadlineNanos));
+            Operation.Confirm confirm = confirmations.of(List.of(post.id())).getFirst();
+            return existing(post, await(sender.send(confirm), deadlineNanos));
         }
         assertDurable(reply);
         return document.toPost(post.id());
@@ -82,11 +90,14 @@ final class ElasticsearchPostWriter implements PostWriter {
 
     private void assertDurable(Reply reply) {
         switch (reply) {
-            case Reply.Written written when written.copies() >= copies -> elasticsearch.noteAnswer();
-            case Reply.Written written ->
+            case Reply.Written written when written.copies() >= declared.copies() -> elasticsearch.noteAnswer();
+            case Reply.Written written -> {
+                failures.increment();
                 throw elasticsearch.unavailable(
-                        "only %d of %d declared copies have the post".formatted(written.copies(), copies));
+                        "only %d of %d declared copies have the post".formatted(written.copies(), declared.copies()));
+            }
             case Reply.Unavailable unavailable -> {
+                failures.increment();
                 allocation.note(unavailable);
                 throw elasticsearch.unavailable(unavailable.reason());
             }
@@ -95,11 +106,18 @@ final class ElasticsearchPostWriter implements PostWriter {
         }
     }
 
+    /** Posts that were not acknowledged, by cause. */
+    @Override
+    public Map<String, Double> read() {
+        return Map.of("store_timeouts", timeouts.doubleValue(), "store_failures", failures.doubleValue());
+    }
+
     private Reply await(CompletableFuture<Reply> reply, long deadlineNanos) {
         try {
             return reply.get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException late) {
             reply.cancel(false);
+            timeouts.increment();
             throw elasticsearch.unavailable("Elasticsearch did not answer in %d ms; the post may or may not be stored"
                     .formatted(wait.toMillis()));
         } catch (InterruptedException interrupted) {

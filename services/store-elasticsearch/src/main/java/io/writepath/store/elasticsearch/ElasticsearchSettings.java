@@ -19,6 +19,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param translogDurability {@code request}: flushed before each answer; {@code async}, every 5 s, is a naive twin's
  * @param ids {@code own}: the post's id is the document's, so that a write sent again changes nothing; {@code auto}, a
  *     naive twin's, leaves the id to Elasticsearch and sends a failed write again
+ * @param searchIndex what of a text is in the index; {@code words} costs a write nothing more than the text itself
  * @param bulksInFlight bulk requests under way at most; the documents that arrive meanwhile make up the next one
  */
 @ConfigurationProperties("elasticsearch")
@@ -30,6 +31,7 @@ record ElasticsearchSettings(
         @DefaultValue("bulk") WriteMode writeMode,
         @DefaultValue("request") TranslogDurability translogDurability,
         @DefaultValue("own") Ids ids,
+        @DefaultValue("words") SearchIndex searchIndex,
         @DefaultValue("2") int bulksInFlight) {
 
     private static final int SHARDS_MAX = 1024;

@@ -1,6 +1,7 @@
 package io.writepath.store.elasticsearch;
 
 import co.elastic.clients.elasticsearch._types.Time;
+import io.writepath.post.BoundedGauges;
 import io.writepath.post.PostWriter;
 import java.time.Duration;
 import org.springframework.beans.factory.annotation.Value;
@@ -24,6 +25,9 @@ class ElasticsearchStoreAutoConfiguration {
     private static final Time COPIES_WAIT = Time.of(time -> time.time("1s"));
 
     private static final Time BATCH_COPIES_WAIT = Time.of(time -> time.time("10s"));
+
+    /** A small part of the 0.8 s after which the harness does without an instance's figures. */
+    private static final Duration GAUGES_WAIT = Duration.ofMillis(300);
 
     /** Beside one connection for each request in flight: audits, health, the consumer's bulks. */
     private static final int SPARE_CONNECTIONS = 16;
@@ -56,8 +60,9 @@ class ElasticsearchStoreAutoConfiguration {
             CommitRecorder commits,
             AllocationRetry allocation,
             ElasticsearchSettings settings) {
+        Confirmations confirmations = new Confirmations(connection.background(), settings.searchIndex());
         return new ElasticsearchPostBatchWriter(
-                index, connection.background(), BATCH_COPIES_WAIT, commits, allocation, settings.copies());
+                index, connection.background(), BATCH_COPIES_WAIT, commits, confirmations, allocation, settings);
     }
 
     @Bean
@@ -66,14 +71,30 @@ class ElasticsearchStoreAutoConfiguration {
     }
 
     @Bean
+    BoundedGauges elasticsearchIndexGauges(Connection connection) {
+        return new BoundedGauges("index-gauges", new IndexGauges(connection), GAUGES_WAIT);
+    }
+
+    @Bean
     ElasticsearchPostReader elasticsearchPostReader(Connection connection, ElasticsearchSettings settings) {
-        return new ElasticsearchPostReader(connection.foregroundBlocking(), settings.ids());
+        return new ElasticsearchPostReader(connection.foregroundBlocking(), settings);
     }
 
     @Bean
     ElasticsearchStoreInspector elasticsearchStoreInspector(
             Connection connection, PostIndex index, ElasticsearchSettings settings) {
         return new ElasticsearchStoreInspector(connection, index, settings);
+    }
+
+    @Bean
+    ElasticsearchLoader elasticsearchLoader(Connection connection, PostIndex index, ElasticsearchSettings settings) {
+        return new ElasticsearchLoader(connection.background(), index, settings);
+    }
+
+    @Bean
+    ElasticsearchSizes elasticsearchSizes(
+            Connection connection, ElasticsearchStoreInspector inspector, ElasticsearchSettings settings) {
+        return new ElasticsearchSizes(connection, inspector, settings.searchIndex());
     }
 
     /** Where posts go straight into the index. On a queue path the ingress has a writer of its own. */
@@ -98,8 +119,13 @@ class ElasticsearchStoreAutoConfiguration {
 
         @Bean
         ElasticsearchPostWriter elasticsearchPostWriter(
-                PostIndex index, DocumentSender sender, AllocationRetry allocation, ElasticsearchSettings settings) {
-            return new ElasticsearchPostWriter(index, sender, allocation, settings, WRITE_WAIT);
+                PostIndex index,
+                Connection connection,
+                DocumentSender sender,
+                AllocationRetry allocation,
+                ElasticsearchSettings settings) {
+            Confirmations confirmations = new Confirmations(connection.foregroundSoon(), settings.searchIndex());
+            return new ElasticsearchPostWriter(index, sender, confirmations, allocation, settings, WRITE_WAIT);
         }
     }
 }

@@ -2,9 +2,8 @@ package io.writepath.store.elasticsearch;
 
 import co.elastic.clients.elasticsearch.ElasticsearchClient;
 import co.elastic.clients.elasticsearch._types.ElasticsearchException;
-import co.elastic.clients.elasticsearch._types.Time;
+import co.elastic.clients.elasticsearch._types.query_dsl.Query;
 import co.elastic.clients.elasticsearch.cluster.HealthResponse;
-import co.elastic.clients.elasticsearch.core.SearchRequest;
 import co.elastic.clients.elasticsearch.core.SearchResponse;
 import co.elastic.clients.elasticsearch.core.search.Hit;
 import co.elastic.clients.transport.Version;
@@ -15,30 +14,29 @@ import io.writepath.post.StoredPost;
 import io.writepath.post.VersionSource;
 import java.io.IOException;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** Asks Elasticsearch itself, past everything this process remembers or was told. */
 final class ElasticsearchStoreInspector implements StoreInspector, VersionSource {
 
-    private static final int PAGE_DOCUMENTS = 10_000;
-    private static final Time KEEP_ALIVE = Time.of(time -> time.time("1m"));
+    private static final Query EVERYTHING = Query.of(any -> any.matchAll(all -> all));
 
     private final Connection connection;
     private final ElasticsearchClient client;
+    private final DocumentStream documents;
     private final PostIndex index;
     private final ElasticsearchSettings declared;
 
     ElasticsearchStoreInspector(Connection connection, PostIndex index, ElasticsearchSettings declared) {
         this.connection = connection;
         this.client = connection.background();
+        this.documents = new DocumentStream(client);
         this.index = index;
         this.declared = declared;
     }
@@ -71,14 +69,7 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
     public void forEach(Consumer<StoredPost> consumer) {
         try {
             refresh();
-            String pit = client.openPointInTime(
-                            open -> open.index(PostIndex.ALIAS).keepAlive(KEEP_ALIVE))
-                    .id();
-            try {
-                forEach(pit, consumer);
-            } finally {
-                client.closePointInTime(close -> close.id(pit));
-            }
+            documents.forEach(EVERYTHING, hit -> consumer.accept(toStoredPost(hit)));
         } catch (IOException | ElasticsearchException failure) {
             throw Failures.unavailable(failure);
         }
@@ -96,30 +87,6 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
         }
     }
 
-    private void forEach(String pit, Consumer<StoredPost> consumer) throws IOException {
-        List<Hit<PostDocument>> hits = page(pit, null);
-        while (!hits.isEmpty()) {
-            hits.forEach(hit -> consumer.accept(toStoredPost(hit)));
-            hits = hits.size() < PAGE_DOCUMENTS ? List.of() : page(pit, hits.getLast());
-        }
-    }
-
-    private List<Hit<PostDocument>> page(String pit, @Nullable Hit<PostDocument> last) throws IOException {
-        var request = new SearchRequest.Builder()
-                .pit(reader -> reader.id(pit).keepAlive(KEEP_ALIVE))
-                .sort(sort -> sort.field(field -> field.field("_shard_doc")))
-                .trackTotalHits(total -> total.enabled(false))
-                .size(PAGE_DOCUMENTS);
-        if (last != null) {
-            request.searchAfter(last.sort());
-        }
-        SearchResponse<PostDocument> page = client.search(request.build(), PostDocument.class);
-        if (page.timedOut() || page.shards().failed().intValue() > 0) {
-            throw new StoreUnavailableException("Elasticsearch could not read every shard");
-        }
-        return page.hits().hits();
-    }
-
     private static StoredPost toStoredPost(Hit<PostDocument> hit) {
         return new StoredPost(PostDocument.idOf(hit), PostDocument.of(hit).content(), null);
     }
@@ -132,6 +99,7 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
     public Durability durability() {
         Map<String, String> settings = new TreeMap<>(index.settings());
         HealthResponse health = index.health();
+        settings.put("search_index", index.searchIndex().spelled());
         settings.put("declared_copies", Integer.toString(declared.copies()));
         settings.put("assigned_copies", Integer.toString(health.activeShards()));
         settings.put("data_nodes", Integer.toString(health.numberOfDataNodes()));

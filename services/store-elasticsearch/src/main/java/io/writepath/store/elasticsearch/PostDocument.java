@@ -4,6 +4,7 @@ import co.elastic.clients.elasticsearch.core.search.Hit;
 import co.elastic.clients.json.JsonData;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.writepath.post.Post;
+import io.writepath.store.elasticsearch.ElasticsearchSettings.Ids;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
@@ -16,19 +17,22 @@ import org.jspecify.annotations.Nullable;
  *
  * @param createdAt epoch milliseconds, the mapping's format
  * @param postId only where Elasticsearch makes the {@code _id}
+ * @param bigrams of the content, only where those are searched, and on the way there: {@code _source} leaves them out
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record PostDocument(
-        String content, long createdAt, @Nullable String postId) {
+        String content,
+        long createdAt,
+        @Nullable String postId,
+        @Nullable String bigrams) {
 
-    static PostDocument of(Post post) {
-        return new PostDocument(post.content(), post.createdAt().toEpochMilli(), null);
-    }
-
-    /** With the post's id as a field like any other. */
-    static PostDocument withId(Post post) {
+    /** As it is sent to an index with these settings. */
+    static PostDocument of(Post post, ElasticsearchSettings declared) {
         return new PostDocument(
-                post.content(), post.createdAt().toEpochMilli(), post.id().toString());
+                post.content(),
+                post.createdAt().toEpochMilli(),
+                declared.ids() == Ids.AUTO ? post.id().toString() : null,
+                declared.searchIndex().cut(post.content()));
     }
 
     static Post toPost(Hit<PostDocument> hit) {
@@ -44,6 +48,7 @@ record PostDocument(
         return new PostDocument(
                 field(source, "content").to(String.class),
                 field(source, "createdAt").to(Long.class),
+                null,
                 null);
     }
 

@@ -29,6 +29,8 @@ final class PostIndex {
     static final String TRANSLOG_DURABILITY = "index.translog.durability";
     static final String ACTIVE_COPIES = "index.write.wait_for_active_shards";
 
+    private static final String ACTIVE_COPIES_SETTING = "write.wait_for_active_shards";
+    private static final String NEVER = "-1";
     private static final String EXISTS = "resource_already_exists_exception";
     private static final String ASSIGNED_WAIT = "10s";
 
@@ -51,7 +53,7 @@ final class PostIndex {
             if (!EXISTS.equals(answered.error().type())) {
                 throw answered;
             }
-            client.indices().putSettings(put -> put.index(NAME).settings(adjustable(new IndexSettings.Builder())));
+            asDeclared();
         }
         ensured = true;
     }
@@ -88,6 +90,12 @@ final class PostIndex {
                     "the index has %s shards, but ELASTICSEARCH_SHARDS is %d; POST /inspector/reset makes it anew"
                             .formatted(shards, declared.shards()));
         }
+        SearchIndex found = searchIndex();
+        if (found != declared.searchIndex()) {
+            throw new StoreUnavailableException(
+                    "the index holds %s, but ELASTICSEARCH_SEARCH_INDEX is %s; POST /inspector/reset makes it anew"
+                            .formatted(found.spelled(), declared.searchIndex().spelled()));
+        }
         HealthResponse health = health();
         if (health.numberOfDataNodes() < declared.copies()) {
             throw new StoreUnavailableException("%d copies need as many Elasticsearch nodes, and there are %d"
@@ -118,6 +126,36 @@ final class PostIndex {
         }
     }
 
+    /** What the live index is made for, as its mapping has it. */
+    SearchIndex searchIndex() {
+        try {
+            JsonNode fields = connection
+                    .get("/" + NAME + "/_mapping", Map.of())
+                    .path(NAME)
+                    .path("mappings")
+                    .path("properties");
+            return fields.has(SearchIndex.BIGRAMS.field()) ? SearchIndex.BIGRAMS : SearchIndex.WORDS;
+        } catch (IOException failure) {
+            throw Failures.unavailable(failure);
+        }
+    }
+
+    /**
+     * Without what slows a load down: refreshes, and copies beside the primary, for which writes must first not wait.
+     */
+    void bare() throws IOException {
+        client.indices().putSettings(put -> put.index(NAME)
+                .settings(settings -> settings.otherSettings(ACTIVE_COPIES_SETTING, JsonData.of(1))));
+        client.indices().putSettings(put -> put.index(NAME)
+                .settings(settings -> settings.refreshInterval(interval -> interval.time(NEVER))
+                        .numberOfReplicas("0")));
+    }
+
+    /** As it is declared, whatever it was set to in between. */
+    void asDeclared() throws IOException {
+        client.indices().putSettings(put -> put.index(NAME).settings(adjustable(new IndexSettings.Builder())));
+    }
+
     HealthResponse health() {
         try {
             return client.cluster().health(health -> health.index(NAME).timeout(limit -> limit.time("1s")));
@@ -127,7 +165,8 @@ final class PostIndex {
     }
 
     private void create() throws IOException {
-        try (InputStream mapping = PostIndex.class.getResourceAsStream("/posts-mapping.json")) {
+        try (InputStream mapping =
+                PostIndex.class.getResourceAsStream(declared.searchIndex().mapping())) {
             client.indices().create(create -> create.index(NAME)
                     .aliases(ALIAS, alias -> alias.isWriteIndex(true))
                     .settings(
@@ -147,7 +186,7 @@ final class PostIndex {
         return settings.numberOfReplicas(Integer.toString(declared.replicas()))
                 .refreshInterval(interval -> interval.time(declared.refreshInterval()))
                 .translog(translog -> translog.durability(declared.translogDurability()))
-                .otherSettings("write.wait_for_active_shards", JsonData.of(declared.copies()))
+                .otherSettings(ACTIVE_COPIES_SETTING, JsonData.of(declared.copies()))
                 .build();
     }
 }

@@ -57,9 +57,13 @@ final class Requests {
                 .timeout(copiesWait)
                 .id(confirm.id().toString())
                 .retryOnConflict(CONFIRM_RETRIES)
-                .doc(NO_CHANGE)
+                .doc(change(confirm))
                 .detectNoop(false)
                 .source(source -> source.fetch(true)));
+    }
+
+    private static Map<String, Object> change(Operation.Confirm confirm) {
+        return confirm.bigrams() == null ? NO_CHANGE : Map.of("bigrams", confirm.bigrams());
     }
 
     /** A real search for posts by their ids. */
@@ -84,10 +88,10 @@ final class Requests {
             case Operation.Append append ->
                 BulkOperation.of(item -> item.index(document -> document.document(append.document())));
             case Operation.Confirm confirm ->
-                BulkOperation.of(item -> item.update(
-                        update -> update.id(id).retryOnConflict(CONFIRM_RETRIES).action(action -> action.doc(NO_CHANGE)
-                                .detectNoop(false)
-                                .source(source -> source.fetch(true)))));
+                BulkOperation.of(item -> item.update(update -> update.id(id)
+                        .retryOnConflict(CONFIRM_RETRIES)
+                        .action(action ->
+                                action.doc(change(confirm)).detectNoop(false).source(source -> source.fetch(true)))));
         };
     }
 }

@@ -34,6 +34,7 @@ class ElasticsearchSettingsTests {
         "ELASTICSEARCH_WRITE_MODE, both",
         "ELASTICSEARCH_TRANSLOG_DURABILITY, never",
         "ELASTICSEARCH_IDS, any",
+        "ELASTICSEARCH_SEARCH_INDEX, letters",
         "ELASTICSEARCH_BULKS_IN_FLIGHT, 0"
     })
     void aBadValueEndsTheStartNamingItsVariable(String variable, String value, CapturedOutput output) {
@@ -53,7 +54,8 @@ class ElasticsearchSettingsTests {
                 "ELASTICSEARCH_REFRESH_INTERVAL", "500ms",
                 "ELASTICSEARCH_WRITE_MODE", "single",
                 "ELASTICSEARCH_TRANSLOG_DURABILITY", "async",
-                "ELASTICSEARCH_IDS", "auto"));
+                "ELASTICSEARCH_IDS", "auto",
+                "ELASTICSEARCH_SEARCH_INDEX", "bigrams"));
         try (var context = application.run()) {
             ElasticsearchSettings settings = context.getBean(ElasticsearchSettings.class);
             assertThat(settings.uris()).containsExactly("http://one:9200", "http://two:9200");
@@ -63,6 +65,7 @@ class ElasticsearchSettingsTests {
             assertThat(settings.writeMode()).isEqualTo(ElasticsearchSettings.WriteMode.SINGLE);
             assertThat(settings.translogDurability()).isEqualTo(TranslogDurability.Async);
             assertThat(settings.ids()).isEqualTo(ElasticsearchSettings.Ids.AUTO);
+            assertThat(settings.searchIndex()).isEqualTo(SearchIndex.BIGRAMS);
         }
     }
 

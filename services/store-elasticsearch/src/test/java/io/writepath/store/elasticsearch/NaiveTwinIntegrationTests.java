@@ -52,7 +52,7 @@ class NaiveTwinIntegrationTests {
             assertThat(store.writer().write(post)).isEqualTo(post);
 
             assertThat(store.reader().find(post.id())).contains(post);
-            assertThat(store.reader().search("영화", 10).posts()).containsExactly(post);
+            assertThat(store.reader().search("영화", 0, 10).posts()).containsExactly(post);
             assertThat(store.inspector().durability().level()).isEqualTo(Level.A);
             assertThat(store.stored()).containsExactly(new StoredPost(post.id(), post.content(), null));
         }

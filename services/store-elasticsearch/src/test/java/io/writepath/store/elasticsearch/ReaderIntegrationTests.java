@@ -35,7 +35,7 @@ class ReaderIntegrationTests {
 
     @Test
     void aSearchReturnsTheNewestFirstAndCountsAllExactly() {
-        PostPage page = store.reader().search("영화", 20);
+        PostPage page = store.reader().search("영화", 0, 20);
 
         assertThat(page.total()).isEqualTo(30);
         assertThat(page.posts()).hasSize(20).isSortedAccordingTo((a, b) -> b.createdAt()
@@ -45,21 +45,21 @@ class ReaderIntegrationTests {
 
     @Test
     void severalWordsAreFoundTogetherAndInOrder() {
-        assertThat(store.reader().search("정말 재미", 20).total()).isEqualTo(1);
-        assertThat(store.reader().search("재미 정말", 20).total()).isZero();
+        assertThat(store.reader().search("정말 재미", 0, 20).total()).isEqualTo(1);
+        assertThat(store.reader().search("재미 정말", 0, 20).total()).isZero();
     }
 
     /** Korean words keep their particles: what PostgreSQL's LIKE finds inside a word is not found here. */
     @Test
     void partOfAWordIsNotFound() {
-        assertThat(store.reader().search("영화는", 20).total()).isEqualTo(1);
-        assertThat(store.reader().search("재", 20).total()).isZero();
+        assertThat(store.reader().search("영화는", 0, 20).total()).isEqualTo(1);
+        assertThat(store.reader().search("재", 0, 20).total()).isZero();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"content:*", "*", "number* OR 영화", "\"", "영화~2", "{\"match_all\":{}}", "!!!"})
     void aKeywordIsDataAndNeverAQuery(String keyword) {
-        assertThat(store.reader().search(keyword, 20).total()).isZero();
+        assertThat(store.reader().search(keyword, 0, 20).total()).isZero();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.writepath.store.elasticsearch;
 
 import io.writepath.post.Post;
+import io.writepath.post.StoreSizes;
 import io.writepath.post.StoreUnavailableException;
 import io.writepath.post.StoredPost;
 import io.writepath.testsupport.ElasticsearchService;
@@ -59,6 +60,19 @@ final class RunningStore implements AutoCloseable {
 
     ElasticsearchStoreInspector inspector() {
         return context.getBean(ElasticsearchStoreInspector.class);
+    }
+
+    ElasticsearchLoader loader() {
+        return context.getBean(ElasticsearchLoader.class);
+    }
+
+    StoreSizes.Sizes sizes() {
+        return context.getBean(ElasticsearchSizes.class).sizes();
+    }
+
+    /** A post as this store's writer sends it. */
+    PostDocument document(Post post) {
+        return PostDocument.of(post, context.getBean(ElasticsearchSettings.class));
     }
 
     AllocationRetry allocation() {

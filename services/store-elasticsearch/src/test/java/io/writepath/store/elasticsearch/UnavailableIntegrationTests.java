@@ -127,7 +127,7 @@ class UnavailableIntegrationTests {
             List<CompletableFuture<Reply>> replies = new ArrayList<>();
             for (int i = 0; i < 12_000; i++) {
                 Post post = post("waiting " + i);
-                replies.add(store.sender().send(new Operation.Create(post.id(), PostDocument.of(post))));
+                replies.add(store.sender().send(new Operation.Create(post.id(), store.document(post))));
             }
             assertThat(replies.getLast().getNow(new Reply.Taken()))
                     .isEqualTo(new Reply.Unavailable("the queue before Elasticsearch is full"));
@@ -149,7 +149,7 @@ class UnavailableIntegrationTests {
             proxy.freeze();
             Post late = post("late");
             store.sender()
-                    .send(new Operation.Create(late.id(), PostDocument.of(late)))
+                    .send(new Operation.Create(late.id(), store.document(late)))
                     .cancel(false);
             proxy.heal();
             Awaitility.await().atMost(DEADLINE).untilAsserted(() -> {

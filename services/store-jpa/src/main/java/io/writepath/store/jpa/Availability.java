@@ -1,11 +1,14 @@
 package io.writepath.store.jpa;
 
+import io.writepath.post.Gauges;
 import io.writepath.post.PostConflictException;
 import io.writepath.post.StoreUnavailableException;
 import jakarta.persistence.PersistenceException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,11 +22,13 @@ import org.springframework.transaction.TransactionException;
  * and of wrong statements (class 42) are the request's or our own fault; a lost connection, a server that starts,
  * recovers, is full or read-only, and a pool without a free connection are not.
  */
-final class Availability {
+final class Availability implements Gauges {
 
     private static final Logger log = LoggerFactory.getLogger(Availability.class);
 
     private final AtomicBoolean answering = new AtomicBoolean(true);
+    private final LongAdder poolTimeouts = new LongAdder();
+    private final LongAdder failures = new LongAdder();
 
     /** Asks the database; throws {@link StoreUnavailableException} when it cannot serve. */
     <T> T ask(Supplier<T> question) {
@@ -59,7 +64,9 @@ final class Availability {
     }
 
     private StoreUnavailableException unavailable(RuntimeException failed) {
-        String reason = reason(sqlCause(failed));
+        SQLException cause = sqlCause(failed);
+        (isPoolTimeout(cause) ? poolTimeouts : failures).increment();
+        String reason = reason(cause);
         if (answering.getAndSet(false)) {
             // No stack trace: a database that comes back answers some requests and not others, and each change is a
             // line. Traces would cost a starting application the processor it needs to recover.
@@ -77,8 +84,18 @@ final class Availability {
         }
     }
 
+    private static boolean isPoolTimeout(@Nullable SQLException cause) {
+        return cause instanceof SQLTransientConnectionException;
+    }
+
+    /** Questions that were not answered, by cause. */
+    @Override
+    public Map<String, Double> read() {
+        return Map.of("pool_timeouts", poolTimeouts.doubleValue(), "store_failures", failures.doubleValue());
+    }
+
     private static String reason(@Nullable SQLException cause) {
-        if (cause instanceof SQLTransientConnectionException) {
+        if (isPoolTimeout(cause)) {
             return "no connection from the pool in time";
         }
         String state = cause == null ? null : cause.getSQLState();

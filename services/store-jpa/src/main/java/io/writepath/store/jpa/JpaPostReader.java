@@ -1,20 +1,22 @@
 package io.writepath.store.jpa;
 
 import io.writepath.post.Post;
+import io.writepath.post.PostCursor;
 import io.writepath.post.PostPage;
 import io.writepath.post.PostReader;
 import java.util.Optional;
 import java.util.UUID;
-import org.springframework.data.domain.PageRequest;
 
 /** Finds posts by id and by what they hold. */
 class JpaPostReader implements PostReader {
 
     private final PostRepository repository;
+    private final PostSearch search;
     private final Availability postgres;
 
-    JpaPostReader(PostRepository repository, Availability postgres) {
+    JpaPostReader(PostRepository repository, PostSearch search, Availability postgres) {
         this.repository = repository;
+        this.search = search;
         this.postgres = postgres;
     }
 
@@ -24,16 +26,12 @@ class JpaPostReader implements PostReader {
     }
 
     @Override
-    public PostPage search(String keyword, int size) {
-        return postgres.ask(() -> {
-            var page = repository.findByContentLike(containing(keyword), PageRequest.ofSize(size));
-            return new PostPage(
-                    page.getTotalElements(), page.map(PostEntity::toPost).getContent());
-        });
+    public PostPage search(String keyword, int page, int size) {
+        return postgres.ask(() -> search.page(keyword, page, size));
     }
 
-    /** The keyword as it is, anywhere: its own wildcards stand for themselves. */
-    private static String containing(String keyword) {
-        return "%" + keyword.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "%";
+    @Override
+    public PostPage searchAfter(String keyword, PostCursor after, int size) {
+        return postgres.ask(() -> search.after(keyword, after, size));
     }
 }

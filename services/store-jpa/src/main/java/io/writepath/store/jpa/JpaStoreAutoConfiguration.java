@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
@@ -20,9 +21,14 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Stores posts in PostgreSQL where {@code writepath.store=jpa}. An application with its own writer keeps it. */
+/**
+ * Stores posts in PostgreSQL where {@code writepath.store=jpa}, unless as tutorials have it. An application with its
+ * own writer keeps it.
+ */
 @AutoConfiguration(before = DataSourceAutoConfiguration.class)
 @ConditionalOnProperty(name = "writepath.store", havingValue = "jpa")
+@ConditionalOnProperty(name = "writepath.style", havingValue = "own", matchIfMissing = true)
+@EnableConfigurationProperties(PostgresSettings.class)
 @EntityScan(basePackageClasses = PostEntity.class)
 @EnableJpaRepositories(basePackageClasses = PostRepository.class, considerNestedRepositories = false)
 public class JpaStoreAutoConfiguration {
@@ -42,7 +48,6 @@ public class JpaStoreAutoConfiguration {
         pool.setAutoCommit(false); // Hibernate then takes a connection only when it has a statement to send
         pool.setConnectionTimeout(1_000);
         pool.setValidationTimeout(500); // of a connection that idled: part of the wait, not on top of it
-        pool.setInitializationFailTimeout(120_000); // PostgreSQL may still be starting
         pool.addDataSourceProperty("socketTimeout", "2"); // seconds; a frozen server must not pin a connection
         pool.addDataSourceProperty("connectTimeout", "2");
         pool.addDataSourceProperty("tcpKeepAlive", "true");
@@ -51,9 +56,11 @@ public class JpaStoreAutoConfiguration {
     }
 
     @Bean
-    DataSourceScriptDatabaseInitializer schema(DataSource dataSource) {
+    DataSourceScriptDatabaseInitializer schema(DataSource dataSource, PostgresSettings declared) {
         DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-        settings.setSchemaLocations(List.of("classpath:io/writepath/store/jpa/schema.sql"));
+        settings.setSchemaLocations(List.of(
+                "classpath:io/writepath/store/jpa/schema.sql",
+                "classpath:" + declared.searchIndex().script().getPath()));
         settings.setMode(DatabaseInitializationMode.ALWAYS);
         return new DataSourceScriptDatabaseInitializer(dataSource, settings);
     }
@@ -70,23 +77,20 @@ public class JpaStoreAutoConfiguration {
     }
 
     @Bean
-    JpaPostReader postReader(PostRepository repository, Availability postgres) {
-        return new JpaPostReader(repository, postgres);
+    JpaPostReader postReader(
+            PostRepository repository,
+            JdbcTemplate jdbc,
+            PlatformTransactionManager transactionManager,
+            PostgresSettings declared,
+            Availability postgres) {
+        TransactionTemplate reading = new TransactionTemplate(transactionManager);
+        reading.setReadOnly(true);
+        return new JpaPostReader(repository, new PostSearch(jdbc, reading, declared.searchIndex()), postgres);
     }
 
     @Bean
     BatchInsert postBatchWriter(
             JdbcTemplate jdbc, PlatformTransactionManager transactionManager, Availability postgres) {
         return new BatchInsert(jdbc, new TransactionTemplate(transactionManager), postgres);
-    }
-
-    @Bean
-    PoolGauges poolGauges(HikariDataSource pool) {
-        return new PoolGauges(pool);
-    }
-
-    @Bean
-    PostgresInspector postgresInspector(HikariDataSource pool) {
-        return new PostgresInspector(pool);
     }
 }

@@ -26,24 +26,38 @@ import org.jspecify.annotations.Nullable;
 /** Asks PostgreSQL itself, over connections of its own: an inspection never takes one from the pool under test. */
 final class PostgresInspector implements StoreInspector, VersionSource, AutoCloseable {
 
+    /** As PostgreSQL shows every session that only looks. */
+    static final String SESSION_NAME = "writepath-inspector";
+
     private static final String VISIBLE = "SELECT id FROM posts WHERE id = ANY(?)";
     private static final int FETCH_ROWS = 5_000;
+
+    /** By what an index is over and not by its name, so that it is the truth whoever made it. */
+    private static final String SEARCH_INDEX = """
+            SELECT coalesce(max(CASE WHEN indexdef LIKE '%gin_trgm_ops%' THEN 'trigram'
+              WHEN indexdef LIKE '%post_bigrams(%' THEN 'bigram' END), 'none')
+            FROM pg_indexes WHERE schemaname = current_schema() AND tablename = 'posts'
+            """;
+
     private static final String SETTINGS = """
             SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes',
               'track_commit_timestamp', 'wal_sync_method', 'synchronous_standby_names', 'max_wal_size',
               'checkpoint_timeout', 'commit_delay', 'shared_buffers', 'data_checksums')
-            """;
+            UNION ALL SELECT 'search_index', (%s)
+            """.formatted(SEARCH_INDEX);
 
     private final HikariDataSource pool;
+    private final SearchIndex declared;
     private final HikariDataSource connections;
 
-    PostgresInspector(HikariDataSource pool) {
+    PostgresInspector(HikariDataSource pool, SearchIndex declared) {
         this.pool = pool;
+        this.declared = declared;
         this.connections = new HikariDataSource(likeThePool(pool));
     }
 
     /** Same database, user and URL, so the same settings; patient, since a count or an export takes its time. */
-    private static HikariConfig likeThePool(HikariDataSource pool) {
+    static HikariConfig likeThePool(HikariDataSource pool) {
         HikariConfig config = new HikariConfig();
         config.setPoolName("inspector");
         config.setJdbcUrl(pool.getJdbcUrl());
@@ -57,7 +71,7 @@ final class PostgresInspector implements StoreInspector, VersionSource, AutoClos
         config.setInitializationFailTimeout(-1);
         config.addDataSourceProperty("socketTimeout", "60");
         config.addDataSourceProperty("connectTimeout", "2");
-        config.addDataSourceProperty("ApplicationName", "writepath-inspector");
+        config.addDataSourceProperty("ApplicationName", SESSION_NAME);
         return config;
     }
 
@@ -70,6 +84,12 @@ final class PostgresInspector implements StoreInspector, VersionSource, AutoClos
                 """));
         if (obstacle != null) {
             throw new StoreUnavailableException("PostgreSQL is not ready: " + obstacle);
+        }
+        String index = ask(connections, statement -> text(statement, SEARCH_INDEX));
+        if (!declared.spelled().equals(index)) {
+            throw new StoreUnavailableException(
+                    "the search index is '%s', but POSTGRES_SEARCH_INDEX is '%s'; POST /inspector/load/finish builds it"
+                            .formatted(index, declared.spelled()));
         }
     }
 
@@ -153,7 +173,12 @@ final class PostgresInspector implements StoreInspector, VersionSource, AutoClos
         connections.close();
     }
 
-    private interface Question<T extends @Nullable Object> {
+    /** Over a connection of the inspector's own. */
+    <T extends @Nullable Object> T ask(Question<T> question) {
+        return ask(connections, question);
+    }
+
+    interface Question<T extends @Nullable Object> {
         T ask(Statement statement) throws SQLException;
     }
 
@@ -161,7 +186,9 @@ final class PostgresInspector implements StoreInspector, VersionSource, AutoClos
         try (Connection connection = source.getConnection();
                 Statement statement = connection.createStatement()) {
             T answer = question.ask(statement);
-            connection.commit();
+            if (!connection.getAutoCommit()) {
+                connection.commit();
+            }
             return answer;
         } catch (SQLException failed) {
             throw new StoreUnavailableException("PostgreSQL does not answer: " + failed.getMessage(), failed);

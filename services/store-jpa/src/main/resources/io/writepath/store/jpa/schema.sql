@@ -2,7 +2,8 @@
 -- IF NOT EXISTS alone fails when two run it at once.
 SELECT pg_advisory_xact_lock(hashtext('writepath.schema'));
 
--- No index but the key: each further one is paid for by every write. A search scans (docs/architecture.md).
+-- No index but the key: each further one is paid for by every write. POSTGRES_SEARCH_INDEX may add one for searches,
+-- search-index-*.sql.
 CREATE TABLE IF NOT EXISTS posts (
     id uuid PRIMARY KEY,
     content text NOT NULL CHECK (char_length(content) BETWEEN 1 AND 1000),

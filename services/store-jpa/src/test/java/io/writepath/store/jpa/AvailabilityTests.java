@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.writepath.post.StoreUnavailableException;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -29,6 +30,19 @@ class AvailabilityTests {
                 .asString()
                 .contains("cannot serve: the connection failed (java.sql.SQLException: the peer has gone)");
         assertThat(output).doesNotContain("\tat ");
+    }
+
+    @Test
+    void whatIsNotAnsweredIsCountedByItsCause() {
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> postgres.ask(this::gone));
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> postgres.ask(this::usedUp));
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> postgres.ask(this::usedUp));
+        assertThat(postgres.ask(() -> "stored")).isEqualTo("stored");
+        assertThat(postgres.read()).containsEntry("pool_timeouts", 2.0).containsEntry("store_failures", 1.0);
+    }
+
+    private String usedUp() {
+        throw new DataAccessResourceFailureException("insert", new SQLTransientConnectionException("none is free"));
     }
 
     private String gone() {

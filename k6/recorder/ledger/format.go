@@ -1,0 +1,76 @@
+// Package ledger records what became of each request of a load.
+//
+// A ledger is a header of 32 bytes and then records of 32 bytes, all little-endian. scripts/src/writepath/load/recorded.py
+// reads them; a test on each side holds the same bytes.
+//
+//	header   0  magic "writepath ledger"    16  u32 version    20  u32 bytes of a record    24  zeros
+//	record   0  u64 start, µs since the epoch
+//	         8  u32 sequence
+//	        12  u32 blocked, µs: waiting for and making a connection
+//	        16  u32 duration, µs: from sending to the end of the answer; without one, until given up
+//	        20  u32 HTTP status; 0: no answer
+//	        24  u32 error code: k6's, or ours from 9000 on (k6/lib/ledger.js); 0: none
+//	        28  u32 check: the other seven words and checkSeed, exclusive or; a record of zeros is none
+package ledger
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+const (
+	magic       = "writepath ledger"
+	version     = 1
+	recordBytes = 32
+	headerBytes = 32
+	checkSeed   = 0x4C504657
+	usPerMs     = 1000
+)
+
+// Record is one finished request.
+type Record struct {
+	StartUs    uint64
+	Sequence   uint32
+	BlockedUs  uint32
+	DurationUs uint32
+	Status     uint32
+	ErrorCode  uint32
+}
+
+func header() []byte {
+	bytes := append(make([]byte, 0, headerBytes), magic...)
+	bytes = binary.LittleEndian.AppendUint32(bytes, version)
+	bytes = binary.LittleEndian.AppendUint32(bytes, recordBytes)
+	return bytes[:headerBytes]
+}
+
+// appendTo adds the record's bytes.
+func (r Record) appendTo(bytes []byte) []byte {
+	words := [...]uint32{
+		uint32(r.StartUs), uint32(r.StartUs >> 32), r.Sequence, r.BlockedUs, r.DurationUs, r.Status, r.ErrorCode,
+	}
+	check := uint32(checkSeed)
+	for _, word := range words {
+		bytes = binary.LittleEndian.AppendUint32(bytes, word)
+		check ^= word
+	}
+	return binary.LittleEndian.AppendUint32(bytes, check)
+}
+
+// microseconds of a time in milliseconds, to the nearest; an error where no field can hold it.
+func microseconds(name string, ms float64, most uint64) (uint64, error) {
+	us := math.Round(ms * usPerMs)
+	if !(us >= 0 && us <= float64(most)) { // NaN too
+		return 0, fmt.Errorf("%s: %v ms is no time that a record can hold", name, ms)
+	}
+	return uint64(us), nil
+}
+
+// whole is a number without a fraction that fits a field.
+func whole(name string, number float64) (uint32, error) {
+	if number != math.Trunc(number) || number < 0 || number > math.MaxUint32 {
+		return 0, fmt.Errorf("%s: %v is no number that a record can hold", name, number)
+	}
+	return uint32(number), nil
+}

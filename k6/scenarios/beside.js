@@ -1,0 +1,50 @@
+// Searches as in queries.js, and beside them writes as in ramp.js: two open models, each with its own plan and ledger.
+
+import exec from "k6/execution";
+import { openLedger } from "k6/x/ledger";
+
+import { arrivals } from "../lib/arrivals.js";
+import { readConfig, readSearchConfig } from "../lib/config.js";
+import { encodeId } from "../lib/ids.js";
+import { acknowledging, recorded, totalling } from "../lib/ledger.js";
+import { poster } from "../lib/posts.js";
+import { searcher } from "../lib/searches.js";
+import { countedByScenario, countsOf } from "../lib/summary.js";
+
+const searches = readSearchConfig(__ENV);
+const writes = readConfig(__ENV, "BENCH_WRITES_");
+const searchLedger = openLedger(searches.ledgerFile);
+const writeLedger = openLedger(writes.ledgerFile);
+const { questionOf, ask } = searcher(searches);
+const post = poster(writes);
+
+/** @type {import("k6/options").Options} */
+export const options = {
+  scenarios: {
+    searches: { ...arrivals(searches), exec: "search" },
+    writes: { ...arrivals(writes), exec: "write" },
+  },
+  ...countedByScenario(["searches", "writes"]),
+};
+
+export function search() {
+  const sequence = exec.scenario.iterationInTest;
+  const question = questionOf(sequence);
+  recorded(searchLedger, sequence, () => ask(question), totalling(question.total, searches.growing));
+}
+
+export function write() {
+  const sequence = exec.scenario.iterationInTest;
+  const id = encodeId(writes.runId, sequence);
+  recorded(writeLedger, sequence, () => post(sequence, id), acknowledging(id));
+}
+
+/** @param {any} data */
+export function handleSummary(data) {
+  searchLedger.close(); // as in ramp.js
+  writeLedger.close();
+  return {
+    [searches.summaryFile]: JSON.stringify(countsOf(data, searchLedger.begun(), "searches")),
+    [writes.summaryFile]: JSON.stringify(countsOf(data, writeLedger.begun(), "writes")),
+  };
+}

@@ -1,0 +1,39 @@
+"""Which capacity suite run is to be continued? The newest with something missing or failed, asked for the same."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from writepath.result.capacity import CAPACITY_FILE, load_suite
+from writepath.suite.resume import unfinished
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from writepath.result.capacity import CapacitySuite
+
+SAME = (
+    ("repetitions", "REPS"),
+    ("seed", "SEED"),
+    ("runtime", "RUNTIME"),
+    ("overrides", "settings"),
+    ("slo_ms", "SLO_MS"),
+    ("hold_seconds", "HOLD_SECONDS"),
+    ("dataset", "DATASET"),
+    ("variants", "VARIANTS, or their definition in variants.yaml"),
+    ("baseline", "the suite's baseline in suites.yaml"),
+    ("blocks", "what is in a block (`bench` leaves out twin and tools)"),
+)  # not the code: each search says which version made it
+
+
+def newest(wanted: CapacitySuite, results: Path) -> tuple[CapacitySuite, Path]:
+    """Its index without the searches that did not finish, and its folder; UsageError says what differs."""
+    paths = (results / wanted.suite).glob(f"*/{CAPACITY_FILE}")
+    return unfinished(wanted, paths, load_suite, _left, same=SAME, what="a search missing or failed")
+
+
+def _left(index: CapacitySuite) -> CapacitySuite | None:
+    kept = tuple(line for line in index.searches if line.outcome == "finished")
+    whole = len(kept) + len(index.ceilings) >= sum(map(len, index.blocks))
+    return None if whole else dataclasses.replace(index, searches=kept)

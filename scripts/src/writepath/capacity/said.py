@@ -1,0 +1,34 @@
+"""How is a bracket said? In words, for a line of the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath.result.capacity import answers
+
+if TYPE_CHECKING:
+    from writepath.result.capacity import Bracket, Search
+
+
+def bracket(found: Bracket | None) -> str:
+    """In words, with what is open about it."""
+    if found is None:
+        return "not searched"
+    low, high = found.last_pass_per_s, found.first_fail_per_s
+    if low is None:
+        return "not found: no hold was counted" if high is None else f"below {high:,g}/s, where holds fail"
+    if high is None:
+        return f"at least {low:,g}/s" + ("" if found.at_least else ", open above")
+    least = "at least " if found.at_least else ""
+    return f"{least}{low:,g}/s, fails at {high:,g}/s" + ("" if answers(found) else ", open: not within 5 %")
+
+
+def search(found: Search) -> str:
+    """One line of the terminal."""
+    if found.outcome != "finished":
+        return found.error or f"{len(found.holds)} holds are kept"
+    words = f"sustained {bracket(found.sustained)}"
+    if found.burst != found.sustained:
+        words += f"; burst {bracket(found.burst)}"
+    holds = max((part.holds for part in (found.sustained, found.burst) if part), default=0)
+    return f"{words}; {holds} holds"

@@ -1,0 +1,199 @@
+"""How does one search for capacity go? Start, verify, warm up, holds until the search has ended, overload, stop."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from writepath.capacity import hold as holding
+from writepath.capacity import overload as overloading
+from writepath.capacity.kept import rigged, to_its_end
+from writepath.capacity.search import Searcher
+from writepath.errors import StartError
+from writepath.load.plan import new_run_id
+from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, Hold, Overload, Search, answers, save_search
+from writepath.run import loading
+from writepath.run.draft import dataset_facts, moment, required
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from writepath.capacity.rig import Rig
+    from writepath.load.dataset import Dataset
+    from writepath.progress import Progress
+    from writepath.registry import Scenario, Variant
+    from writepath.result import Code, Durability
+    from writepath.run.runner import Bench
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSpec:
+    """One variant in one block, before its search."""
+
+    suite: str
+    variant: Variant
+    scenario: Scenario  # its one phase: from the lowest rate to the highest
+    block: int
+    position: int
+    again: bool  # the baseline a second time
+    seed: int
+    slo_ms: float
+    hold_seconds: float
+    overrides: Mapping[str, str]
+    dataset: Dataset
+    code: Code
+    folder: Path
+    begins_per_s: float | None = None  # the ramp; None: at the lowest rate
+
+
+@dataclass(kw_only=True)
+class Draft:
+    """A search under way; search.json can be written at any moment."""
+
+    spec: SearchSpec
+    bench: Bench
+    searcher: Searcher
+    run_id: str = field(default_factory=new_run_id)
+    began: float = field(default_factory=time.time)
+    outcome: Literal["finished", "failed", "aborted"] = "aborted"  # until proved otherwise
+    error: str | None = None
+    durability: Durability | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    holds: list[Hold] = field(default_factory=list)
+    overload: Overload | None = None
+    saved: Search | None = None
+
+    def fail(self, error: str) -> None:
+        """It could not be searched to its end, or the stack not be stopped; what there is stays."""
+        self.outcome, self.error = "failed", error
+
+    def save(self) -> Search:
+        """Writes search.json; what it says."""
+        self.saved = self.search()
+        save_search(self.saved, self.spec.folder)
+        return self.saved
+
+    def search(self) -> Search:
+        """As far as it is known now."""
+        spec, variant = self.spec, self.spec.variant
+        return Search(
+            schema_version=CAPACITY_SCHEMA_VERSION,
+            run_id=self.run_id,
+            suite=spec.suite,
+            variant=variant.name,
+            title=variant.title,
+            family=variant.family,
+            acknowledges=variant.acknowledges,
+            block=spec.block,
+            position=spec.position,
+            again=spec.again,
+            runtime=self.bench.runtime.name,
+            seed=spec.seed,
+            overrides=dict(spec.overrides),
+            dataset=dataset_facts(spec.dataset),
+            code=spec.code,
+            slo_ms=spec.slo_ms,
+            hold_seconds=spec.hold_seconds,
+            started_at=moment(self.began),
+            finished_at=moment(time.time()),
+            outcome=self.outcome,
+            error=self.error,
+            durability=self.durability,
+            sustained=self.searcher.sustained() if self.holds else None,
+            burst=self.searcher.burst() if self.holds else None,
+            holds=tuple(self.holds),
+            overload=self.overload,
+            host=self.bench.host,
+            versions=dict(self.versions),
+        )
+
+
+def execute(spec: SearchSpec, bench: Bench) -> Search:
+    """One search from start to stop; search.json is there whatever happens. Only KeyboardInterrupt comes out."""
+    state = Draft(spec=spec, bench=bench, searcher=_searcher(spec))
+    with to_its_end(state, spec.folder), rigged(spec, bench) as rig:
+        _prepare(state, rig)
+        make_holds(state.searcher, rig, state.holds, state.save)
+        _overload(state, rig)
+    return required(state.saved)
+
+
+def _searcher(spec: SearchSpec) -> Searcher:
+    (rates,) = spec.scenario.phases
+    return Searcher(
+        lowest_per_s=rates.from_per_s,
+        highest_per_s=rates.to_per_s,
+        hold_seconds=spec.hold_seconds,
+        queue=spec.variant.ingress != spec.variant.inspector,
+        start_per_s=spec.begins_per_s,
+    )
+
+
+def _prepare(state: Draft, rig: Rig) -> None:
+    """Proved empty, proved to write, read back, and warm."""
+    state.durability, state.versions = verified(rig)
+    require_promise(state.durability, rig.spec.variant)
+    state.bench.progress.phase("warm-up")
+    loading.warm_up(rig.spec.scenario, state.bench, rig.stack, rig.spec.folder)
+
+
+def verified(rig: Rig) -> tuple[Durability, Mapping[str, str]]:
+    """Empties the stack, has it write, reads it back: what a 201 promises, and the versions. Leaves settings.json."""
+    spec, bench, truth = rig.spec, rig.bench, rig.truth
+    bench.progress.phase("empty")
+    truth.empty()  # of the write that proved the stack ready
+    bench.progress.phase("verify")
+    truth.verify_one_write(new_run_id(), spec.dataset.lines[0])
+    durability = truth.durability()
+    versions = {**bench.runtime.versions(spec.variant), **truth.versions()}
+    loading.write_json(spec.folder / loading.SETTINGS_FILE, rig.stack.effective_settings())
+    return durability, versions
+
+
+def require_promise(durability: Durability, variant: Variant) -> None:
+    """StartError where a 201 promises less than the variant declares."""
+    if durability.level > variant.level:
+        raise StartError(
+            f"a 201 promises less than declared: level {durability.level}, not {variant.level};"
+            " its capacity would be that of another path"
+        )
+
+
+def make_holds(searcher: Searcher, rig: Rig, holds: list[Hold], save: Callable[[], object]) -> None:
+    """Holds until the searcher has ended; each is put down, saved and said before the next begins."""
+    progress = rig.bench.progress
+    while (step := searcher.next()) is not None:
+        number = len(holds) + 1
+        made = holding.hold(step, number, rig)
+        searcher.told(step, made)
+        holds.append(made)
+        save()
+        _say(progress, made)
+        require_whole(rig, f"in hold {number}, at {step.rate_per_s:,g}/s")
+    if not answers(searcher.sustained()):
+        progress.say(f"  no answer: {searcher.ended}")
+
+
+def _overload(state: Draft, rig: Rig) -> None:
+    """Only beyond a capacity that was found is there an overload."""
+    capacity = state.searcher.sustained().last_pass_per_s
+    if capacity is not None:
+        state.overload = overloading.overload(capacity, rig)
+        require_whole(rig, f"in the overload, at up to twice {capacity:,.0f}/s")
+
+
+def require_whole(rig: Rig, when: str) -> None:
+    """StartError where a component was lost: what follows is no longer the same path, and not warm."""
+    if lost := rig.stack.lost_components():
+        raise StartError(f"component lost {when}: {'; '.join(lost)}")
+
+
+def _say(progress: Progress, made: Hold) -> None:
+    p99 = made.planned_latency_ms.p99
+    word = made.verdict + (" (burst)" if made.burst and made.verdict != "pass" else "")
+    line = (
+        f"hold {made.number}, {made.rate_per_s:,g}/s: {word}, p99 {'-' if p99 is None else f'{p99:.0f} ms'}"
+    )
+    progress.say("  " + "; ".join((line, *made.reasons)))

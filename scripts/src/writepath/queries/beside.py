@@ -1,0 +1,190 @@
+"""How do searches and writes get on beside each other? Half of the search capacity, alone and then beside a write load.
+
+Afterwards every acknowledged write is searched for, by each of the keywords that must find it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from writepath.capacity.edges import rounded
+from writepath.capacity.hold import plan_of
+from writepath.capacity.rig import load
+from writepath.capacity.search import Step
+from writepath.capacity.search_run import require_whole
+from writepath.load.ledger import WRONG_TOTAL, Outcome
+from writepath.load.plan import arrival_plan, decode_id, new_run_id
+from writepath.queries.asking import searching
+from writepath.queries.oracle import lines_of
+from writepath.registry import Phase, Scenario, WarmUp
+from writepath.result.queries import Beside
+from writepath.run import figures as measured
+from writepath.run import loading, visible
+from writepath.run.draft import required
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from writepath.capacity.rig import Loaded, Rig
+    from writepath.load import k6
+    from writepath.load.ledger import Ledger
+    from writepath.load.plan import ArrivalPlan
+    from writepath.queries.answers import Client
+    from writepath.queries.corpus import Corpus
+    from writepath.result.queries import SearchMode
+    from writepath.run.runner import Bench
+    from writepath.run.visible import Seen
+
+SHARE = 0.5  # of the capacity for searches
+WRITES_PER_S = 50.0
+WRITING = Scenario(  # as in other suites: after its restart a store has written nothing yet
+    name="writes", script="k6/scenarios/ramp.js", phases=(), warm_up=WarmUp(requests=1000, rate_per_s=200)
+)
+REQUESTS = 200  # searches, at least: fewer carry no p95
+SCRIPT = "k6/scenarios/beside.js"
+ALONE, BESIDE, WRITES = "alone", "beside", "beside-writes"  # folders
+CONTENT_FILE = "content.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """The writes, when their load had ended."""
+
+    run_id: str
+    plan: ArrivalPlan
+    taken: Ledger
+    dropped: int
+    seen: Seen | None  # when the store showed the sampled ones
+
+    @property
+    def acknowledged(self) -> NDArray[np.int64]:
+        """Sequences, ascending."""
+        return _acknowledged(self.taken)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meeting:
+    """What both loads need."""
+
+    rig: Rig
+    corpus: Corpus
+    mode: SearchMode
+    questions: Path
+    client: Client
+
+
+def beside(capacity_per_s: float, meeting: Meeting) -> Beside:
+    """capacity_per_s: of searches. Adds posts to the store."""
+    rig, phase = meeting.rig, meeting.rig.bench.progress.phase
+    rate = rounded(SHARE * capacity_per_s)
+    seconds = max(rig.spec.hold_seconds, float(math.ceil(REQUESTS / rate)))
+    plan = plan_of(Step(kind="search", rate_per_s=rate, seconds=seconds), rig.spec.slo_ms)
+    phase(f"searches alone, {rate:,g}/s")
+    quiet = searching(rig, meeting.questions, added_meanwhile=False)
+    alone = load(quiet, plan, rig.spec.folder / ALONE)
+    require_whole(rig, "with searches alone")
+    writes = _writes(meeting, seconds)
+    phase("warm-up of writes")
+    loading.warm_up(WRITING, _writing(meeting, writes.content), rig.stack, writes.folder)
+    phase(f"searches, {rate:,g}/s, beside writes, {WRITES_PER_S:g}/s")
+    searched, written = _both(meeting, plan, writes)
+    require_whole(rig, "with searches beside writes")
+    phase("search for every write")
+    figures = measured.figures(written.plan, written.taken, written.dropped)
+    visible_ms = measured.time_to_visible(written.taken, written.seen).time_to_visible_ms
+    return Beside(
+        search_rate_per_s=rate,
+        write_rate_per_s=WRITES_PER_S,
+        seconds=seconds,
+        search_latency_ms=searched.figures.planned_latency_ms,
+        write_latency_ms=figures.planned_latency_ms,
+        alone_latency_ms=alone.figures.planned_latency_ms,
+        visible_ms_median=None if visible_ms is None else visible_ms.median,
+        visible_ms_p95=None if visible_ms is None else visible_ms.p95,
+        writes_acknowledged=len(written.acknowledged),
+        writes_found=found(written, meeting),
+        wrong_answers=_wrong(alone) + _wrong(searched),
+    )
+
+
+def _both(meeting: Meeting, plan: ArrivalPlan, writes: k6.Load) -> tuple[Loaded, Written]:
+    rig = meeting.rig
+    mixed = searching(rig, meeting.questions, added_meanwhile=True)
+    scenario = dataclasses.replace(rig.spec.scenario, script=SCRIPT)
+    mixed = dataclasses.replace(mixed, spec=dataclasses.replace(rig.spec, scenario=scenario))
+    try:
+        with visible.Prober.of(rig.truth.store, writes.plan, writes.run_id, rig.spec.seed) as prober:
+            searched = load(mixed, plan, rig.spec.folder / BESIDE, writes)
+            result = required(searched.driven.result.beside)
+            taken = loading.keep_ledger(result, writes.folder)
+            prober.settle(_acknowledged(taken))
+    except BaseException:
+        loading.rescue_ledger(writes.folder)
+        raise
+    seen = prober.seen()
+    if seen is not None:
+        visible.save(seen, writes.folder / "visible.csv.gz")
+    dropped = loading.dropped(result, writes.plan, taken)
+    return searched, Written(run_id=writes.run_id, plan=writes.plan, taken=taken, dropped=dropped, seen=seen)
+
+
+def _writes(meeting: Meeting, seconds: float) -> k6.Load:
+    """As long as the searches; of lines that a search must find."""
+    rig, written = meeting.rig, meeting.corpus.written
+    phase = Phase(name="writes", seconds=seconds, from_per_s=WRITES_PER_S, to_per_s=WRITES_PER_S)
+    plan, run_id, folder = arrival_plan([phase]), new_run_id(), rig.spec.folder / WRITES
+    folder.mkdir(parents=True, exist_ok=True)
+    content = folder / CONTENT_FILE
+    written.write(content)
+    facts = {"run_id": run_id, **loading.plan_facts(plan, rig.spec.seed, written)}
+    loading.write_json(folder / loading.PLAN_FILE, facts)
+    return loading.load_of(WRITING, _writing(meeting, content), rig.stack, plan, run_id, folder)
+
+
+def _writing(meeting: Meeting, content: Path) -> Bench:
+    return dataclasses.replace(meeting.rig.bench, content=content)
+
+
+def found(written: Written, meeting: Meeting) -> int:
+    """How many acknowledged writes every search finds that must find them, after a refresh."""
+    meeting.rig.truth.count()  # refreshes
+    lines = meeting.corpus.written.lines
+    keywords = [keyword.text for keyword in meeting.corpus.keywords]
+    ruled = lines_of(lines, keywords)
+    acknowledged = written.acknowledged
+    missing: set[int] = set()
+    for keyword in keywords:
+        holds = np.isin(acknowledged % len(lines), ruled[keyword].of(meeting.mode))
+        wanted = set(acknowledged[holds].tolist())
+        if wanted:
+            missing |= wanted - _searched(keyword, written.run_id, meeting.client)
+    return len(acknowledged) - len(missing)
+
+
+def _searched(keyword: str, run_id: str, client: Client) -> set[int]:
+    """Writes of the run that a search finds: they are younger than all other posts."""
+    sequences: set[int] = set()
+    cursor: str | None = None
+    while True:
+        ids, cursor = client.page(keyword, cursor)
+        decoded = [decode_id(post_id) for post_id in ids]
+        ours = {known[1] for known in decoded if known is not None and known[0] == run_id}
+        sequences |= ours
+        if cursor is None or len(ours) < len(ids):
+            return sequences
+
+
+def _acknowledged(taken: Ledger) -> NDArray[np.int64]:
+    sequences: NDArray[np.int64] = taken.records["seq"][taken.outcomes() == Outcome.ACKNOWLEDGED]
+    return sequences
+
+
+def _wrong(loaded: Loaded) -> int:
+    return int((loaded.taken.records["error_code"] == WRONG_TOTAL).sum())

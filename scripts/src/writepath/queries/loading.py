@@ -1,0 +1,91 @@
+"""How do the posts come into the store, and are they all there? The inspector's bulk load, then every row read back."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from writepath.errors import AuditError
+from writepath.result.queries import Loading
+from writepath.run.stored import PREFIX_LENGTH, Rows
+
+if TYPE_CHECKING:
+    from writepath.progress import Progress
+    from writepath.queries.documents import Documents
+    from writepath.run.inspector import Inspector
+
+NAMED = 3  # ids in an error
+
+
+def load(documents: Documents, store: Inspector, progress: Progress) -> Loading:
+    """Into an empty store. AuditError where it holds anything else than these posts afterwards."""
+    progress.phase("load posts")
+    store.begin_load()
+    seconds = _send(documents, store, progress)
+    progress.phase("build the search index")
+    built = store.finish_load()
+    progress.phase("read back")
+    digest = read_back(documents, store)
+    sizes = store.sizes()
+    if sizes.documents != documents.count:
+        raise AuditError(
+            f"{store.service}: /inspector/sizes counts {sizes.documents:,} documents, {documents.count:,} are stored"
+        )
+    return Loading(
+        documents=documents.count,
+        seconds=round(seconds, 3),
+        build_seconds=None if built.build_seconds is None else round(built.build_seconds, 3),
+        settle_seconds=round(built.settle_seconds, 3),
+        store_bytes=sizes.store_bytes,
+        search_index_bytes=sizes.search_index_bytes,
+        parts_bytes=dict(sizes.parts_bytes),
+        digest=digest,
+    )
+
+
+def _send(documents: Documents, store: Inspector, progress: Progress) -> float:
+    """All posts, one request after the other; what the requests took, in seconds."""
+    seconds, done = 0.0, 0
+    for posts, lines in documents.chunks():
+        began = time.monotonic()
+        taken = store.load(lines)
+        seconds += time.monotonic() - began
+        if taken != posts:
+            raise AuditError(f"{store.service}: /inspector/load took {taken} of {posts} posts")
+        done += posts
+        progress.piece(done, documents.count, "posts", seconds)
+    return seconds
+
+
+def read_back(documents: Documents, store: Inspector) -> str:
+    """The digest of what is stored. AuditError names what is missing, foreign, twice there or of other content."""
+    rows = Rows(documents.post_id(0)[:PREFIX_LENGTH], hashed=True)
+    store.read_posts(rows)
+    sequences = rows.seq
+    order = np.argsort(sequences, kind="stable")
+    sequences, hashes = sequences[order], rows.hashes[order]
+    wanted = np.arange(documents.count)
+    again = sequences[1:][sequences[1:] == sequences[:-1]]
+    flaws = {
+        "missing": np.setdiff1d(wanted, sequences),
+        "twice there": np.unique(again),
+        "of no post": np.setdiff1d(sequences, wanted),
+    }
+    found = [_flaw(name, [documents.post_id(n) for n in which.tolist()]) for name, which in flaws.items()]
+    found.append(_flaw("foreign", rows.foreign_ids))
+    if not any(found):
+        changed = np.flatnonzero(hashes != documents.hashes())
+        found.append(_flaw("of other content", [documents.post_id(n) for n in changed.tolist()]))
+    if said := [words for words in found if words]:
+        raise AuditError(
+            f"{store.service}: the store does not hold the {documents.count:,} posts that were loaded:"
+            f" {'; '.join(said)}. What it finds would be of other posts."
+        )
+    return documents.digest(hashes)
+
+
+def _flaw(name: str, ids: list[str]) -> str:
+    more = ", ..." if len(ids) > NAMED else ""
+    return f"{len(ids):,} {name} ({', '.join(ids[:NAMED])}{more})" if ids else ""

@@ -1,0 +1,184 @@
+"""How does one variant's reading go? Load the posts, restart the stores, rounds, search for capacity, writes beside."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from writepath.capacity.kept import rigged, to_its_end
+from writepath.capacity.search_run import SearchSpec, make_holds, require_promise, require_whole, verified
+from writepath.errors import StartError
+from writepath.load.plan import new_run_id
+from writepath.queries import asking, loading, rounds
+from writepath.queries import beside as besides
+from writepath.queries.answers import Client
+from writepath.queries.corpus import write_questions
+from writepath.result.queries import QUERIES_SCHEMA_VERSION, Read, save_read
+from writepath.run.draft import dataset_facts, moment, required
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from writepath.capacity.rig import Rig
+    from writepath.capacity.search import Searcher
+    from writepath.queries.corpus import Corpus
+    from writepath.result import Durability
+    from writepath.result.capacity import Hold
+    from writepath.result.queries import Beside, Hits, Loading, Round, SearchMode
+    from writepath.run.runner import Bench
+
+SEARCH_INDEX = ("search_index", "store.search_index")  # of a service that stores; behind a queue
+BY_WORDS = (
+    "words"  # the one index whose searches are of words; all others find any text that holds the keyword
+)
+UNKNOWN = "unknown"  # until it is read back
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadSpec(SearchSpec):
+    """One variant in one block, before its reading."""
+
+    corpus: Corpus
+    rounds: int
+
+
+@dataclass(kw_only=True)
+class Draft:
+    """A reading under way; read.json can be written at any moment."""
+
+    spec: ReadSpec
+    bench: Bench
+    run_id: str = field(default_factory=new_run_id)
+    began: float = field(default_factory=time.time)
+    outcome: Literal["finished", "failed", "aborted"] = "aborted"  # until proved otherwise
+    error: str | None = None
+    search_index: str = UNKNOWN
+    durability: Durability | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    loading: Loading | None = None
+    hits: list[Hits] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    searcher: Searcher | None = None
+    holds: list[Hold] = field(default_factory=list)
+    beside: Beside | None = None
+    saved: Read | None = None
+
+    @property
+    def mode(self) -> SearchMode:
+        """What a search of this variant finds."""
+        return "native" if self.search_index == BY_WORDS else "substring"
+
+    def fail(self, error: str) -> None:
+        """It could not be read to its end, or the stack not be stopped; what there is stays."""
+        self.outcome, self.error = "failed", error
+
+    def save(self) -> Read:
+        """Writes read.json; what it says."""
+        self.saved = self.read()
+        save_read(self.saved, self.spec.folder)
+        return self.saved
+
+    def read(self) -> Read:
+        """As far as it is known now."""
+        spec, variant = self.spec, self.spec.variant
+        return Read(
+            schema_version=QUERIES_SCHEMA_VERSION,
+            run_id=self.run_id,
+            suite=spec.suite,
+            variant=variant.name,
+            title=variant.title,
+            family=variant.family,
+            mode=self.mode,
+            search_index=self.search_index,
+            block=spec.block,
+            position=spec.position,
+            again=spec.again,
+            runtime=self.bench.runtime.name,
+            seed=spec.seed,
+            overrides=dict(spec.overrides),
+            dataset=dataset_facts(spec.dataset),
+            code=spec.code,
+            started_at=moment(self.began),
+            finished_at=moment(time.time()),
+            outcome=self.outcome,
+            error=self.error,
+            durability=self.durability,
+            loading=self.loading,
+            hits=tuple(self.hits),
+            rounds=tuple(self.rounds),
+            capacity=self.searcher.sustained() if self.searcher is not None and self.holds else None,
+            holds=tuple(self.holds),
+            beside=self.beside,
+            host=self.bench.host,
+            versions=dict(self.versions),
+        )
+
+
+def execute(spec: ReadSpec, bench: Bench) -> Read:
+    """One reading from start to stop; read.json is there whatever happens. Only KeyboardInterrupt comes out."""
+    state = Draft(spec=spec, bench=bench)
+    with (
+        to_its_end(state, spec.folder),
+        rigged(spec, bench) as rig,
+        Client(rig.stack.base_url) as client,
+    ):
+        _prepare(state, rig)
+        _ask(state, rig, client)
+    return required(state.saved)
+
+
+def _prepare(state: Draft, rig: Rig) -> None:
+    """Proved to write, emptied, and filled with the posts that are searched."""
+    state.durability, state.versions = verified(rig)
+    require_promise(state.durability, rig.spec.variant)
+    state.search_index = _search_index(rig)
+    rig.bench.progress.phase("empty")
+    rig.truth.empty()
+    documents = state.spec.corpus.documents
+    state.loading = loading.load(documents, rig.truth.store, rig.bench.progress)
+    state.save()
+
+
+def _search_index(rig: Rig) -> str:
+    """As the store that is searched says itself. StartError where it does not."""
+    settings = rig.truth.store.durability().settings
+    found = next((settings[name] for name in SEARCH_INDEX if name in settings), None)
+    if found is None:
+        raise StartError(
+            f"{rig.truth.store.service}: /inspector/durability does not say which search index there is,"
+            " so that nobody knows what a search must find"
+        )
+    return found
+
+
+def _ask(state: Draft, rig: Rig, client: Client) -> None:
+    """One client first, then many."""
+    spec, corpus, progress = state.spec, state.spec.corpus, rig.bench.progress
+    totals, odd = rounds.totals(corpus, state.mode, client, progress)
+    questions = spec.folder / asking.QUESTIONS_FILE
+    write_questions(corpus.drawn, totals, questions)
+    rounds.restart(rig, corpus.documents.post_id(0), client)
+    orders = rounds.orders(corpus.asked, spec.rounds, spec.seed, spec.block)
+    state.rounds, hits = rounds.ask(corpus, state.mode, client, orders, progress)
+    state.hits = [*hits, *odd]
+    state.save()
+    _say(state, rig)
+    rounds.require_right(state.hits)
+    require_whole(rig, "in the rounds")
+    state.searcher = asking.searcher(spec, rounds.first_page_ms(state.rounds))
+    asked = asking.searching(rig, questions, added_meanwhile=False)
+    make_holds(state.searcher, asked, state.holds, state.save)
+    capacity = state.searcher.sustained().last_pass_per_s
+    if capacity is not None:
+        meeting = besides.Meeting(rig=rig, corpus=corpus, mode=state.mode, questions=questions, client=client)
+        state.beside = besides.beside(capacity, meeting)
+
+
+def _say(state: Draft, rig: Rig) -> None:
+    """What is odd about the answers, and what one client waited."""
+    progress = rig.bench.progress
+    progress.say(f"  a first page took one client {rounds.first_page_ms(state.rounds):.1f} ms on average")
+    for one in state.hits:
+        if not one.explained:
+            progress.say(f"  '{one.keyword}' finds {one.found:,} posts, which our rule does not explain")

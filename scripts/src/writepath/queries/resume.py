@@ -1,0 +1,41 @@
+"""Which suite run of searches is to be continued? The newest with something missing or failed, asked for the same."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from writepath.result.queries import QUERIES_FILE, load_suite
+from writepath.suite.resume import unfinished
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from writepath.result.queries import QueriesSuite
+
+SAME = (
+    ("repetitions", "REPS"),
+    ("seed", "SEED"),
+    ("runtime", "RUNTIME"),
+    ("overrides", "settings"),
+    ("documents", "DOCS"),
+    ("rounds", "ROUNDS"),
+    ("keywords", "the suite's keywords in suites.yaml"),
+    ("slo_ms", "SLO_MS"),
+    ("hold_seconds", "HOLD_SECONDS"),
+    ("dataset", "DATASET"),
+    ("variants", "VARIANTS, or their definition in variants.yaml"),
+    ("baseline", "the suite's baseline in suites.yaml"),
+    ("blocks", "what is in a block (`bench` leaves out the twin)"),
+)  # not the code: each reading says which version made it
+
+
+def newest(wanted: QueriesSuite, results: Path) -> tuple[QueriesSuite, Path]:
+    """Its index without the readings that did not finish, and its folder; UsageError says what differs."""
+    paths = (results / wanted.suite).glob(f"*/{QUERIES_FILE}")
+    return unfinished(wanted, paths, load_suite, _left, same=SAME, what="a reading missing or failed")
+
+
+def _left(index: QueriesSuite) -> QueriesSuite | None:
+    kept = tuple(line for line in index.reads if line.outcome == "finished")
+    return None if len(kept) >= sum(map(len, index.blocks)) else dataclasses.replace(index, reads=kept)

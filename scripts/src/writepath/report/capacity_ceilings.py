@@ -1,0 +1,129 @@
+"""How much of what its store can do by the store's own tool does a path reach?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath import stats
+from writepath.report.model import ABSENT, Cell, Column, Row, Table, text
+from writepath.report.rows import VARIANT
+from writepath.result import ceilings as ceiling_names
+
+if TYPE_CHECKING:
+    from writepath.report.capacity_figures import CapacityFigures, VariantFigures
+    from writepath.result import SuiteVariant
+    from writepath.result.capacity import Ceiling
+    from writepath.stats import Spread
+
+CEILING_COLUMNS = (
+    Column(key="ceiling", title="ceiling"),
+    Column(key="ceiling_tool", title="tool"),
+    Column(key="ceiling_what", title="one write"),
+    Column(key="ceiling_clients", title="clients", exact=True),
+    Column(key="ceiling_per_s", title="writes", unit="1/s"),
+    Column(key="ceiling_latency_ms", title="mean latency", unit="ms"),
+    Column(key="ceiling_blocks", title="measured", exact=True),
+)
+SHARE_COLUMNS = (
+    VARIANT,
+    Column(key="share_of", title="capacity"),
+    Column(key="share_ceiling", title="its ceiling"),
+    Column(key="share_per_s", title="carried", unit="1/s"),
+    Column(key="share_percent", title="of the ceiling", unit="%"),
+)
+
+
+def bound(figures: CapacityFigures, variant: SuiteVariant, *, accepting: bool) -> tuple[str, float] | None:
+    """The lowest of the ceilings that bound a path, and its median; None unless all of them were measured.
+
+    accepting: of what is answered 201, else of what is stored.
+    """
+    bounds = ceiling_names.of(variant.family, variant.settings)
+    found = [
+        (name, spread.median)
+        for name in (bounds.burst if accepting else bounds.sustained)
+        if (spread := stats.spread(one.writes_per_s for one in best(figures, name))) is not None
+    ]
+    names = bounds.burst if accepting else bounds.sustained
+    if not found or len(found) < len(names):
+        return None
+    return min(found, key=lambda entry: entry[1])
+
+
+def best(figures: CapacityFigures, name: str) -> tuple[Ceiling, ...]:
+    """Of each block the tool's best figure, whatever the number of clients."""
+    found = []
+    for block in figures.data.ceilings:
+        own = [ceiling for ceiling in block.ceilings if ceiling.name == name]
+        if own:
+            found.append(max(own, key=lambda ceiling: ceiling.writes_per_s))
+    return tuple(found)
+
+
+def share(figures: CapacityFigures, one: VariantFigures, *, accepting: bool) -> Spread | None:
+    """In percent, of the ceilings' median: its blocks are not the searches'. None without ceiling or capacity."""
+    ceiling = bound(figures, one.variant, accepting=accepting)
+    capacity = one.burst if accepting else one.sustained
+    if ceiling is None or not capacity.per_s:
+        return None
+    return stats.spread(100 * value / ceiling[1] for value in capacity.blocks)
+
+
+def ceilings(figures: CapacityFigures) -> Table | None:
+    """What the stores' own tools reach on this host; None where none ran."""
+    names = dict.fromkeys(ceiling.name for block in figures.data.ceilings for ceiling in block.ceilings)
+    rows = []
+    for name in names:
+        found = best(figures, name)
+        first = found[0]
+        rows.append(
+            Row(
+                cells=(
+                    text(name),
+                    text(first.tool),
+                    text(first.what),
+                    Cell(figure=stats.spread(float(one.clients) for one in found)),
+                    Cell(figure=stats.spread(one.writes_per_s for one in found)),
+                    Cell(figure=stats.spread(one.latency_ms_mean for one in found)),
+                    Cell(figure=stats.spread([float(len(found))])),
+                )
+            )
+        )
+    if not rows:
+        return None
+    return Table(
+        key="ceilings",
+        title="Ceilings: the stores' own tools",
+        caption="On the same host, without application and proxy, with the generator inside the tool. The best of"
+        " each block, median (lowest–highest).",
+        columns=CEILING_COLUMNS,
+        rows=tuple(rows),
+    )
+
+
+def shares(figures: CapacityFigures) -> Table | None:
+    """Each path's share of its store's ceiling; of a queue path also of the broker's."""
+    rows = []
+    for one in figures.variants:
+        for accepting in (False, True) if one.later else (False,):
+            found = share(figures, one, accepting=accepting)
+            capacity = one.burst if accepting else one.sustained
+            ceiling = bound(figures, one.variant, accepting=accepting)
+            cells = (
+                text("burst" if accepting else "sustained"),
+                text(ABSENT if ceiling is None else ceiling[0]),
+                Cell(figure=capacity.last_pass),
+                Cell(figure=found),
+            )
+            rows.append(Row(cells=(text(one.label), *cells)))
+    if not figures.data.ceilings:
+        return None
+    return Table(
+        key="ceiling_shares",
+        title="Share of the ceiling",
+        caption="Capacity by the lowest of the ceilings that bound it: sustained by what the broker delivers and the"
+        " store takes, burst of a queue path by what the broker confirms. The rest is proxy, HTTP, the application"
+        " and the generator on the same host.",
+        columns=SHARE_COLUMNS,
+        rows=tuple(rows),
+    )

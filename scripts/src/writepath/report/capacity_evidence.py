@@ -1,0 +1,226 @@
+"""On which holds do the capacities rest, what was noise, and on what was it measured?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from writepath import stats
+from writepath.report import fingerprint as common
+from writepath.report.capacity_raw import commits, unresolved
+from writepath.report.capacity_tables import resource_in_words
+from writepath.report.model import ABSENT, INFINITE, Cell, Column, Row, Table, plain, text
+from writepath.report.rows import VARIANT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from writepath.report.capacity_figures import CapacityFigures
+    from writepath.report.capacity_raw import Found
+    from writepath.result.capacity import Hold, Search
+
+AGAIN = ", a second time (A/A)"
+HOLD_COLUMNS = (
+    VARIANT,
+    Column(key="hold_block", title="block", exact=True),
+    Column(key="hold_number", title="hold", exact=True),
+    Column(key="hold_kind", title="kind"),
+    Column(key="hold_rate_per_s", title="rate", unit="1/s", exact=True),
+    Column(key="hold_seconds", title="held", unit="s", exact=True),
+    Column(key="hold_result", title="result"),
+    Column(key="hold_p99_ms", title="p99", unit="ms"),
+    Column(key="hold_unserved", title="unserved", exact=True),
+    Column(key="hold_stored_per_s", title="stored", unit="1/s"),
+    Column(key="hold_backlog_per_s", title="backlog grows by", unit="1/s"),
+    Column(key="hold_drain_s", title="to the last row", unit="s"),
+    Column(key="hold_audit", title="audit"),
+    Column(key="hold_limited_by", title="limited by"),
+    Column(key="hold_why", title="why"),
+)
+
+
+def holds(figures: CapacityFigures) -> Table:
+    """Every hold of every search that was made, one line each."""
+    rows = [
+        Row(cells=_hold_cells(found, hold), mark="noise" if hold.verdict == "noise" else "")
+        for found in figures.data.searches
+        for hold in found.search.holds
+    ]
+    return Table(
+        key="holds",
+        title="Holds made",
+        caption="In the order made. Ramp: short, only shows where to search. Noise: generator or host could not be"
+        " believed; made again, counted in no figure. p99 from the planned moment, ∞ where it falls on an"
+        " unserved request.",
+        columns=HOLD_COLUMNS,
+        rows=tuple(rows),
+    )
+
+
+def _hold_cells(found: Found, hold: Hold) -> tuple[Cell, ...]:
+    first = hold.limited_by.first if hold.limited_by else None
+    return (
+        text(name(found.search)),
+        _one(found.search.block),
+        _one(hold.number),
+        text(hold.kind),
+        _one(hold.rate_per_s),
+        _one(hold.seconds),
+        text(result_in_words(hold)),
+        p99(hold),
+        _one(hold.requests.planned - hold.requests.acknowledged),
+        _one(hold.stored_per_s),
+        _one(hold.backlog.slope_per_s if hold.backlog else None),
+        _one(hold.drain_seconds),
+        text(hold.audit or ABSENT),
+        text(resource_in_words(first) if first else ABSENT),
+        text("; ".join(hold.reasons) or ABSENT),
+    )
+
+
+def p99(hold: Hold) -> Cell:
+    """∞ where its rank falls on an unserved request; nothing where too few were planned."""
+    value = hold.planned_latency_ms.p99
+    if value is None and stats.carries(hold.requests.planned, 0.99):
+        return text(INFINITE)
+    return _one(value)
+
+
+def result_in_words(hold: Hold) -> str:
+    """`fail; passes as a burst`; what could be the generator's fault is said."""
+    if hold.verdict == "fail" and hold.burst:
+        return "unstable: fails, passes as a burst"
+    return f"{hold.verdict}, perhaps the generator" if hold.generator_bound else hold.verdict
+
+
+def name(search: Search) -> str:
+    """Its title, and whether it is the A/A twin."""
+    return f"{search.title}{AGAIN}" if search.again else search.title
+
+
+def _one(value: float | None) -> Cell:
+    return Cell(figure=stats.spread([value]))
+
+
+HOLDS_COUNTED = (
+    Column(key="validity_counted", title="holds counted", exact=True),
+    Column(key="validity_ramp", title="ramp", exact=True),
+    Column(key="validity_noise", title="noise, made again", exact=True),
+    Column(key="validity_unresolved", title="noise, not made again", exact=True),
+    Column(key="validity_why", title="noise was"),
+)
+VALIDITY_COLUMNS = (
+    VARIANT,
+    Column(key="validity_searches", title="searches"),
+    *HOLDS_COUNTED,
+    Column(key="validity_audit", title="audit of the holds"),
+    Column(key="validity_lost", title="failed searches"),
+)
+
+
+def validity(figures: CapacityFigures) -> Table:
+    """How much was noise, and whether every acknowledged write was found."""
+    rows = []
+    for title, own in by_name(figures).items():
+        audits = Counter(
+            hold.audit or "not read" for one in own for hold in one.search.holds if hold.kind != "ramp"
+        )
+        words = ", ".join(f"{count} {verdict}" for verdict, count in sorted(audits.items()))
+        cells = (text(ended_in_words(own)), *holds_counted(own), text(words or ABSENT))
+        rows.append(Row(cells=(text(title), *cells, text(lost_in_words(own)))))
+    return Table(
+        key="validity",
+        title="Validity",
+        caption="A hold in which generator or host could not be believed is kept, made again and counted here.",
+        columns=VALIDITY_COLUMNS,
+        rows=tuple(rows),
+    )
+
+
+def by_name(figures: CapacityFigures) -> dict[str, list[Found]]:
+    """All searches of a variant; those of the A/A twin by themselves."""
+    groups: dict[str, list[Found]] = {}
+    for found in figures.data.searches:
+        groups.setdefault(name(found.search), []).append(found)
+    return groups
+
+
+def holds_counted(own: list[Found]) -> tuple[Cell, ...]:
+    """Of HOLDS_COUNTED."""
+    made = [hold for found in own for hold in found.search.holds]
+    spoilt = [hold for hold in made if hold.verdict == "noise"]
+    left = sum(len(unresolved(found.search.holds)) for found in own)
+    reasons = Counter(reason for hold in spoilt for reason in hold.reasons)
+    return (
+        _one(sum(hold.kind != "ramp" for hold in made if hold.verdict != "noise")),
+        _one(sum(hold.kind == "ramp" for hold in made if hold.verdict != "noise")),
+        _one(len(spoilt) - left),
+        _one(left),
+        text("; ".join(f"{reason} ({times})" for reason, times in reasons.most_common()) or ABSENT),
+    )
+
+
+def ended_in_words(own: list[Found]) -> str:
+    """How many came to their end."""
+    return f"{sum(found.search.outcome == 'finished' for found in own)} of {len(own)} finished"
+
+
+def lost_in_words(own: list[Found]) -> str:
+    """Which did not, and why."""
+    bad = [
+        f"block {found.search.block}: {found.search.error or found.search.outcome}"
+        for found in own
+        if found.search.outcome != "finished"
+    ]
+    return "; ".join(bad) or "none"
+
+
+def fingerprint(figures: CapacityFigures) -> Table:
+    """One line a fact; facts that all searches share are one line."""
+    found = [(one.search.variant, fact) for one in figures.data.searches for fact in search_facts(one.search)]
+    found += [
+        ("ceilings", ("version", what, value))
+        for tools in figures.data.ceilings
+        for what, value in tools.versions.items()
+    ]
+    names = (one.search.variant for one in figures.data.searches)
+    return common.of_blocks(suite_facts(figures), found, names)
+
+
+def suite_facts(figures: CapacityFigures) -> Iterator[tuple[str, str]]:
+    """What and value."""
+    suite = figures.suite
+    yield "name", f"{suite.suite}, started {suite.started_at}"
+    yield "runtime", suite.runtime
+    yield "SLO", f"p99 at most {plain(suite.slo_ms)} ms, from the planned moment"
+    yield "a hold", f"{plain(suite.hold_seconds)} s at one rate"
+    yield "blocks", str(suite.repetitions)
+    yield "baseline", suite.baseline
+    seeds = dict.fromkeys(found.search.seed for found in figures.data.searches)  # blocks may have been added
+    yield "seed", ", ".join(map(str, seeds)) or str(suite.seed)
+    yield "dataset", common.of_dataset(suite.dataset)
+    codes = commits(figures.data.searches)
+    one_code = len(codes) == 1
+    yield "commit", common.of_code(codes[0]) if one_code else f"{len(codes)} different ones; not one program"
+    if len(codes) > 1:
+        for code in codes:
+            of = [
+                f"{found.search.variant} block {found.search.block}"
+                for found in figures.data.searches
+                if found.search.code == code
+            ]
+            yield f"commit {common.of_code(code)}", ", ".join(of)
+    for key, value in sorted(suite.overrides.items()):
+        yield f"{key}, by the user", value
+
+
+def search_facts(search: Search) -> Iterator[tuple[str, str, str]]:
+    """Of what, name and value."""
+    if search.host is not None:
+        yield from common.of_host(search.host)
+    for what, value in search.versions.items():
+        yield "version", what, value
+    if search.durability is not None:
+        yield "setting", "durability class", search.durability.level
+        for what, value in search.durability.settings.items():
+            yield "setting", what, value

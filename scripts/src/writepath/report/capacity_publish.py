@@ -1,0 +1,138 @@
+"""Which searches for capacity may the world see? Finished ones, without noise left or a failed audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath.errors import InvalidRunError, UsageError
+from writepath.report import capacity_compact, capacity_join, capacity_page, staging
+from writepath.report.capacity_figures import capacity_figures
+from writepath.report.capacity_raw import finished, read, unresolved
+from writepath.report.raw import inside
+from writepath.report.scrub import copy_json, scrubbed
+from writepath.result.capacity import CAPACITY_FILE, CEILINGS_FILE, SEARCH_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from writepath.report.capacity_figures import Capacity
+    from writepath.report.capacity_raw import CapacityData, Found
+
+PUBLISHED = "results/published"
+SETTINGS_FILE = "settings.json"
+TOOLS = "@ceilings"
+
+
+def publish(root: Path, folder: Path, limit_bytes: int, *, add: bool = False) -> None:
+    """Copies records, compact values and the tools' output; an error where it is not for the world.
+
+    add: behind the blocks that are published already, if any are.
+    """
+    data = read(folder)
+    refuse(data)
+    place = staging.Place(target=root / PUBLISHED / data.suite.suite, source=folder, limit_bytes=limit_bytes)
+
+    def fill(staged: Path) -> None:
+        _copy(folder, data, staged)
+        if add and place.target.is_dir():
+            capacity_join.join(place.target, staged)
+
+    staging.put(place, fill, less="blocks or variants")
+
+
+def refuse(data: CapacityData) -> None:
+    """UsageError where it is not finished, InvalidRunError naming what cannot be believed."""
+    suite = data.suite
+    wanted = {(name, block) for block, order in enumerate(suite.blocks, 1) for name in order}
+    made = {(_name(found), found.search.block) for found in data.searches if finished(found)}
+    made |= {(TOOLS, tools.block) for tools in data.ceilings}
+    bad = [problem for found in data.searches for problem in problems(found)]
+    if bad:
+        raise InvalidRunError(
+            f"not published: {' | '.join(bad)}. Only suites whose searches are all sound are published;"
+            " make them again with RESUME=1"
+        )
+    if missing := sorted(wanted - made) or suite.status != "finished":
+        first = f"; missing: {missing[0][0]}, block {missing[0][1]}" if isinstance(missing, list) else ""
+        raise UsageError(
+            f"suite {suite.suite} {suite.stamp} is {suite.status}, {len(made)} of {len(wanted)} searches made{first};"
+            " finish it with RESUME=1, then publish"
+        )
+
+
+def problems(found: Found) -> Iterator[str]:
+    """Why a search says too little or something false, in words."""
+    search = found.search
+    where = f"{_name(found)}, block {search.block}"
+    if not finished(found):
+        yield f"{where}: {search.error or f'the search {search.outcome}'}"
+    for hold in unresolved(search.holds):
+        yield (
+            f"{where}: hold {hold.number} at {hold.rate_per_s:,g}/s was noise and not made again"
+            f" ({'; '.join(hold.reasons)})"
+        )
+    for hold in search.holds:
+        if hold.audit == "FAIL":
+            yield f"{where}: the audit of hold {hold.number} failed ({'; '.join(hold.reasons)})"
+        elif hold.verdict == "pass" and hold.kind != "ramp" and hold.audit != "PASS":
+            yield f"{where}: hold {hold.number} passed, and was not audited"
+
+
+def _name(found: Found) -> str:
+    return f"{found.search.variant}@again" if found.search.again else found.search.variant
+
+
+def _copy(folder: Path, data: CapacityData, target: Path) -> None:
+    copy_json(folder / CAPACITY_FILE, target / CAPACITY_FILE)
+    for found in data.searches:
+        source, copy = inside(folder, found.folder), target / found.folder
+        copy_json(source / SEARCH_FILE, copy / SEARCH_FILE)
+        if (source / SETTINGS_FILE).is_file():
+            copy_json(source / SETTINGS_FILE, copy / SETTINGS_FILE)
+        capacity_compact.write(found.search, source, copy)
+    for name, tools in zip(data.suite.ceilings, data.ceilings, strict=True):
+        source, copy = inside(folder, name), target / name
+        copy_json(source / CEILINGS_FILE, copy / CEILINGS_FILE)
+        for raw in dict.fromkeys(ceiling.raw_file for ceiling in tools.ceilings):
+            text = inside(source, raw).read_text(encoding="utf-8")
+            (copy / raw).write_text(scrubbed(text), encoding="utf-8")
+
+
+def published(root: Path) -> tuple[Path, ...]:
+    """Folders of what is published, by name."""
+    found = (path.parent for path in (root / PUBLISHED).glob(f"*/{CAPACITY_FILE}"))
+    return tuple(sorted(path for path in found if path.suffix != ".part"))
+
+
+def sustained(root: Path) -> tuple[dict[str, Capacity], str | None]:
+    """By variant, the writes a second it carries for any length of time; and the first suite that says so."""
+    found: dict[str, Capacity] = {}
+    folders = published(root)
+    for folder in reversed(folders):
+        found |= {one.variant.name: one.sustained for one in capacity_figures(read(folder)).variants}
+    return found, folders[0].name if folders else None
+
+
+def derived(root: Path, pages: str) -> staging.Derived:
+    """Pages, curves and the README's tables of all published suites."""
+    made = staging.Derived(files={}, readme={}, titles={})
+    for folder in published(root):
+        from writepath.report.capacity_plots import curves  # noqa: PLC0415 - matplotlib takes half a second to load
+
+        data = read(folder)
+        refuse(data)
+        figures = capacity_figures(data)
+        name, built, drawn = figures.suite.suite, capacity_page.tables(figures), curves(figures)
+        links = capacity_page.Links(
+            assets=name,
+            reading="../reading-results.md",
+            method="../methodology.md",
+            raw=f"../../{PUBLISHED}/{name}",
+        )
+        made.files[f"{pages}/{name}.md"] = capacity_page.markdown(figures, built, drawn, links).encode()
+        made.files[f"{pages}/{name}.html"] = capacity_page.html(figures, built, links).encode()
+        made.files.update({f"{pages}/{name}/{file}": content for file, content in drawn.items()})
+        made.readme[name] = capacity_page.readme_table(figures, f"{pages}/{name}.md")
+        made.titles[name] = figures.suite.title
+    return made

@@ -1,0 +1,291 @@
+"""What is published of one hold beside its record? Counts, histograms and samples that its figures follow from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from writepath import histogram
+from writepath.errors import UsageError
+from writepath.histogram import US_PER_MS, Histogram
+from writepath.load import ledger as ledgers
+from writepath.load.ledger import Outcome
+from writepath.load.plan import align, arrival_plan
+from writepath.registry import Phase
+from writepath.report import packed
+from writepath.report.raw import LEDGER_FILE, SAMPLES_FILE, STORED_FILE, Samples, read_samples, read_stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from writepath.load.ledger import Ledger
+    from writepath.load.plan import ArrivalPlan
+    from writepath.report.packed import Lines
+    from writepath.report.raw import Series, StoredRows
+    from writepath.result.capacity import Hold
+    from writepath.sampled import Series as Seen
+    from writepath.stats import Floats, Ints
+
+COSTS = ("cpu_seconds", "write_bytes")  # all that is kept of the ramp's steps, which say nothing else
+LEFT_OUT = ("rss_bytes",)  # as large as all others, and no rule reads it
+NEVER, ACKNOWLEDGED, REJECTED, OTHER, UNREAD = range(5)  # what the client saw of a sequence
+SAW = ("never sent", "acknowledged", "rejected", "without a clear answer", "of an unreadable line")
+SECOND_MS = 1000.0
+TAIL = 0.98  # of what was planned: the 99th percentile lies beyond
+ROUNDED_MS = 0.5
+ROUNDED = 5e-10  # of ten digits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """What one read of the store had of the load's writes."""
+
+    counts: Mapping[tuple[int, ...], int]  # by what the client saw, rows stored, whether content differs
+    foreign_rows: int  # of no sequence of the load
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HoldData:
+    """Of one hold."""
+
+    from_ms: float  # epoch: the load's start by its own clock; to the microsecond
+    seconds: float
+    answers: Mapping[tuple[int, ...], int]  # by status and error code
+    planned: Histogram  # from the planned moment
+    accept: Histogram  # from sending
+    late: Histogram  # of the generator: from the planned moment to sending
+    answered_ms: float  # of the last answer, whatever it was, since the load's start
+    durable_ms: float | None  # of the last row; None where none was read, or none says when
+    stored: Ints | None  # rows that became durable in each second of the load; None where they were not read
+    held: Held | None  # likewise
+    series: Series
+
+    @property
+    def within(self) -> Seen:
+        """What was sampled while the load lasted."""
+        return self._within({key: (samples.at_ms, samples.value) for key, samples in self.series.items()})
+
+    def nearby(self, times: int) -> Iterator[Seen]:
+        """The same, so often, each time with other moments and values that are those of the samples when rounded.
+
+        What was sampled at one moment stays together, and a counter that rested rests. The same ones for the same data.
+        """
+        moments, places = _different([samples.at_ms for samples in self.series.values()])
+        generator = np.random.default_rng(len(moments))
+        for _ in range(times):
+            at_ms = moments + generator.uniform(-ROUNDED_MS, ROUNDED_MS, len(moments))
+            seen = {}
+            for (key, samples), place in zip(self.series.items(), places, strict=True):
+                values, (own,) = _different([samples.value])
+                moved = values * (1 + generator.uniform(-ROUNDED, ROUNDED, len(values)))
+                seen[key] = (at_ms[place], moved[own])
+            yield self._within(seen)
+
+    def _within(self, seen: Seen) -> Seen:
+        to_ms = self.from_ms + self.seconds * SECOND_MS
+        found = {}
+        for key, (at_ms, value) in seen.items():
+            inside = (at_ms >= self.from_ms) & (at_ms <= to_ms)
+            if inside.any():
+                found[key] = (at_ms[inside], value[inside])
+        return found
+
+
+def _different(arrays: Sequence[Floats]) -> tuple[Floats, list[NDArray[np.intp]]]:
+    """The values of all arrays, each once, ascending; and by array, where its own are among them."""
+    values = np.unique(np.concatenate([np.empty(0), *arrays]))
+    return values, [np.searchsorted(values, own) for own in arrays]
+
+
+def folder_of(search: Path, hold: Hold) -> Path:
+    """Where a hold's raw files are."""
+    return search / f"hold-{hold.number:02}"
+
+
+def has_tail(latency: str, hold: Hold) -> bool:
+    """Whether its highest values are kept to three digits: of what the SLO is asked of, in the holds that count."""
+    return latency == "planned" and hold.kind != "ramp"
+
+
+def from_raw(search: Path, hold: Hold, success: int = ledgers.ACKNOWLEDGED_STATUS) -> HoldData:
+    """Of a hold's raw files, below its search's folder; success: what requests are to be answered with.
+
+    UsageError where a file is missing or torn.
+    """
+    folder = folder_of(search, hold)
+    ledger = read_ledger(folder, success)
+    rate = hold.rate_per_s
+    plan = arrival_plan([Phase(name=hold.kind, seconds=hold.seconds, from_per_s=rate, to_per_s=rate)])
+    times = times_of(ledger, plan)
+    rows = read_stored(folder / STORED_FILE) if (folder / STORED_FILE).is_file() else None
+    return HoldData(
+        from_ms=times.from_ms,
+        seconds=hold.seconds,
+        answers=answers_of(ledger),
+        planned=histogram_of(times.behind_ms, plan.planned, tail=has_tail("planned", hold)),
+        accept=histogram_of(times.took_ms, plan.planned, tail=has_tail("accept", hold)),
+        late=lateness_of(times),
+        answered_ms=times.answered_ms,
+        durable_ms=_last_ms(rows, times.from_ms),
+        stored=None if rows is None else _by_second(rows, times.from_ms, hold.seconds),
+        held=None if rows is None else _held(ledger, rows),
+        series={key: samples for key, samples in read_series(folder).items() if _kept(hold, key[1])},
+    )
+
+
+def read_ledger(folder: Path, success: int = ledgers.ACKNOWLEDGED_STATUS) -> Ledger:
+    """Of a load that came to its end; UsageError where there is none, or no request in it came to an end."""
+    path = folder / LEDGER_FILE
+    if not path.is_file():
+        raise UsageError(f"{path}: missing; the load's figures cannot be derived without it")
+    found = ledgers.read(path, success)
+    if np.isnan(found.records["start_ms"]).all():
+        raise UsageError(f"{path}: no request came to an end; the file was cut or edited")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Times:
+    """Of a load's requests, in milliseconds."""
+
+    from_ms: float  # epoch: the load's start by its own clock
+    behind_ms: Floats  # of those served: from the planned moment to the answer
+    took_ms: Floats  # of those served: from sending to the answer
+    late_ms: Floats  # of all that were sent and came to an end: from the planned moment to sending
+    answered_ms: float  # of the last answer, since the load's start
+
+
+def times_of(ledger: Ledger, plan: ArrivalPlan) -> Times:
+    """Of a ledger of that plan."""
+    timed = ~np.isnan(ledger.records["start_ms"])
+    records, good = ledger.records[timed], (ledger.outcomes() == Outcome.ACKNOWLEDGED)[timed]
+    aligned = align(plan, records["seq"], records["start_ms"])
+    took_ms = records["blocked_ms"] + records["duration_ms"]
+    ended_ms = records["start_ms"] + took_ms
+    behind_ms = ended_ms - aligned.origin_ms - plan.starts_ms[aligned.slots]
+    from_ms = round(aligned.origin_ms, 3)
+    return Times(
+        from_ms=from_ms,
+        behind_ms=behind_ms[good],
+        took_ms=took_ms[good],
+        late_ms=aligned.lateness_ms,
+        answered_ms=round(float(ended_ms.max()) - from_ms, 3),
+    )
+
+
+def read_series(folder: Path) -> Series:
+    """What was sampled, without readings that came to nothing; empty where nothing was."""
+    path = folder / SAMPLES_FILE
+    series = read_samples(path) if path.is_file() else {}
+    return {key: _known(samples) for key, samples in series.items()}
+
+
+def to_lines(data: HoldData) -> Iterator[str]:
+    """Of one hold."""
+    yield f"window {round(data.from_ms * US_PER_MS)} {round(data.seconds * SECOND_MS)}"
+    yield f"answers {packed.of_counts(data.answers)}"
+    for name in ("planned", "accept", "late"):
+        yield f"{name} {packed.of_histogram(getattr(data, name))}"
+    ends = [data.answered_ms] if data.durable_ms is None else [data.answered_ms, data.durable_ms]
+    yield f"ends {' '.join(str(round(end * US_PER_MS)) for end in ends)}"
+    if data.stored is not None:
+        yield f"stored {packed.whole(data.stored)}"
+    if data.held is not None:
+        yield f"held {data.held.foreign_rows} {packed.of_counts(data.held.counts)}"
+    yield from packed.of_series(data.series)
+
+
+def from_lines(lines: Lines) -> HoldData:
+    """What to_lines() gave; LookupError or ValueError where it is anything else."""
+    from_us, length_ms = (int(value) for value in lines["window"].split())
+    answered_us, *durable_us = (int(value) for value in lines["ends"].split())
+    return HoldData(
+        from_ms=from_us / US_PER_MS,
+        seconds=length_ms / SECOND_MS,
+        answers=packed.to_counts(lines["answers"], 2),
+        planned=packed.to_histogram(lines["planned"]),
+        accept=packed.to_histogram(lines["accept"]),
+        late=packed.to_histogram(lines["late"]),
+        answered_ms=answered_us / US_PER_MS,
+        durable_ms=durable_us[0] / US_PER_MS if durable_us else None,
+        stored=packed.to_whole(lines["stored"]) if "stored" in lines else None,
+        held=_to_held(lines["held"]) if "held" in lines else None,
+        series=packed.to_series(lines),
+    )
+
+
+def _to_held(text: str) -> Held:
+    foreign, _, counts = text.partition(" ")
+    return Held(counts=packed.to_counts(counts, 3), foreign_rows=int(foreign))
+
+
+def _kept(hold: Hold, metric: str) -> bool:
+    return metric in COSTS if hold.kind == "ramp" else metric not in LEFT_OUT
+
+
+def _known(samples: Samples) -> Samples:
+    known = ~np.isnan(samples.value)
+    return Samples(at_ms=samples.at_ms[known], value=samples.value[known])
+
+
+def histogram_of(served_ms: Floats, planned: int, *, tail: bool = False) -> Histogram:
+    """With eight buckets as one; tail: but for the highest values."""
+    found = histogram.of(np.maximum(served_ms, 0.0), planned)
+    return packed.coarse(found, below=TAIL if tail else 1.0)
+
+
+def lateness_of(times: Times) -> Histogram:
+    """Of the generator."""
+    return packed.coarse(histogram.of(times.late_ms, len(times.late_ms)), packed.COARSEST)
+
+
+def answers_of(ledger: Ledger) -> dict[tuple[int, ...], int]:
+    """Requests that were sent, by status and error code."""
+    return _counted([ledger.records["status"], ledger.records["error_code"]])
+
+
+def _counted(columns: Sequence[NDArray[Any]]) -> dict[tuple[int, ...], int]:
+    """How often each combination is there."""
+    kinds, counts = np.unique(np.stack(columns).astype(np.int64), axis=1, return_counts=True)
+    return {tuple(kind): count for kind, count in zip(kinds.T.tolist(), counts.tolist(), strict=True)}
+
+
+def _last_ms(rows: StoredRows | None, from_ms: float) -> float | None:
+    if rows is None or np.isnan(rows.durable_at_ms).all():
+        return None
+    return round(float(np.nanmax(rows.durable_at_ms)) - from_ms, 3)
+
+
+def _by_second(rows: StoredRows, from_ms: float, seconds: float) -> Ints:
+    """Rows that became durable from the load's start to its planned end, that moment included."""
+    at = rows.durable_at_ms
+    since = at[~np.isnan(at)] - from_ms
+    inside = since[(since >= 0) & (since <= seconds * SECOND_MS)]
+    bins = int(np.ceil(seconds))
+    index = np.minimum((inside / SECOND_MS).astype(np.int64), bins - 1)
+    return np.bincount(index, minlength=bins).astype(np.int64)
+
+
+def _held(ledger: Ledger, rows: StoredRows) -> Held:
+    """Each sequence that was sent or stored, by what the client saw of it and what the store has."""
+    records, outcomes = ledger.records, ledger.outcomes()
+    ours = (rows.seq >= 0) & (rows.seq < ledgers.SEQUENCES)
+    seq = rows.seq[ours]
+    size = 1 + max(int(seq.max(initial=-1)), int(records["seq"].max(initial=-1)))
+    saw = np.full(size, NEVER, dtype=np.int64)
+    saw[records["seq"]] = OTHER
+    saw[records["seq"][outcomes == Outcome.REJECTED]] = REJECTED
+    saw[records["seq"][records["error_code"] == ledgers.UNREAD]] = UNREAD
+    saw[records["seq"][outcomes == Outcome.ACKNOWLEDGED]] = ACKNOWLEDGED
+    stored = np.bincount(seq, minlength=size)
+    differs = np.bincount(seq[~rows.content_ok[ours]], minlength=size) > 0
+    there = (saw != NEVER) | (stored > 0)
+    return Held(
+        counts=_counted([saw[there], stored[there], differs[there]]),
+        foreign_rows=rows.foreign_rows + int((~ours).sum()),
+    )

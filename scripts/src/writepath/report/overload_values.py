@@ -1,0 +1,147 @@
+"""What is published of an overload beside its record: counts by second, histograms and samples, in lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from writepath import stretches
+from writepath.histogram import US_PER_MS
+from writepath.load.plan import arrival_plan
+from writepath.registry import Phase
+from writepath.report import packed
+from writepath.report.hold_values import (
+    SECOND_MS,
+    histogram_of,
+    lateness_of,
+    read_ledger,
+    read_series,
+    times_of,
+)
+from writepath.saturation.rules import K6
+from writepath.stretches import BEFORE, HOPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from writepath.histogram import Histogram
+    from writepath.load.plan import ArrivalPlan
+    from writepath.report.packed import Lines
+    from writepath.report.raw import Series
+    from writepath.result.capacity import Overload
+    from writepath.stats import Ints, Marks
+
+FOLDER = "overload"  # below its search's
+QUEUE = ("queue_ready", "queue_unacknowledged")
+STRETCH, FAILED = "planned", "failed"  # begin the names of lines of each stretch, of each hop
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OverloadData:
+    """Of one overload. By second: of the planned moment, each stretch with seconds of its own."""
+
+    from_ms: float  # epoch: the load's start by its own clock; to the microsecond
+    good: Ints  # answered 201 within the SLO, by second
+    slow: Ints  # answered 201 later, by second
+    failed: dict[str, Ints]  # by hop, by second
+    planned: tuple[Histogram, ...]  # by stretch, of all its planned requests
+    within: (
+        Ints | None
+    )  # by tenth of the last stretch's seconds: as quick as counts as recovered; None: unknown what is
+    late: Histogram  # of the generator: from the planned moment to sending
+    series: Series  # the queue, and the generator's processor
+
+
+def plan_of(overload: Overload) -> ArrivalPlan:
+    """Of the stretches that the record names."""
+    return arrival_plan(
+        [
+            Phase(name=one.name, seconds=one.seconds, from_per_s=one.rate_per_s, to_per_s=one.rate_per_s)
+            for one in overload.phases
+        ]
+    )
+
+
+def by_second(plan: ArrivalPlan, which: Marks | None = None) -> Ints:
+    """Planned requests; which: only these."""
+    seconds = _seconds(plan)
+    chosen = seconds if which is None else seconds[which]
+    return np.bincount(chosen, minlength=int(lengths(plan).sum())).astype(np.int64)
+
+
+def lengths(plan: ArrivalPlan) -> Ints:
+    """By stretch, how many seconds it has, a last part of one included."""
+    return np.ceil([phase.seconds for phase in plan.phases]).astype(np.int64)
+
+
+def _seconds(plan: ArrivalPlan) -> Ints:
+    """By planned request; what is due when a stretch ends belongs to it, as its phase does."""
+    stretch, seconds = plan.phase_indices(), lengths(plan)
+    begins_ms = np.cumsum([0.0, *(phase.seconds for phase in plan.phases[:-1])]) * SECOND_MS
+    own = np.ceil((plan.starts_ms - begins_ms[stretch]) / SECOND_MS).astype(np.int64) - 1
+    first = np.cumsum(seconds) - seconds
+    return first[stretch] + np.clip(own, 0, seconds[stretch] - 1)
+
+
+def from_raw(search: Path, overload: Overload, slo_ms: float) -> OverloadData:
+    """Of the raw files below a search's folder; UsageError where one is missing or torn."""
+    folder = search / FOLDER
+    ledger, plan = read_ledger(folder), plan_of(overload)
+    times, asked = times_of(ledger, plan), stretches.asked_of(plan, ledger)
+    answered, good = np.isfinite(asked.answer_ms), asked.answer_ms <= slo_ms
+    first_p95_ms = overload.phases[BEFORE].p95_ms
+    within = None
+    if first_p95_ms is not None:
+        in_time = asked.within(stretches.recovered_limit_ms(first_p95_ms))
+        within = stretches.by_cell(plan, in_time)
+    planned = []
+    for number in range(len(plan.phases)):
+        inside = asked.stretch == number
+        planned.append(histogram_of(asked.answer_ms[inside & answered], int(inside.sum())))
+    return OverloadData(
+        from_ms=times.from_ms,
+        good=by_second(plan, good),
+        slow=by_second(plan, answered & ~good),
+        failed={name: by_second(plan, asked.hop == number) for number, name in enumerate(HOPS)},
+        planned=tuple(planned),
+        within=within,
+        late=lateness_of(times),
+        series={
+            key: samples
+            for key, samples in read_series(folder).items()
+            if key == (K6, "cpu_seconds") or key[1] in QUEUE
+        },
+    )
+
+
+def to_lines(data: OverloadData) -> Iterator[str]:
+    """Of one overload."""
+    yield f"from {round(data.from_ms * US_PER_MS)}"
+    yield f"good {packed.whole(data.good)}"
+    yield f"slow {packed.whole(data.slow)}"
+    for hop, counts in data.failed.items():
+        yield f"{FAILED}/{hop} {packed.whole(counts)}"
+    for number, found in enumerate(data.planned):
+        yield f"{STRETCH}/{number} {packed.of_histogram(found)}"
+    if data.within is not None:
+        yield f"within {packed.whole(data.within)}"
+    yield f"late {packed.of_histogram(data.late)}"
+    yield from packed.of_series(data.series)
+
+
+def from_lines(lines: Lines) -> OverloadData:
+    """What to_lines() gave; LookupError or ValueError where it is anything else."""
+    stretch = sum(name.startswith(f"{STRETCH}/") for name in lines)
+    return OverloadData(
+        from_ms=int(lines["from"]) / US_PER_MS,
+        good=packed.to_whole(lines["good"]),
+        slow=packed.to_whole(lines["slow"]),
+        failed={hop: packed.to_whole(lines[f"{FAILED}/{hop}"]) for hop in HOPS},
+        planned=tuple(packed.to_histogram(lines[f"{STRETCH}/{number}"]) for number in range(stretch)),
+        within=packed.to_whole(lines["within"]) if "within" in lines else None,
+        late=packed.to_histogram(lines["late"]),
+        series=packed.to_series(lines),
+    )

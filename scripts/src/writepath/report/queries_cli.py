@@ -1,0 +1,64 @@
+"""What does `make report` show of a suite run of searches? Its tables; page and plots beside the raw data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath.report import capacity_publish, exports, queries_page
+from writepath.report.capacity_cli import FOLDER, INVALID, METHOD, NOT_PRINTED, OK, UNKNOWN, newest_of
+from writepath.report.publish import PAGES
+from writepath.report.queries_figures import digests, noise, queries_figures
+from writepath.report.queries_publish import CURVES
+from writepath.report.queries_raw import finished, queries_folders, read
+from writepath.report.terminal import console, print_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from writepath.report.queries_figures import QueriesFigures
+
+
+def newest(root: Path, path: Path | None, latest: str) -> Path | None:
+    """The suite run that is given, or the newest one right below what is given; None where it is none."""
+    return newest_of(queries_folders, root, path, latest)
+
+
+def report(root: Path, folder: Path, reading: str) -> int:
+    """Prints and writes everything; 0 where all finished, found what it must, and nothing is left to noise."""
+    from writepath.report.capacity_plots import curves  # noqa: PLC0415 - matplotlib takes half a second to load
+
+    writes, suite_of_writes = capacity_publish.sustained(root)
+    figures = queries_figures(read(folder), writes)
+    built, drawn = queries_page.tables(figures), curves(figures.carried, CURVES)
+    target = folder / FOLDER
+    links = queries_page.Links(
+        assets=".",
+        reading=(root / reading).resolve().as_uri(),
+        method=(root / METHOD).resolve().as_uri(),
+        raw="..",
+        writes=None
+        if suite_of_writes is None
+        else (root / PAGES / f"{suite_of_writes}.md").resolve().as_uri(),
+    )
+    exports.save(target, built, drawn, {"report.md": queries_page.markdown(figures, built, drawn, links)})
+    suite, to = figures.suite, console()
+    wanted = sum(len(order) for order in suite.blocks)
+    done = sum(finished(found) for found in figures.data.reads)
+    to.print(
+        f"{suite.title}: {suite.suite} {suite.stamp}, {suite.status}, {done} of {wanted} variants and blocks",
+        markup=False,
+    )
+    print_tables([table for table in built if table.key not in NOT_PRINTED], to)
+    place = target.relative_to(root) if target.is_relative_to(root) else target
+    to.print(f"\nAlso as Markdown, CSV, JSON and SVG, with every hold, in {place}", markup=False)
+    return exit_code(figures)
+
+
+def exit_code(figures: QueriesFigures) -> int:
+    """1 where one failed, hits are unexplained or posts differ; 3 where one was stopped or a rate is left to noise."""
+    reads = [found.read for found in figures.data.reads]
+    unexplained = any(not hits.explained for read in reads for hits in read.hits)
+    if any(read.outcome == "failed" for read in reads) or unexplained or len(digests(figures.data)) > 1:
+        return INVALID
+    stopped = any(read.outcome != "finished" for read in reads)
+    return UNKNOWN if stopped or noise(figures) else OK

@@ -1,0 +1,223 @@
+"""Which figures does a suite run of searches have? Pure: from its records, over blocks; every table starts here."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from writepath.comparison import paired
+from writepath.report import capacity_raw
+from writepath.report.capacity_figures import capacity_figures
+from writepath.report.queries_raw import finished
+from writepath.report.rows import AGAIN
+from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search, SearchLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from writepath.comparison import Estimate
+    from writepath.report.capacity_figures import Capacity, CapacityFigures
+    from writepath.report.queries_raw import Found, QueriesData
+    from writepath.result import SuiteVariant
+    from writepath.result.capacity import Hold
+    from writepath.result.queries import Hits, QueriesSuite, Read, RoundKind
+
+KINDS: Mapping[RoundKind, str] = {"first-page": "first page", "every-match": "every match"}
+UNSET = "default"
+SHARED = (
+    "suite", "title", "stamp", "status", "started_at", "finished_at", "seed", "repetitions", "runtime", "slo_ms",
+    "hold_seconds", "baseline", "overrides", "dataset", "code", "blocks",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantFigures:
+    """One variant over its blocks, or the A/A twin."""
+
+    variant: SuiteVariant
+    reads: tuple[Found, ...]  # that finished, by block
+    again: bool = False
+
+    @property
+    def label(self) -> str:
+        """Its title."""
+        return f"{self.variant.title}{AGAIN}" if self.again else self.variant.title
+
+    @property
+    def mode(self) -> str:
+        """How it searches."""
+        return ", ".join(dict.fromkeys(one.read.mode for one in self.reads))
+
+    def hits(self, keyword: str) -> tuple[Hits, ...]:
+        """Of a keyword, block by block."""
+        return tuple(hits for one in self.reads for hits in one.read.hits if hits.keyword == keyword)
+
+    def by_block(self, blocks: int) -> list[Read | None]:
+        """Of each block of the suite; None where it did not finish."""
+        known = {one.read.block: one.read for one in self.reads}
+        return [known.get(block) for block in range(1, blocks + 1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two variants of one store that differ in one setting."""
+
+    variant: VariantFigures
+    base: VariantFigures  # the first of the suite's with another value
+    words: str  # the setting, and both values
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueriesFigures:
+    """A suite run of searches in figures."""
+
+    data: QueriesData
+    variants: tuple[VariantFigures, ...]  # in the suite's order
+    twin: VariantFigures | None
+    carried: CapacityFigures  # its holds, as of a search for capacity; titles name the mode
+    writes: Mapping[str, Capacity] = field(
+        default_factory=dict
+    )  # by variant, sustained, of a published suite
+
+    @property
+    def suite(self) -> QueriesSuite:
+        """Its index."""
+        return self.data.suite
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """Of the rounds, then others of which hits are known."""
+        known = (hits.keyword for one in self.variants for found in one.reads for hits in found.read.hits)
+        return tuple(dict.fromkeys((*self.suite.keywords, *known)))
+
+    def ratio(self, variant: VariantFigures, base: VariantFigures, keyword: str, kind: RoundKind) -> Estimate:
+        """Of the means of the warm rounds, block by block: above 1 is slower."""
+        blocks = self.suite.repetitions
+        values, others = (
+            [None if read is None else warm_mean_ms(read, keyword, kind) for read in one.by_block(blocks)]
+            for one in (variant, base)
+        )
+        return paired(values, others, "lower")
+
+
+def queries_figures(data: QueriesData, writes: Mapping[str, Capacity] | None = None) -> QueriesFigures:
+    """Of all variants of which something finished; writes: sustained capacities, by variant."""
+    variants = tuple(
+        VariantFigures(variant=variant, reads=reads)
+        for variant in data.suite.variants
+        if (reads := data.of(variant.name))
+    )
+    base = next((variant for variant in data.suite.variants if variant.name == data.suite.baseline), None)
+    again = () if base is None else data.of(base.name, again=True)
+    return QueriesFigures(
+        data=data,
+        variants=variants,
+        twin=VariantFigures(variant=base, reads=again, again=True) if base is not None and again else None,
+        carried=capacity_figures(_as_capacity(data)),
+        writes=writes or {},
+    )
+
+
+def pairs(variants: Sequence[VariantFigures]) -> Iterator[Pair]:
+    """Setting by setting: each variant by the first one before it that differs in nothing else."""
+    for setting in dict.fromkeys(name for one in variants for name in one.variant.settings):
+        for index, one in enumerate(variants):
+            base = next((other for other in variants[:index] if _differ_in(setting, one, other)), None)
+            if base is not None:
+                values = (side.variant.settings.get(setting, UNSET) for side in (one, base))
+                yield Pair(variant=one, base=base, words=f"{setting} {' by '.join(values)}")
+
+
+def _differ_in(setting: str, one: VariantFigures, other: VariantFigures) -> bool:
+    """In this alone; a replica's node is a second profile, and belongs to its setting."""
+    mine, theirs = dict(one.variant.settings), dict(other.variant.settings)
+    differ = mine.pop(setting, None) != theirs.pop(setting, None)
+    return differ and mine == theirs and one.variant.profiles[:1] == other.variant.profiles[:1]
+
+
+def rounds_ms(read: Read, keyword: str, kind: RoundKind) -> dict[int, tuple[float, bool]]:
+    """By round, its time and whether it was cold."""
+    return {
+        one.round: (one.latency_ms, one.cold)
+        for one in read.rounds
+        if one.keyword == keyword and one.kind == kind
+    }
+
+
+def warm_mean_ms(read: Read, keyword: str, kind: RoundKind) -> float | None:
+    """Of the rounds that were not cold."""
+    warm = [latency for latency, cold in rounds_ms(read, keyword, kind).values() if not cold]
+    return statistics.fmean(warm) if warm else None
+
+
+def mean_ms(read: Read, keyword: str, kind: RoundKind) -> float | None:
+    """Of all rounds, as the original experiment had it."""
+    times = [latency for latency, _ in rounds_ms(read, keyword, kind).values()]
+    return statistics.fmean(times) if times else None
+
+
+def digests(data: QueriesData) -> tuple[str, ...]:
+    """Of the documents, each once: one where every variant held the same."""
+    loaded = (one.read.loading for one in data.reads if finished(one))
+    return tuple(dict.fromkeys(loading.digest for loading in loaded if loading is not None))
+
+
+def noise(figures: QueriesFigures) -> tuple[tuple[capacity_raw.Found, Hold], ...]:
+    """Every hold that noise spoilt and that was not made again."""
+    searches = figures.carried.data.searches
+    return tuple((one, hold) for one in searches for hold in capacity_raw.unresolved(one.search.holds))
+
+
+def _as_capacity(data: QueriesData) -> capacity_raw.CapacityData:
+    """The same as a suite run of searches for capacity, for tables and drawings of holds."""
+    suite = data.suite
+    modes = {one.read.variant: one.read.mode for one in data.reads}
+    variants = tuple(
+        dataclasses.replace(variant, title=f"{variant.title} ({modes[variant.name]})")
+        for variant in suite.variants
+        if variant.name in modes
+    )
+    index = CapacitySuite(
+        schema_version=CAPACITY_SCHEMA_VERSION,
+        variants=variants,
+        searches=tuple(SearchLine(**vars(line)) for line in suite.reads),
+        **{name: getattr(suite, name) for name in SHARED},
+    )
+    searches = tuple(
+        capacity_raw.Found(search=_as_search(one.read, suite), folder=one.folder) for one in data.reads
+    )
+    return capacity_raw.CapacityData(suite=index, searches=searches, ceilings=())
+
+
+def _as_search(read: Read, suite: QueriesSuite) -> Search:
+    return Search(
+        schema_version=CAPACITY_SCHEMA_VERSION,
+        run_id=read.run_id,
+        suite=read.suite,
+        variant=read.variant,
+        title=f"{read.title} ({read.mode})",
+        family=read.family,
+        acknowledges="",
+        block=read.block,
+        position=read.position,
+        again=read.again,
+        runtime=read.runtime,
+        seed=read.seed,
+        overrides=read.overrides,
+        dataset=read.dataset,
+        code=read.code,
+        slo_ms=suite.slo_ms,
+        hold_seconds=suite.hold_seconds,
+        started_at=read.started_at,
+        finished_at=read.finished_at,
+        outcome=read.outcome,
+        error=read.error,
+        durability=read.durability,
+        sustained=read.capacity,
+        burst=read.capacity,
+        holds=read.holds,
+        host=read.host,
+        versions=read.versions,
+    )

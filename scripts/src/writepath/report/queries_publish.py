@@ -1,0 +1,156 @@
+"""Which searches may the world see? Finished suites that searched the same posts and found what they must."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath.errors import InvalidRunError, UsageError
+from writepath.report import capacity_publish, queries_compact, queries_page, staging
+from writepath.report.capacity_publish import PUBLISHED, SETTINGS_FILE
+from writepath.report.capacity_raw import unresolved
+from writepath.report.queries_figures import KINDS, digests, queries_figures, rounds_ms
+from writepath.report.queries_raw import finished, read
+from writepath.report.raw import inside
+from writepath.report.scrub import copy_json
+from writepath.result.queries import QUERIES_FILE, READ_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from writepath.report.queries_raw import Found, QueriesData
+    from writepath.result.queries import Hits, QueriesSuite, Read
+
+CURVES = "search-curves.svg"
+
+
+def publish(root: Path, folder: Path, limit_bytes: int) -> None:
+    """Copies records and compact values; an error where it is not for the world."""
+    data = read(folder)
+    refuse(data)
+    place = staging.Place(target=root / PUBLISHED / data.suite.suite, source=folder, limit_bytes=limit_bytes)
+    staging.put(place, lambda target: _copy(folder, data, target), less="blocks or variants")
+
+
+def refuse(data: QueriesData) -> None:
+    """UsageError where it is not finished, InvalidRunError naming what cannot be believed."""
+    suite = data.suite
+    bad = [problem for found in data.reads for problem in problems(found, suite)]
+    if len(digests(data)) > 1:
+        bad.append(_different_posts(data))
+    if bad:
+        raise InvalidRunError(
+            f"not published: {' | '.join(bad)}. Only suites whose searches are all sound are published;"
+            " make them again with RESUME=1"
+        )
+    wanted = {(name, block) for block, order in enumerate(suite.blocks, 1) for name in order}
+    made = {(_name(found), found.read.block) for found in data.reads}
+    if missing := sorted(wanted - made) or suite.status != "finished":
+        first = f"; missing: {missing[0][0]}, block {missing[0][1]}" if isinstance(missing, list) else ""
+        raise UsageError(
+            f"suite {suite.suite} {suite.stamp} is {suite.status}, {len(made)} of {len(wanted)} variants and blocks"
+            f" made{first}; finish it with RESUME=1, then publish"
+        )
+
+
+def problems(found: Found, suite: QueriesSuite) -> Iterator[str]:
+    """Why a record says too little or something false, in words."""
+    given = found.read
+    where = f"{_name(found)}, block {given.block}"
+    if not finished(found):
+        yield f"{where}: {given.error or f'it {given.outcome}'}"
+        return
+    yield from (f"{where}: {words}" for words in _wanting(given, suite))
+    for hits in given.hits:
+        if not hits.explained:
+            yield f"{where}: what '{hits.keyword}' found is not explained ({_found_in_words(hits)})"
+    for hold in unresolved(given.holds):
+        yield (
+            f"{where}: hold {hold.number} at {hold.rate_per_s:,g}/s was noise and not made again"
+            f" ({'; '.join(hold.reasons)})"
+        )
+
+
+def _wanting(given: Read, suite: QueriesSuite) -> Iterator[str]:
+    """What a finished record must have."""
+    if given.loading is None:
+        yield "how its posts were loaded is not known"
+    elif given.loading.documents != suite.documents:
+        yield f"{given.loading.documents:,} posts were loaded, not {suite.documents:,}"
+    if given.capacity is None:
+        yield "its capacity was not searched"
+    known = {hits.keyword for hits in given.hits}
+    for keyword in suite.keywords:
+        if keyword not in known:
+            yield f"what '{keyword}' finds was not looked up"
+        for kind, words in KINDS.items():
+            made = len(rounds_ms(given, keyword, kind))
+            if made != suite.rounds:
+                yield f"'{keyword}', {words}: {made} of {suite.rounds} rounds"
+
+
+def _found_in_words(hits: Hits) -> str:
+    return (
+        f"mode {hits.mode}: {hits.found:,} found, {hits.expected:,} hold it, {hits.missed:,} missed,"
+        f" {hits.surplus:,} surplus"
+    )
+
+
+def _different_posts(data: QueriesData) -> str:
+    """Which variants hold which posts."""
+    of: dict[str, list[str]] = {}
+    for found in data.reads:
+        if found.read.loading is not None:
+            of.setdefault(found.read.loading.digest[:8], []).append(
+                f"{_name(found)} block {found.read.block}"
+            )
+    words = "; ".join(f"{digest}…: {', '.join(names)}" for digest, names in of.items())
+    return f"the variants did not search the same posts ({words})"
+
+
+def _name(found: Found) -> str:
+    return f"{found.read.variant}@again" if found.read.again else found.read.variant
+
+
+def _copy(folder: Path, data: QueriesData, target: Path) -> None:
+    copy_json(folder / QUERIES_FILE, target / QUERIES_FILE)
+    for found in data.reads:
+        source, copy = inside(folder, found.folder), target / found.folder
+        copy_json(source / READ_FILE, copy / READ_FILE)
+        if (source / SETTINGS_FILE).is_file():
+            copy_json(source / SETTINGS_FILE, copy / SETTINGS_FILE)
+        queries_compact.write(found.read, source, copy)
+
+
+def published(root: Path) -> tuple[Path, ...]:
+    """Folders of what is published, by name."""
+    found = (path.parent for path in (root / PUBLISHED).glob(f"*/{QUERIES_FILE}"))
+    return tuple(sorted(path for path in found if path.suffix != ".part"))
+
+
+def derived(root: Path, pages: str) -> staging.Derived:
+    """Pages, curves and the README's tables of all published suites."""
+    made = staging.Derived(files={}, readme={}, titles={})
+    folders = published(root)
+    writes, suite_of_writes = capacity_publish.sustained(root) if folders else ({}, None)
+    for folder in folders:
+        from writepath.report.capacity_plots import curves  # noqa: PLC0415 - matplotlib takes half a second to load
+
+        data = read(folder)
+        refuse(data)
+        figures = queries_figures(data, writes)
+        name, built = figures.suite.suite, queries_page.tables(figures)
+        drawn = curves(figures.carried, CURVES)
+        links = queries_page.Links(
+            assets=name,
+            reading="../reading-results.md",
+            method="../methodology.md",
+            raw=f"../../{PUBLISHED}/{name}",
+            writes=None if suite_of_writes is None else f"{suite_of_writes}.md",
+        )
+        made.files[f"{pages}/{name}.md"] = queries_page.markdown(figures, built, drawn, links).encode()
+        made.files.update({f"{pages}/{name}/{file}": content for file, content in drawn.items()})
+        if (table := queries_page.readme_table(figures, f"{pages}/{name}.md")) is not None:
+            made.readme[name] = table
+        made.titles[name] = figures.suite.title
+    return made

@@ -1,0 +1,197 @@
+"""Do the variants find the same posts, how large is what they search, and what did it take to load it?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath import stats
+from writepath.report.capacity_tables import rate
+from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, number, text
+from writepath.report.queries_tables import BLOCKS, KEYWORD, MODE, MODES
+from writepath.report.rows import VARIANT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from writepath.report.model import Value
+    from writepath.report.queries_figures import QueriesFigures, VariantFigures
+    from writepath.result.queries import Hits, Loading
+
+MIB = 1 << 20
+HITS_COLUMNS = (
+    VARIANT,
+    MODE,
+    KEYWORD,
+    Column(key="hits_expected", title="hold the keyword", exact=True),
+    Column(key="hits_found", title="found", exact=True),
+    Column(key="hits_recall_percent", title="recall", unit="%"),
+    Column(key="hits_missed", title="missed", exact=True),
+    Column(key="hits_surplus", title="surplus", exact=True),
+    Column(key="hits_as_word", title="hold it as a word", exact=True),
+    Column(key="hits_explained", title="explained"),
+)
+
+
+def hits(figures: QueriesFigures) -> Table:
+    """What each keyword found, beside what brute force over the posts finds."""
+    body = [
+        Row(cells=(text(one.label), text(one.mode), text(keyword), *_hits_cells(found)))
+        for one in figures.variants
+        for keyword in figures.keywords
+        if (found := one.hits(keyword))
+    ]
+    return Table(
+        key="hits",
+        title="Equal work: what was found",
+        caption="Posts whose content holds the keyword, by a search through all of them that uses no index, and what"
+        " every match of the variant returned. Explained: in mode substring nothing missed and no surplus; in mode"
+        " native exactly the posts that the analyzer's rule finds.",
+        columns=HITS_COLUMNS,
+        rows=tuple(body),
+        notes=(MODES,),
+    )
+
+
+def _hits_cells(found: Sequence[Hits]) -> tuple[Cell, ...]:
+    def counted(name: str) -> Cell:
+        return cell(getattr(one, name) for one in found)
+
+    bad = sum(not one.explained for one in found)
+    return (
+        counted("expected"),
+        counted("found"),
+        Cell(figure=stats.spread(recall_percent(one) for one in found)),
+        counted("missed"),
+        counted("surplus"),
+        counted("as_word"),
+        text(f"no, in {bad} of {len(found)}" if bad else "yes"),
+    )
+
+
+def recall_percent(hits: Hits) -> float | None:
+    """Of the posts that hold the keyword, those that were returned; None where there is none."""
+    return 100 * (hits.expected - hits.missed) / hits.expected if hits.expected else None
+
+
+LOADING_COLUMNS = (
+    VARIANT,
+    MODE,
+    Column(key="search_index", title="search index"),
+    Column(key="loaded_documents", title="documents", exact=True),
+    Column(key="loading_s", title="loading", unit="s"),
+    Column(key="loaded_per_s", title="loaded", unit="1/s"),
+    Column(key="build_s", title="building the index", unit="s"),
+    Column(key="settle_s", title="settling", unit="s"),
+    Column(key="store_mib", title="store", unit="MiB"),
+    Column(key="store_bytes_per_document", title="store by document", unit="B"),
+    Column(key="search_index_mib", title="search index", unit="MiB"),
+    Column(key="index_bytes_per_document", title="search index by document", unit="B"),
+    Column(key="store_parts", title="parts"),
+)
+
+
+def loading(figures: QueriesFigures) -> Table:
+    """How the posts came in, and what they take up."""
+    return Table(
+        key="loading",
+        title="Loading, building, size",
+        caption="The bulk path: COPY, or _bulk without refresh and copies; then the search index is built where that"
+        " can wait, and copies, refresh or VACUUM ANALYZE settle it. –: built while loading, or the store has no"
+        f" figure of its own. Sizes are what the store says, with its primaries alone. {BLOCKS}",
+        columns=LOADING_COLUMNS,
+        rows=tuple(
+            Row(cells=(text(one.label), text(one.mode), *_loading_cells(one))) for one in figures.variants
+        ),
+    )
+
+
+def loadings(one: VariantFigures) -> list[Loading]:
+    """By block."""
+    return [found.read.loading for found in one.reads if found.read.loading is not None]
+
+
+def index_of(one: VariantFigures) -> Cell:
+    """As read back from the running store."""
+    return cell(found.read.search_index for found in one.reads)
+
+
+def _loading_cells(one: VariantFigures) -> tuple[Cell, ...]:
+    known = loadings(one)
+
+    def of(get: Callable[[Loading], Value]) -> Cell:
+        return cell(get(loading) for loading in known)
+
+    return (
+        index_of(one),
+        of(lambda loading: loading.documents),
+        of(lambda loading: loading.seconds),
+        of(loaded_per_s),
+        of(lambda loading: loading.build_seconds),
+        of(lambda loading: loading.settle_seconds),
+        of(lambda loading: loading.store_bytes / MIB),
+        of(lambda loading: _by_document(loading.store_bytes, loading)),
+        of(lambda loading: None if loading.search_index_bytes is None else loading.search_index_bytes / MIB),
+        of(lambda loading: _by_document(loading.search_index_bytes, loading)),
+        text(_parts(known[0]) if known else ABSENT),
+    )
+
+
+def loaded_per_s(loading: Loading) -> float | None:
+    """Documents a second of the bulk path alone."""
+    return loading.documents / loading.seconds if loading.seconds else None
+
+
+def _by_document(size_bytes: int | None, loading: Loading) -> float | None:
+    return None if size_bytes is None or not loading.documents else size_bytes / loading.documents
+
+
+def _parts(loading: Loading) -> str:
+    """Largest first, of the first block."""
+    parts = sorted(loading.parts_bytes.items(), key=lambda part: (-part[1], part[0]))
+    return ", ".join(f"{name} {number(size / MIB)} MiB" for name, size in parts) or ABSENT
+
+
+COST_COLUMNS = (
+    VARIANT,
+    MODE,
+    Column(key="cost_index", title="search index"),
+    Column(key="cost_loaded_per_s", title="bulk load", unit="1/s"),
+    Column(key="cost_build_s", title="building the index", unit="s"),
+    Column(key="cost_write_p99_ms", title="p99 of writes beside searches", unit="ms"),
+    Column(key="cost_sustained_per_s", title="sustained writes", unit="1/s"),
+)
+ELSEWHERE = "Sustained writes are those of the published search for write capacity, made by other runs on its own host."
+NOWHERE = (
+    "No search for write capacity is published of these variants; make bench-all SUITE=capacity makes one, of those"
+    " that VARIANTS names."
+)
+
+
+def writes(figures: QueriesFigures) -> Table:
+    """What each index costs where posts come in."""
+    known = any(one.variant.name in figures.writes for one in figures.variants)
+    body = []
+    for one in figures.variants:
+        beside = [found.read.beside for found in one.reads if found.read.beside is not None]
+        sustained = figures.writes.get(one.variant.name)
+        body.append(
+            Row(
+                cells=(
+                    text(one.label),
+                    text(one.mode),
+                    index_of(one),
+                    cell(loaded_per_s(loading) for loading in loadings(one)),
+                    cell(loading.build_seconds for loading in loadings(one)),
+                    cell(load.write_latency_ms.p99 for load in beside),
+                    Cell() if sustained is None else rate(sustained),
+                )
+            )
+        )
+    return Table(
+        key="index_cost",
+        title="What each index costs writes",
+        caption=f"What a search gains is paid for where posts come in. {BLOCKS}",
+        columns=COST_COLUMNS,
+        rows=tuple(body),
+        notes=(ELSEWHERE if known else NOWHERE,),
+    )

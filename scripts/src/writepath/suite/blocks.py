@@ -1,0 +1,92 @@
+"""How is a suite made whose blocks hold whole searches? One after the other, an index after each, resumable."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic
+
+from writepath.run import host
+from writepath.suite import common
+from writepath.suite.resume import Index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from pathlib import Path
+
+    from writepath.progress import Progress
+    from writepath.result import SuiteStatus
+    from writepath.run.runner import Bench
+    from writepath.runtime.base import Runtime
+    from writepath.suite.suite_run import SuitePlan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One thing to be made."""
+
+    name: str  # as in the index's blocks
+    block: int
+    position: int
+    folder: Path  # where it is kept
+
+
+@dataclass(kw_only=True)
+class Blocks(ABC, Generic[Index]):
+    """A suite run under way."""
+
+    plan: SuitePlan
+    progress: Progress
+    folder: Path
+    index: Index
+    save: Callable[[Index, Path], None]
+
+    @abstractmethod
+    def make(self, cell: Cell, bench: Bench) -> None:
+        """One search, set down in the index."""
+
+    @abstractmethod
+    def made(self) -> Collection[str]:
+        """Folders of what need not be made any more, relative to the suite run's."""
+
+    def carry_out(self, runtime: Runtime) -> bool:
+        """Makes what is left; whether the user let it come to its end."""
+        progress, left = self.progress, list(self._left())
+        progress.total = sum(map(len, self.index.blocks))
+        progress.done = progress.total - len(left)
+        plan = self.plan
+        try:
+            with common.bench(plan.root, plan.state, plan.dataset, runtime, progress) as bench:
+                for cell in left:
+                    self._make(cell, bench)
+        except KeyboardInterrupt:
+            self._end("aborted")
+            progress.say(
+                f"stopped; {progress.done} of {progress.total} are kept. RESUME=1 goes on from here."
+            )
+            return False
+        except BaseException:
+            self._end("aborted")
+            raise
+        self._end("finished")
+        return True
+
+    def _left(self) -> Iterator[Cell]:
+        """What is still to be made, in order."""
+        made = self.made()
+        for block, names in enumerate(self.index.blocks, 1):
+            for position, name in enumerate(names, 1):
+                place = f"{name}/block-{block:02d}"
+                if place not in made:
+                    yield Cell(name=name, block=block, position=position, folder=self.folder / place)
+
+    def _make(self, cell: Cell, bench: Bench) -> None:
+        host.require_disk(self.plan.root)
+        common.set_aside(cell.folder)
+        self.progress.run_began(self.progress.done + 1, cell.name, self.plan.suite.name, cell.block)
+        self.make(cell, bench)
+        self.save(self.index, self.folder)
+
+    def _end(self, status: SuiteStatus) -> None:
+        self.index = common.ended(self.index, status)
+        self.save(self.index, self.folder)

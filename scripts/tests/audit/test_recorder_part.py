@@ -1,0 +1,62 @@
+"""Does bench-harness miss a goal of the recorder aloud, and does it measure both sides for real?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from writepath import harness
+from writepath.harness import recorder_part
+from writepath.harness.recorder_part import Pair, Shape, Side, findings
+
+PLAIN = Side(p99_ms=2.0, cpu_us=100.0, dropped=0, top_per_s=8000.0)
+
+
+def pairs(*recorded: Side) -> list[Pair]:
+    return [Pair(plain=PLAIN, recorded=side) for side in recorded]
+
+
+@pytest.mark.parametrize(
+    ("name", "within", "beyond"),
+    [
+        ("p99", replace(PLAIN, p99_ms=2.5), replace(PLAIN, p99_ms=2.52)),
+        ("CPU", replace(PLAIN, cpu_us=110.0), replace(PLAIN, cpu_us=110.9)),
+        ("top rate", replace(PLAIN, top_per_s=7200.0), replace(PLAIN, top_per_s=7190.0)),
+    ],
+)
+def test_the_median_pair_decides_over_each_goal(name: str, within: Side, beyond: Side) -> None:
+    met = findings(pairs(beyond, within, within, beyond, within))
+    missed = findings(pairs(beyond, within, beyond, beyond, within))
+    assert all(finding.met for finding in met)
+    assert [finding.name for finding in missed if not finding.met] == [name]
+    assert [str(finding).endswith("MISSED") for finding in missed] == [f.name == name for f in missed]
+
+
+def test_a_ratio_is_said_with_its_range() -> None:
+    p99, _, _ = findings(pairs(PLAIN, replace(PLAIN, p99_ms=1.0), replace(PLAIN, p99_ms=2.2)))
+    assert str(p99) == "p99: 1.00 (0.50 to 1.10) of plain k6's (goal at most 1.25)"
+
+
+@pytest.mark.native
+def test_both_sides_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No goal is judged here: a second on a busy machine says nothing."""
+    seen: list[Pair] = []
+
+    def judge(found: list[Pair]) -> tuple[()]:
+        seen.extend(found)
+        return ()
+
+    monkeypatch.setattr(recorder_part, "findings", judge)
+    said: list[str] = []
+    shape = Shape(pairs=2, rate_per_s=200, seconds=1, top_users=4, top_seconds=1)
+    assert recorder_part.run(said.append, shape)
+    for side in [side for pair in seen for side in (pair.plain, pair.recorded)]:
+        assert side.p99_ms > 0
+        assert side.cpu_us > 0
+        assert side.top_per_s > 0
+    assert [line.split(",")[0].strip() for line in said[-2:]] == ["pair 1 of 2", "pair 2 of 2"]
+
+
+def test_the_harness_knows_it() -> None:
+    assert harness.PARTS["recorder"].run is recorder_part.run

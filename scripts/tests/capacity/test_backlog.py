@@ -1,0 +1,64 @@
+"""Is a queue that fills up told from one that breathes, and is the line the one scipy draws?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy.stats import theilslopes
+
+from writepath.backlog import backlog
+
+if TYPE_CHECKING:
+    from writepath.stats import Floats
+
+SECONDS: Floats = np.arange(60.0)
+
+
+def test_a_queue_that_grows_by_two_percent_of_the_rate_grows() -> None:
+    found = backlog(SECONDS, SECONDS * 20, 1000.0, 980.0)
+    assert found.grows
+    assert found.slope_per_s == pytest.approx(20)
+    assert (found.at_start, found.at_end) == (0.0, 58 * 20.0)
+    assert found.work_seconds == pytest.approx(58 * 20 / 980)
+
+
+def test_a_queue_that_is_long_and_stays_so_does_not_grow() -> None:
+    assert not backlog(SECONDS, np.full(60, 5000.0), 1000.0, 1000.0).grows
+
+
+def test_a_few_in_flight_at_the_end_are_no_backlog_however_steep() -> None:
+    assert not backlog(SECONDS, SECONDS * 1.5, 100.0, 98.0).grows  # ends at 87 messages
+    assert not backlog(SECONDS, SECONDS * 25, 2000.0, 1970.0).slope_per_s > 2000.0
+    assert not backlog(
+        SECONDS[:20], SECONDS[:20] * 45, 2000.0, 1900.0
+    ).grows  # 810 of 2,000/s: under half a second
+
+
+def test_one_peak_does_not_bend_the_line() -> None:
+    depth = np.zeros(60)
+    depth[55] = 40_000.0
+    found = backlog(SECONDS, depth, 1000.0, 1000.0)
+    assert not found.grows
+    assert found.slope_per_s == 0.0
+
+
+def test_the_slope_is_that_of_theil_and_sen() -> None:
+    depth = np.random.default_rng(4).normal(300, 80, 60) + SECONDS * 7
+    assert backlog(SECONDS, depth, 1000.0, None).slope_per_s == pytest.approx(
+        theilslopes(depth, SECONDS).slope
+    )
+
+
+@pytest.mark.parametrize("stored", [None, 0.0])
+def test_where_nothing_was_stored_the_work_has_no_length(stored: float | None) -> None:
+    found = backlog(SECONDS, SECONDS * 1000, 1000.0, stored)
+    assert found.grows
+    assert found.work_seconds is None
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_too_few_samples_are_an_error_and_not_zero(count: int) -> None:
+    with pytest.raises(ValueError, match="at least 3"):
+        backlog(SECONDS[:count], SECONDS[:count], 1000.0, 1000.0)

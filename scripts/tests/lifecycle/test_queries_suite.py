@@ -1,0 +1,260 @@
+"""Does a suite of searches read in the order of its seed, survive a failed reading, and go on where it was stopped?"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from lifecycle.fakes import FakeRuntime, dataset, variant
+from writepath.errors import UsageError
+from writepath.load.dataset import generate
+from writepath.progress import Progress
+from writepath.queries import suite
+from writepath.queries.suite import QueriesPlan
+from writepath.registry import Phase, Questions, Scenario, Suite
+from writepath.result import Code, Latency
+from writepath.result.capacity import Bracket
+from writepath.result.queries import (
+    QUERIES_SCHEMA_VERSION,
+    Beside,
+    QueriesSuite,
+    Read,
+    load_read,
+    load_suite,
+    save_read,
+)
+from writepath.run.draft import dataset_facts
+from writepath.suite.common import INTERRUPTED, orders
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from writepath.queries.read_run import ReadSpec
+    from writepath.run.runner import Bench
+
+NAMES = ("a", "b", "c")
+FOUND = Bracket(last_pass_per_s=40.0, first_fail_per_s=41.0, at_least=False, holds=6)
+OPEN = replace(FOUND, first_fail_per_s=60.0)
+NOTHING = Latency(min=None, mean=None, median=None, p95=None, p99=None, max=None)
+RIGHT = Beside(
+    search_rate_per_s=20.0,
+    write_rate_per_s=50.0,
+    seconds=60.0,
+    search_latency_ms=NOTHING,
+    write_latency_ms=NOTHING,
+    alone_latency_ms=NOTHING,
+    visible_ms_median=None,
+    visible_ms_p95=None,
+    writes_acknowledged=3000,
+    writes_found=3000,
+    wrong_answers=0,
+)
+FIRST, SECOND = Code(commit="1" * 40, dirty=False), Code(commit="2" * 40, dirty=False)
+
+
+@dataclass(kw_only=True)
+class FakeReadings:
+    """Ends as told, by the number of the reading from 1."""
+
+    brackets: Mapping[int, Bracket] = field(default_factory=dict)
+    beside: Mapping[int, Beside] = field(default_factory=dict)
+    failing: tuple[int, ...] = ()
+    interrupted: int | None = None
+    clock_s: float = 0.0  # a reading takes 100 s
+    made: list[str] = field(default_factory=list)
+    specs: list[ReadSpec] = field(default_factory=list)
+
+    def execute(self, spec: ReadSpec, bench: Bench) -> Read:
+        self.made.append(f"{spec.variant.name}{'@again' if spec.again else ''}")
+        self.specs.append(spec)
+        self.clock_s += 100.0
+        number = len(self.made)
+        bracket = self.brackets.get(number, FOUND)
+        read = replace(reading(spec, bench), capacity=bracket, beside=self.beside.get(number))
+        if number in self.failing:
+            read = replace(read, outcome="failed", error="planted", capacity=None)
+        if number == self.interrupted:
+            read = replace(read, outcome="aborted")
+        spec.folder.mkdir(parents=True)
+        save_read(read, spec.folder)
+        if number == self.interrupted:
+            raise KeyboardInterrupt
+        return read
+
+
+def reading(spec: ReadSpec, bench: Bench) -> Read:
+    return Read(
+        schema_version=QUERIES_SCHEMA_VERSION,
+        run_id="0" * 15,
+        suite=spec.suite,
+        variant=spec.variant.name,
+        title=spec.variant.title,
+        family=spec.variant.family,
+        mode="substring",
+        search_index="none",
+        block=spec.block,
+        position=spec.position,
+        again=spec.again,
+        runtime=bench.runtime.name,
+        seed=spec.seed,
+        overrides=dict(spec.overrides),
+        dataset=dataset_facts(spec.dataset),
+        code=spec.code,
+        started_at="",
+        finished_at="",
+        outcome="finished",
+        error=None,
+    )
+
+
+def plan(tmp_path: Path, **changed: object) -> QueriesPlan:
+    state = tmp_path / ".writepath"
+    state.mkdir(exist_ok=True)
+    variants = tuple(variant(name) for name in NAMES)
+    phase = Phase(name="hold", seconds=60, from_per_s=2, to_per_s=4000)
+    known = QueriesPlan(
+        root=tmp_path,
+        state=state,
+        suite=Suite(
+            name="search",
+            title="Search",
+            scenario=Scenario(name="queries", script="k6/scenarios/queries.js", phases=(phase,)),
+            repetitions=2,
+            variants=variants,
+            baseline=variants[0],
+            queries=Questions(slo_ms=500.0, documents=1000, rounds=2, keywords=("영화",)),
+        ),
+        variants=variants,
+        repetitions=2,
+        seed=1,
+        overrides={},
+        dataset=generate(1, 50),
+        code=FIRST,
+        slo_ms=500.0,
+        hold_seconds=60.0,
+        compared=True,
+        documents=1000,
+        rounds=2,
+        keywords=("영화",),
+        resumed=False,
+    )
+    return replace(known, **changed)  # type: ignore[arg-type]
+
+
+def run(
+    asked: QueriesPlan, fake: FakeReadings, to: io.StringIO | None = None
+) -> tuple[int, QueriesSuite, Path]:
+    progress = Progress(console=Console(file=to or io.StringIO(), width=300), clock=lambda: fake.clock_s)
+    code, folder = suite.run(asked, FakeRuntime(), progress, fake.execute)
+    return code, load_suite(folder), folder
+
+
+def test_a_block_holds_every_variant_and_the_baseline_again_in_an_order_of_the_seed(tmp_path: Path) -> None:
+    fake, to = FakeReadings(), io.StringIO()
+    code, index, folder = run(plan(tmp_path), fake, to)
+    assert (code, index.status, index.baseline) == (0, "finished", "a")
+    everything = (*NAMES, "a@again")
+    assert index.blocks == orders(everything, 2, 1) != orders(everything, 2, 2)
+    assert fake.made == [name for block in index.blocks for name in block]
+    (twin,) = (line for line in index.reads if line.again and line.block == 2)
+    assert (twin.variant, twin.folder) == ("a", "a@again/block-02")
+    assert load_read(folder / twin.folder).again
+    assert (tmp_path / "results" / "latest").resolve() == folder.resolve()
+    assert "1,000 posts of embedded (50 lines), 2 rounds of 영화; p99 <= 500 ms" in to.getvalue()
+
+
+def test_all_readings_share_posts_keywords_and_what_must_be_found(tmp_path: Path) -> None:
+    fake = FakeReadings()
+    run(plan(tmp_path), fake)
+    assert len({id(spec.corpus) for spec in fake.specs}) == 1
+    corpus = fake.specs[0].corpus
+    assert (corpus.documents.count, corpus.asked, fake.specs[0].rounds) == (1000, ("영화",), 2)
+
+
+def test_one_variant_alone_has_no_twin(tmp_path: Path) -> None:
+    asked = plan(tmp_path, compared=False)
+    _, index, _ = run(replace(asked, variants=asked.variants[:1]), FakeReadings())
+    assert index.blocks == (("a",), ("a",))
+
+
+def test_a_failed_reading_is_recorded_and_the_suite_goes_on(tmp_path: Path) -> None:
+    said_to = io.StringIO()
+    code, index, _ = run(plan(tmp_path, repetitions=1), FakeReadings(failing=(1,)), said_to)
+    assert (code, index.status) == (1, "finished")
+    assert Counter(line.outcome for line in index.reads) == {"failed": 1, "finished": 3}
+    assert "FAILED  planted" in said_to.getvalue()
+
+
+def test_a_reading_without_a_capacity_is_no_failure_and_no_success(tmp_path: Path) -> None:
+    code, index, _ = run(plan(tmp_path), FakeReadings(brackets={1: OPEN}))
+    assert (code, index.status) == (3, "finished")
+
+
+@pytest.mark.parametrize(
+    ("flaw", "words"),
+    [
+        ({"writes_found": 2999}, "WRONG  40/s, fails at 41/s; 0 holds; 2,999 of 3,000 writes found"),
+        ({"wrong_answers": 2}, "3,000 of 3,000 writes found, 2 wrong totals"),
+    ],
+)
+def test_a_lost_write_or_a_wrong_answer_beside_writes_fails_the_suite(
+    tmp_path: Path, flaw: dict[str, int], words: str
+) -> None:
+    said_to = io.StringIO()
+    beside = {1: RIGHT, 2: replace(RIGHT, **flaw)}  # type: ignore[arg-type]
+    code, _, _ = run(plan(tmp_path), FakeReadings(beside=beside), said_to)
+    assert code == 1
+    assert words in said_to.getvalue()
+
+
+def test_ctrl_c_keeps_what_there_is_and_resume_makes_the_rest(tmp_path: Path) -> None:
+    said_to = io.StringIO()
+    code, before, folder = run(plan(tmp_path), FakeReadings(failing=(1,), interrupted=4), said_to)
+    assert (code, before.status, len(before.reads)) == (INTERRUPTED, "aborted", 3)
+    assert "3 of 8 are kept. RESUME=1 goes on" in said_to.getvalue()
+    order = [name for block in before.blocks for name in block]
+    assert load_read(folder / order[3] / "block-01").outcome == "aborted"
+    fake = FakeReadings()
+    code, after, again = run(plan(tmp_path, resumed=True, code=SECOND), fake)
+    assert (code, again, after.status, after.stamp) == (0, folder, "finished", before.stamp)
+    assert fake.made == [order[0], *order[3:]]
+    assert after.code == FIRST
+    codes = Counter(load_read(folder / line.folder).code.commit for line in after.reads)
+    assert codes == {FIRST.commit: 2, SECOND.commit: 6}
+    assert load_read(folder / order[0] / "block-01-replaced-1").error == "planted"
+
+
+def test_nothing_is_resumed_where_nothing_is_left(tmp_path: Path) -> None:
+    run(plan(tmp_path), FakeReadings())
+    with pytest.raises(UsageError, match=r"no suite run of 'search'.*a reading missing or failed"):
+        run(plan(tmp_path, resumed=True), FakeReadings())
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"documents": 2000}, "DOCS differs .* it had 1000, now 2000"),
+        ({"rounds": 3}, "ROUNDS differs"),
+        ({"keywords": ("감동",)}, "keywords in suites.yaml differs"),
+        ({"slo_ms": 50.0}, "SLO_MS differs"),
+        ({"dataset": generate(2, 50)}, "DATASET differs"),
+        ({"seed": 2}, "SEED differs"),
+        ({"compared": False}, "what is in a block"),
+    ],
+)
+def test_resume_refuses_what_is_not_the_same(changed: dict[str, object], words: str, tmp_path: Path) -> None:
+    run(plan(tmp_path), FakeReadings(interrupted=1))
+    with pytest.raises(UsageError, match=words):
+        run(plan(tmp_path, resumed=True, **changed), FakeReadings())
+
+
+def test_posts_without_words_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has a word"):
+        run(plan(tmp_path, dataset=replace(dataset(), lines=("!", "?"))), FakeReadings())
+    assert not (tmp_path / "results").exists()

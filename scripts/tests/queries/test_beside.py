@@ -1,0 +1,79 @@
+"""Is every write counted as found that every search finds which must, and no other?"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from queries.fake_posts import FakePosts
+from writepath.load.dataset import Dataset
+from writepath.load.ledger import RECORD, Ledger
+from writepath.load.plan import arrival_plan, encode_id
+from writepath.queries import answers
+from writepath.queries.answers import Client
+from writepath.queries.beside import Meeting, Written, found
+from writepath.queries.corpus import Corpus
+from writepath.registry import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+RUN = "fedcba987654321"
+WRITES = 60
+LINES = ("영화 굿굿", "한국영화", "재미 영화", "감동", "재미있다", "스토리 감동")
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    return Corpus.of(Dataset(name="t", sha256="0" * 64, lines=LINES), 300, ("영화",), 1)
+
+
+@pytest.fixture
+def fake(corpus: Corpus) -> Iterator[FakePosts]:
+    """All writes stored, behind 300 posts."""
+    with FakePosts() as made:
+        for _, body in corpus.documents.chunks():
+            made.load(body)
+        for sequence in range(WRITES):
+            post = {"id": encode_id(RUN, sequence), "content": corpus.written.content(sequence)}
+            made.posts.append({**post, "createdAt": "2027-01-01T00:00:00.000Z"})
+        yield made
+
+
+def written(*unanswered: int) -> Written:
+    records = np.zeros(WRITES, RECORD)
+    records["seq"] = np.arange(WRITES)
+    records["status"] = 201
+    records["status"][list(unanswered)] = 503
+    plan = arrival_plan([Phase(name="writes", seconds=1, from_per_s=WRITES, to_per_s=WRITES)])
+    return Written(run_id=RUN, plan=plan, taken=Ledger(records=records), dropped=0, seen=None)
+
+
+def count(fake: FakePosts, corpus: Corpus, load: Written, tmp_path: Path) -> int:
+    with Client(fake.base_url) as client:
+        rig: Any = SimpleNamespace(truth=SimpleNamespace(count=lambda: len(fake.posts)))
+        meeting = Meeting(rig=rig, corpus=corpus, mode="substring", questions=tmp_path / "q", client=client)
+        return found(load, meeting)
+
+
+@pytest.mark.parametrize("page", [7, 1000])
+def test_all_writes_are_found_over_as_many_pages_as_it_takes(
+    fake: FakePosts, corpus: Corpus, tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "EVERY_MATCH", page)
+    assert count(fake, corpus, written(), tmp_path) == WRITES
+
+
+def test_a_write_that_a_search_misses_is_not_found(fake: FakePosts, corpus: Corpus, tmp_path: Path) -> None:
+    ids = {encode_id(RUN, sequence) for sequence in (3, 10, 11)}
+    fake.posts = [post for post in fake.posts if post["id"] not in ids]
+    assert count(fake, corpus, written(), tmp_path) == WRITES - 3
+
+
+def test_a_write_without_its_201_is_not_missed(fake: FakePosts, corpus: Corpus, tmp_path: Path) -> None:
+    fake.posts = [post for post in fake.posts if post["id"] != encode_id(RUN, 3)]
+    assert count(fake, corpus, written(3), tmp_path) == WRITES - 1

@@ -1,0 +1,159 @@
+"""Does a whole suite of searches come to its end on real stores, stopped and resumed, with every answer right?"""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema
+import psutil
+import pytest
+from rich.console import Console
+
+from writepath import commands, registry
+from writepath.capacity import hold, search
+from writepath.judge import Judgement
+from writepath.load import dataset, ledger
+from writepath.progress import Progress
+from writepath.queries import beside, rounds, suite
+from writepath.queries.suite import QueriesPlan
+from writepath.registry import Phase, Questions, Scenario, Suite
+from writepath.result import Code
+from writepath.result.queries import load_read, load_suite
+from writepath.run import visible
+from writepath.runtime.choose import choose
+from writepath.suite.common import INTERRUPTED
+
+if TYPE_CHECKING:
+    from writepath.judge import Evidence
+    from writepath.result.queries import Read
+    from writepath.runtime.base import Runtime
+
+pytestmark = [pytest.mark.native, pytest.mark.timeout(900)]  # three starts of a stack, on a busy machine
+ROOT = Path(__file__).resolve().parents[3]
+NAMES = ("jpa-bigram", "elasticsearch-1s0r-bigrams")
+KEYWORDS = ("영화", "스토리", "감동", "재미")
+DOCS = 2_000
+SECONDS = 3.0
+PHASE = Phase(name="hold", seconds=SECONDS, from_per_s=20, to_per_s=30)
+
+
+class Impatient(Progress):
+    """Presses Ctrl-C when the second reading begins its first hold."""
+
+    def phase(self, name: str) -> None:
+        super().phase(name)
+        if name.startswith("hold 1,") and self.done == 1:
+            raise KeyboardInterrupt
+
+
+def strict(evidence: Evidence) -> Judgement:
+    """Whatever is broken fails; nothing else does, however small and slow this machine."""
+    verdict = "fail" if evidence.broken else "pass"
+    return Judgement(verdict=verdict, burst=False, reasons=evidence.broken, generator_bound=False)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    monkeypatch.setattr(hold, "judge", strict)
+    monkeypatch.setattr(search, "REQUESTS", 1)
+    monkeypatch.setattr(beside, "REQUESTS", 1)
+    monkeypatch.setattr(rounds, "WARM_UP_S", 1.0)
+    monkeypatch.setattr(visible, "QUIET_S", 1.0)
+    chosen = choose(ROOT, "native", print)
+    chosen.reap(print)
+    return chosen
+
+
+def plan(root: Path, *, resumed: bool = False) -> QueriesPlan:
+    known = registry.load(ROOT)
+    variants = tuple(known.variant(name) for name in NAMES)
+    return QueriesPlan(
+        root=root,
+        state=root / ".writepath",
+        suite=Suite(
+            name="search",
+            title="Search",
+            scenario=Scenario(name="queries", script="k6/scenarios/queries.js", phases=(PHASE,)),
+            repetitions=1,
+            variants=variants,
+            queries=Questions(slo_ms=1000.0, documents=DOCS, rounds=2, keywords=KEYWORDS),
+        ),
+        variants=variants,
+        repetitions=1,
+        seed=1,
+        overrides={},
+        dataset=dataset.generate(1, DOCS),
+        code=Code(commit="0" * 40, dirty=False),
+        slo_ms=1000.0,
+        hold_seconds=SECONDS,
+        compared=False,
+        documents=DOCS,
+        rounds=2,
+        keywords=KEYWORDS,
+        resumed=resumed,
+    )
+
+
+def test_two_paths_hold_the_same_posts_find_the_same_and_carry_searches_beside_writes(
+    tmp_path: Path, runtime: Runtime, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".writepath").mkdir()
+    (tmp_path / "k6").symlink_to(ROOT / "k6", target_is_directory=True)
+    asked, said = plan(tmp_path), io.StringIO()
+    runtime.prepare(asked.variants, print)
+    code, folder = suite.run(asked, runtime, Impatient(console=Console(file=said, width=200)))
+    assert (code, load_suite(folder).status) == (INTERRUPTED, "aborted"), said.getvalue()
+    assert not psutil.Process().children(recursive=True)
+    stopped = load_suite(folder).blocks[0][1]
+    assert load_read(folder / stopped / "block-01").rounds  # what there was is kept
+
+    code, again = suite.run(
+        plan(tmp_path, resumed=True), runtime, Progress(console=Console(file=said, width=200))
+    )
+    print(said.getvalue())
+    index = load_suite(folder)
+    assert (code, again, index.status, len(index.reads)) == (0, folder, "finished", 2)
+    assert (folder / stopped / "block-01-replaced-1").is_dir()
+    reads = {line.variant: load_read(folder / line.folder) for line in index.reads}
+    assert {name: read.search_index for name, read in reads.items()} == {
+        "jpa-bigram": "bigram",
+        "elasticsearch-1s0r-bigrams": "bigrams",
+    }
+    for read in reads.values():
+        _every_answer_was_right(read, folder)
+    assert len({read.loading.digest for read in reads.values() if read.loading}) == 1
+    assert len({read.hits for read in reads.values()}) == 1
+    commands._show_tables(tmp_path, folder)  # noqa: SLF001 - what a command does last must not fail on such a folder
+    assert "Traceback" not in capsys.readouterr().out
+
+
+def _every_answer_was_right(read: Read, folder: Path) -> None:
+    place = folder / read.variant / "block-01"
+    assert (read.outcome, read.error, read.mode) == ("finished", None, "substring")
+    schema = json.loads((ROOT / "schemas" / "read.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(
+        json.loads((place / "read.json").read_text(encoding="utf-8"))
+    )
+    assert read.loading is not None
+    assert read.loading.documents == DOCS
+    assert read.loading.store_bytes > 0
+    assert read.loading.parts_bytes
+    assert [one.keyword for one in read.hits] == list(KEYWORDS)
+    assert all(one.explained and one.found == one.expected > 0 for one in read.hits)
+    assert len(read.rounds) == 2 * 2 * len(KEYWORDS)
+    assert {one.cold for one in read.rounds if one.round == 1} == {True}
+    assert read.capacity is not None
+    assert (read.capacity.last_pass_per_s, read.capacity.at_least) == (PHASE.to_per_s, True)
+    for made in read.holds:
+        taken = ledger.read(place / f"hold-{made.number:02d}" / "ledger.csv.gz", ledger.FOUND_STATUS)
+        assert taken.by_error() == {}
+        assert made.requests.acknowledged == made.requests.planned
+    found = read.beside
+    assert found is not None
+    assert found.writes_acknowledged > 0
+    assert found.writes_found == found.writes_acknowledged
+    assert found.wrong_answers == 0
+    assert (place / beside.WRITES / "visible.csv.gz").is_file()

@@ -1,0 +1,137 @@
+"""Do blocks that were made later join those that are published, and nothing that is not alike?"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from report.planted_capacity import Planted
+from report.planted_paths import PATHS
+from writepath import cli
+from writepath.errors import UsageError
+from writepath.report import capacity_verify, manifest, publish
+from writepath.report.capacity_join import refuse
+from writepath.report.capacity_raw import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from writepath.report.capacity_raw import CapacityData
+
+README = "<!-- results:default:begin -->\n<!-- results:default:end -->\n"
+PUBLISHED = "results/published/capacity"
+LATER = "20260203T040506Z"
+
+
+def planted(root: Path, seed: int, stamp: str) -> Path:
+    return Planted(root=root, paths=PATHS[:2], blocks=1, scale=0.1, raw=True, seed=seed, stamp=stamp).write()
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with two raw runs of one block each; the first is published."""
+    root = tmp_path_factory.mktemp("checkout")
+    (root / "README.md").write_text(README, encoding="utf-8")
+    first, _ = planted(root, 1, "20260102T030405Z"), planted(root, 2, LATER)
+    publish.publish(root, first)
+    return root
+
+
+@pytest.fixture
+def checkout(original: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(original, tmp_path / "checkout")
+
+
+def raw(root: Path, stamp: str = LATER) -> Path:
+    return root / "results/capacity" / stamp
+
+
+def test_added_blocks_stand_behind_the_published_ones_and_are_derived_again(checkout: Path) -> None:
+    before = (checkout / PUBLISHED / "jpa/block-01/search.json").read_bytes()
+    publish.publish(checkout, raw(checkout), add=True)
+    data = read(checkout / PUBLISHED)
+    assert data.suite.repetitions == len(data.suite.blocks) == 2
+    assert [found.search.block for found in data.of("jpa")] == [1, 2]
+    assert [found.search.seed for found in data.of("jpa")] == [1, 2]
+    assert [tools.block for tools in data.ceilings] == [1, 2]
+    assert (checkout / PUBLISHED / "jpa/block-01/search.json").read_bytes() == before
+    assert manifest.problems(checkout / PUBLISHED) == []
+    assert publish.differences(checkout) == []
+    assert capacity_verify.problems(checkout) == []
+    assert "2 blocks" in (checkout / "docs/results/capacity.md").read_text(encoding="utf-8")
+
+
+def test_both_raw_runs_are_still_those_of_the_published_blocks(checkout: Path) -> None:
+    publish.publish(checkout, raw(checkout), add=True)
+    for folder in (checkout / "results/capacity").iterdir():
+        assert capacity_verify.of_raw(checkout, folder) == []
+    path = checkout / PUBLISHED / "jpa/block-02/search.json"
+    search = json.loads(path.read_text(encoding="utf-8"))
+    search["holds"][5]["requests"]["dropped"] += 1
+    path.write_text(json.dumps(search), encoding="utf-8")
+    assert capacity_verify.of_raw(checkout, raw(checkout, "20260102T030405Z")) == []
+    assert "jpa/block-02/search.json: differs from the raw run's" in capacity_verify.of_raw(
+        checkout, raw(checkout)
+    )
+
+
+def test_without_add_what_was_published_is_replaced(checkout: Path) -> None:
+    publish.publish(checkout, raw(checkout))
+    data = read(checkout / PUBLISHED)
+    assert (data.suite.stamp, data.suite.repetitions) == (LATER, 1)
+
+
+def test_add_with_nothing_published_publishes(checkout: Path) -> None:
+    shutil.rmtree(checkout / PUBLISHED)
+    publish.publish(checkout, raw(checkout), add=True)
+    assert read(checkout / PUBLISHED).suite.stamp == LATER
+
+
+def test_the_same_blocks_twice_are_refused_and_nothing_changes(checkout: Path) -> None:
+    publish.publish(checkout, raw(checkout), add=True)
+    with pytest.raises(UsageError, match=f"suite run {LATER} is published already"):
+        publish.publish(checkout, raw(checkout), add=True)
+    assert publish.differences(checkout) == []
+    assert read(checkout / PUBLISHED).suite.repetitions == 2
+
+
+def test_a_seed_that_is_published_is_refused_with_another(original: Path) -> None:
+    data = read(raw(original))
+    again = replace(data, suite=replace(data.suite, seed=1))
+    with pytest.raises(UsageError, match=r"SEED=1 drew the order of published blocks already.* SEED=2"):
+        refuse(read(original / PUBLISHED), again)
+
+
+def changed(data: CapacityData, **fields: object) -> CapacityData:
+    return replace(data, suite=replace(data.suite, **fields))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"hold_seconds": 60.0}, "HOLD_SECONDS differs: published 20.0, now 60.0"),
+        ({"slo_ms": 50.0}, "SLO_MS differs"),
+        ({"runtime": "docker"}, "RUNTIME differs"),
+        ({"overrides": {"POOL_SIZE": "9"}}, "settings differs"),
+        ({"blocks": (("jpa", "elsewhere"),)}, "VARIANTS differ in .*elsewhere"),
+    ],
+)
+def test_blocks_of_another_design_are_refused(original: Path, fields: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        refuse(read(original / PUBLISHED), changed(read(raw(original)), **fields))
+
+
+def test_add_is_of_capacity_suites_alone(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(README, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"ADD=1: .* is no search for capacity"):
+        publish.publish(tmp_path, tmp_path, add=True)
+
+
+def test_the_command_takes_add(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MAKEFLAGS", raising=False)
+    assert cli.main(["publish", "ADD=yes"]) == 2
+    assert "ADD=yes" in capfd.readouterr().err

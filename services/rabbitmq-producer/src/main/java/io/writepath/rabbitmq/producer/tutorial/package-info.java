@@ -1,0 +1,5 @@
+/** Publishing as tutorials have it. */
+@NullMarked
+package io.writepath.rabbitmq.producer.tutorial;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,52 @@
+package io.writepath.store.jpa;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.writepath.post.BoundedGauges;
+import java.time.Duration;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+
+/** Tells the truth about PostgreSQL and the pool to it, whoever writes there and in whichever style. */
+@AutoConfiguration(after = {DataSourceAutoConfiguration.class, JpaStoreAutoConfiguration.class})
+@ConditionalOnProperty(name = "writepath.store", havingValue = "jpa")
+@EnableConfigurationProperties(PostgresSettings.class)
+public class JpaInspectionAutoConfiguration {
+
+    /** A small part of the 0.8 s after which the harness does without an instance's figures. */
+    private static final Duration GAUGES_WAIT = Duration.ofMillis(300);
+
+    @Bean
+    PoolGauges poolGauges(HikariDataSource pool) {
+        return new PoolGauges(pool);
+    }
+
+    @Bean
+    BoundedGauges waitGauges(HikariDataSource pool) {
+        return new BoundedGauges("database-waits", new WaitGauges(pool), GAUGES_WAIT);
+    }
+
+    @Bean
+    PostgresInspector postgresInspector(HikariDataSource pool, PostgresSettings declared) {
+        return new PostgresInspector(pool, declared.searchIndex());
+    }
+
+    @Bean
+    PostgresSizes postgresSizes(PostgresInspector inspector, PostgresSettings declared) {
+        return new PostgresSizes(inspector, declared.searchIndex());
+    }
+
+    @Bean
+    PostgresLoader postgresLoader(
+            HikariDataSource pool, PostgresSettings declared, @Value("${writepath.style:own}") String style) {
+        if ("tutorial".equals(style) && declared.searchIndex() != SearchIndex.NONE) {
+            throw new IllegalStateException(
+                    "POSTGRES_SEARCH_INDEX must be none where STYLE is tutorial, which has no such index; it is '%s'"
+                            .formatted(declared.searchIndex().spelled()));
+        }
+        return new PostgresLoader(pool, declared.searchIndex());
+    }
+}
