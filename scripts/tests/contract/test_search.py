@@ -123,6 +123,18 @@ def test_a_page_beyond_the_last_post_is_empty(subject: Subject, size: int, page:
     assert subject.search(word, size=size, page=page) == {"total": 3, "posts": []}
 
 
+def test_a_search_repeated_never_finds_less(subject: Subject) -> None:
+    word, totals = token(), [0]
+    for number in range(60):
+        if number < 10:
+            subject.written(f"{word} {number}")
+        totals.append(subject.search(word)["total"])
+    subject.page(word, total=10)
+    totals += [subject.search(word)["total"] for _ in range(60)]
+    assert totals == sorted(totals)
+    assert totals[-1] == 10
+
+
 @pytest.mark.parametrize("keyword", STRANGE.values(), ids=STRANGE.keys())
 def test_a_strange_keyword_is_answered_and_finds_nothing(subject: Subject, keyword: str) -> None:
     word = token()

@@ -24,14 +24,15 @@ final class DocumentStream {
         this.client = client;
     }
 
-    void forEach(Query query, Consumer<Hit<PostDocument>> consumer) throws IOException {
-        String pit = client.openPointInTime(open -> open.index(PostIndex.ALIAS).keepAlive(KEEP_ALIVE))
+    void forEach(Sought sought, Consumer<Hit<PostDocument>> consumer) throws IOException {
+        String pit = client.openPointInTime(open ->
+                        open.index(PostIndex.ALIAS).preference(sought.copies()).keepAlive(KEEP_ALIVE))
                 .id();
         try {
-            List<Hit<PostDocument>> hits = page(pit, query, null);
+            List<Hit<PostDocument>> hits = page(pit, sought.query(), null);
             while (!hits.isEmpty()) {
                 hits.forEach(consumer);
-                hits = hits.size() < PAGE_DOCUMENTS ? List.of() : page(pit, query, hits.getLast());
+                hits = hits.size() < PAGE_DOCUMENTS ? List.of() : page(pit, sought.query(), hits.getLast());
             }
         } finally {
             client.closePointInTime(close -> close.id(pit));

@@ -86,9 +86,9 @@ final class ElasticsearchPostReader implements PostReader {
     }
 
     /** Scores would be computed for nothing: the order is another. */
-    private Query holding(String keyword) {
+    private Sought holding(String keyword) {
         Query found = index.holding(keyword);
-        return Query.of(any -> any.constantScore(unscored -> unscored.filter(found)));
+        return Sought.keyword(keyword, Query.of(any -> any.constantScore(unscored -> unscored.filter(found))));
     }
 
     private interface Search {

@@ -32,11 +32,9 @@ final class ElasticsearchSizes implements StoreSizes {
         long documents = inspector.count();
         try {
             connection.post("/%s/_flush".formatted(PostIndex.NAME), Map.of()); // else part of it is in memory only
-            long store = connection
-                    .get("/%s/_stats/store".formatted(PostIndex.NAME), Map.of())
-                    .at("/_all/primaries/store/size_in_bytes")
-                    .asLong();
-            return sizes(documents, store, fields());
+            JsonNode usage = usage();
+            JsonNode counted = usage.path("store_size_in_bytes");
+            return sizes(documents, counted.isNumber() ? counted.asLong() : stored(), usage.path("fields"));
         } catch (IOException failure) {
             throw Failures.unavailable(failure);
         }
@@ -51,16 +49,23 @@ final class ElasticsearchSizes implements StoreSizes {
         return new Sizes(documents, store, searched.isNumber() ? searched.asLong() : null, parts);
     }
 
-    /** By field; nothing where the server does not answer that question, which reads the whole index. */
-    private JsonNode fields() {
+    /** Reads the whole index; nothing where the server does not answer that question. */
+    private JsonNode usage() {
         try {
             return connection
                     .post("/%s/_disk_usage".formatted(PostIndex.NAME), EXPENSIVE)
-                    .path(PostIndex.NAME)
-                    .path("fields");
+                    .path(PostIndex.NAME);
         } catch (IOException unanswered) {
             log.info("Elasticsearch does not say what each field takes: {}", Failures.reason(unanswered));
             return MissingNode.getInstance();
         }
+    }
+
+    /** What the server last looked up, up to ten seconds ago. */
+    private long stored() throws IOException {
+        return connection
+                .get("/%s/_stats/store".formatted(PostIndex.NAME), Map.of())
+                .at("/_all/primaries/store/size_in_bytes")
+                .asLong();
     }
 }

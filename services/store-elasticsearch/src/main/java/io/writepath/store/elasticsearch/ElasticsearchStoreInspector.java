@@ -69,7 +69,7 @@ final class ElasticsearchStoreInspector implements StoreInspector, VersionSource
     public void forEach(Consumer<StoredPost> consumer) {
         try {
             refresh();
-            documents.forEach(EVERYTHING, hit -> consumer.accept(toStoredPost(hit)));
+            documents.forEach(Sought.anywhere(EVERYTHING), hit -> consumer.accept(toStoredPost(hit)));
         } catch (IOException | ElasticsearchException failure) {
             throw Failures.unavailable(failure);
         }

@@ -4,8 +4,6 @@ import co.elastic.clients.elasticsearch.ElasticsearchClient;
 import co.elastic.clients.elasticsearch._types.FieldValue;
 import co.elastic.clients.elasticsearch._types.ShardStatistics;
 import co.elastic.clients.elasticsearch._types.SortOrder;
-import co.elastic.clients.elasticsearch._types.query_dsl.DateRangeQuery;
-import co.elastic.clients.elasticsearch._types.query_dsl.Query;
 import co.elastic.clients.elasticsearch.core.CountResponse;
 import co.elastic.clients.elasticsearch.core.SearchRequest;
 import co.elastic.clients.elasticsearch.core.SearchResponse;
@@ -75,11 +73,11 @@ final class SearchPages {
      * The page behind the first so many posts. One hit more is asked for at either end: it shows whether the
      * millisecond at that edge goes on beyond it.
      */
-    PostPage page(Query holding, int from, int size) throws IOException {
+    PostPage page(Sought sought, int from, int size) throws IOException {
         int lead = from == 0 ? 0 : 1;
         int wanted = Math.min(lead + size + 1, PostReader.WINDOW_POSTS - (from - lead));
-        SearchResponse<PostDocument> answer = ask(search ->
-                search.query(holding).from(from - lead).size(wanted).trackTotalHits(total -> total.enabled(true)));
+        SearchResponse<PostDocument> answer = ask(
+                sought, search -> search.from(from - lead).size(wanted).trackTotalHits(total -> total.enabled(true)));
         long total = Objects.requireNonNull(answer.hits().total(), "the request asks for it")
                 .value();
         List<Found> hits = found(answer);
@@ -92,12 +90,12 @@ final class SearchPages {
         int skipped = lead;
         boolean begun = lead == 1 && hits.getFirst().millisecond() == first;
         if (begun) {
-            ordered.addAll(millisecond(holding, first, null, from + size));
-            skipped = (int) Math.max(0, from - newer(holding, first));
+            ordered.addAll(millisecond(sought, first, null, from + size));
+            skipped = (int) Math.max(0, from - newer(sought, first));
         }
         boolean known = begun && last == first;
         if (!known && goesOn(hits, lead + size, from - lead + hits.size() < total)) {
-            ordered.addAll(millisecond(holding, last, null, from + size));
+            ordered.addAll(millisecond(sought, last, null, from + size));
         }
         List<Post> posts =
                 ordered.stream().skip(skipped).limit(size).map(Found::post).toList();
@@ -117,13 +115,13 @@ final class SearchPages {
      * ones newer than the last hit are known to be all there are. Where they fill the page, the last hit shows that
      * more follow.
      */
-    PostPage after(Query holding, PostCursor place, int size) throws IOException {
+    PostPage after(Sought sought, PostCursor place, int size) throws IOException {
         SortedSet<Found> following = new TreeSet<>();
         long edge = place.createdAt().toEpochMilli() + 1;
         boolean more = true;
         while (more && following.size() <= size) {
             int wanted = size + 2 - following.size();
-            List<Found> hits = older(holding, edge, wanted);
+            List<Found> hits = older(sought, edge, wanted);
             more = hits.size() == wanted;
             edge = more ? hits.getLast().millisecond() : Long.MIN_VALUE;
             for (Found hit : hits) {
@@ -133,27 +131,24 @@ final class SearchPages {
             }
             if (more) {
                 following.addAll(
-                        following.size() < size
-                                ? millisecond(holding, edge, place, size + 1)
-                                : List.of(hits.getLast()));
+                        following.size() < size ? millisecond(sought, edge, place, size + 1) : List.of(hits.getLast()));
             }
         }
         return PostPage.of(null, following.stream().map(Found::post).toList(), size);
     }
 
-    private List<Found> older(Query holding, long edge, int size) throws IOException {
-        return found(ask(search -> search.query(holding)
-                .searchAfter(FieldValue.of(edge))
+    private List<Found> older(Sought sought, long edge, int size) throws IOException {
+        return found(ask(sought, search -> search.searchAfter(FieldValue.of(edge))
                 .size(size)
                 .trackTotalHits(total -> total.enabled(false))));
     }
 
     /** The first so many posts of one millisecond that follow a place. All are read, in no order; few are kept. */
-    private SortedSet<Found> millisecond(Query holding, long moment, @Nullable PostCursor place, int limit)
+    private SortedSet<Found> millisecond(Sought sought, long moment, @Nullable PostCursor place, int limit)
             throws IOException {
         TreeSet<Found> kept = new TreeSet<>();
         String only = Long.toString(moment);
-        documents.forEach(both(holding, range -> range.gte(only).lte(only)), hit -> {
+        documents.forEach(sought.within(MOMENT, range -> range.gte(only).lte(only)), hit -> {
             Found found = Found.of(hit);
             if (found.follows(place)) {
                 kept.add(found);
@@ -165,22 +160,20 @@ final class SearchPages {
         return kept;
     }
 
-    private long newer(Query holding, long moment) throws IOException {
-        Query query = both(holding, range -> range.gt(Long.toString(moment)));
-        CountResponse counted =
-                client.count(count -> count.index(PostIndex.ALIAS).query(query));
+    private long newer(Sought sought, long moment) throws IOException {
+        Sought newer = sought.within(MOMENT, range -> range.gt(Long.toString(moment)));
+        CountResponse counted = client.count(
+                count -> count.index(PostIndex.ALIAS).query(newer.query()).preference(newer.copies()));
         assertWhole(counted.shards());
         return counted.count();
     }
 
-    private static Query both(Query holding, UnaryOperator<DateRangeQuery.Builder> moments) {
-        return Query.of(any -> any.bool(both -> both.filter(holding)
-                .filter(filter -> filter.range(range -> range.date(date -> moments.apply(date.field(MOMENT)))))));
-    }
-
-    private SearchResponse<PostDocument> ask(UnaryOperator<SearchRequest.Builder> search) throws IOException {
+    private SearchResponse<PostDocument> ask(Sought sought, UnaryOperator<SearchRequest.Builder> search)
+            throws IOException {
         SearchRequest request = SearchRequest.of(any -> search.apply(any)
                 .index(PostIndex.ALIAS)
+                .query(sought.query())
+                .preference(sought.copies())
                 .sort(sort -> sort.field(field -> field.field(MOMENT).order(SortOrder.Desc))));
         SearchResponse<PostDocument> found = client.search(request, PostDocument.class);
         if (found.timedOut()) {
