@@ -13,7 +13,7 @@ from writepath.report.scrub import copy_json, scrubbed
 from writepath.result.capacity import CAPACITY_FILE, CEILINGS_FILE, SEARCH_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from writepath.report.capacity_figures import Capacity
@@ -105,13 +105,19 @@ def published(root: Path) -> tuple[Path, ...]:
     return tuple(sorted(path for path in found if path.suffix != ".part"))
 
 
-def sustained(root: Path) -> tuple[dict[str, Capacity], str | None]:
-    """By variant, the writes a second it carries for any length of time; and the first suite that says so."""
-    found: dict[str, Capacity] = {}
-    folders = published(root)
-    for folder in reversed(folders):
-        found |= {one.variant.name: one.sustained for one in capacity_figures(read(folder)).variants}
-    return found, folders[0].name if folders else None
+def sustained(root: Path, variants: Iterable[str]) -> tuple[dict[str, Capacity], str | None]:
+    """By variant, the writes a second it carries for any length of time; and the suite that says so.
+
+    Of one suite alone, the one that made most of the variants: figures of two runs are not set side by side.
+    """
+    wanted = set(variants)
+    best: dict[str, Capacity] = {}
+    named = None
+    for folder in published(root):
+        found = {one.variant.name: one.sustained for one in capacity_figures(read(folder)).variants}
+        if len(found.keys() & wanted) > len(best.keys() & wanted):
+            best, named = found, folder.name
+    return best, named
 
 
 def derived(root: Path, pages: str) -> staging.Derived:

@@ -27,8 +27,9 @@ def report(root: Path, folder: Path, reading: str) -> int:
     """Prints and writes everything; 0 where all finished, found what it must, and nothing is left to noise."""
     from writepath.report.capacity_plots import curves  # noqa: PLC0415 - matplotlib takes half a second to load
 
-    writes, suite_of_writes = capacity_publish.sustained(root)
-    figures = queries_figures(read(folder), writes)
+    data = read(folder)
+    writes, suite_of_writes = capacity_publish.sustained(root, data.names)
+    figures = queries_figures(data, writes)
     built, drawn = queries_page.tables(figures), curves(figures.carried, CURVES)
     target = folder / FOLDER
     links = queries_page.Links(

@@ -131,13 +131,12 @@ def published(root: Path) -> tuple[Path, ...]:
 def derived(root: Path, pages: str) -> staging.Derived:
     """Pages, curves and the README's tables of all published suites."""
     made = staging.Derived(files={}, readme={}, titles={})
-    folders = published(root)
-    writes, suite_of_writes = capacity_publish.sustained(root) if folders else ({}, None)
-    for folder in folders:
+    for folder in published(root):
         from writepath.report.capacity_plots import curves  # noqa: PLC0415 - matplotlib takes half a second to load
 
         data = read(folder)
         refuse(data)
+        writes, suite_of_writes = capacity_publish.sustained(root, data.names)
         figures = queries_figures(data, writes)
         name, built = figures.suite.suite, queries_page.tables(figures)
         drawn = curves(figures.carried, CURVES)

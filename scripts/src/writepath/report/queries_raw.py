@@ -31,6 +31,11 @@ class QueriesData:
     suite: QueriesSuite
     reads: tuple[Found, ...]
 
+    @property
+    def names(self) -> list[str]:
+        """Of its variants, in order."""
+        return [variant.name for variant in self.suite.variants]
+
     def of(self, variant: str, *, again: bool = False) -> tuple[Found, ...]:
         """What finished of a variant, or of its A/A twin, by block."""
         mine = (one for one in self.reads if (one.read.variant, one.read.again) == (variant, again))

@@ -160,10 +160,10 @@ COST_COLUMNS = (
     Column(key="cost_write_p99_ms", title="p99 of writes beside searches", unit="ms"),
     Column(key="cost_sustained_per_s", title="sustained writes", unit="1/s"),
 )
-ELSEWHERE = "Sustained writes are those of the published search for write capacity, made by other runs on its own host."
+ELSEWHERE = "Sustained writes are those of one published search for write capacity, made by other runs on its own host."
 NOWHERE = (
-    "No search for write capacity is published of these variants; make bench-all SUITE=capacity makes one, of those"
-    " that VARIANTS names."
+    "No search for write capacity is published of these variants; make bench-all SUITE=index-cost makes one, of"
+    " stores with and without each index."
 )
 
 
