@@ -18,6 +18,7 @@ from writepath.load.plan import arrival_plan
 from writepath.registry import Phase
 from writepath.report.queries_raw import Found, QueriesData
 from writepath.result import queries
+from writepath.result.capacity import SearchLine
 from writepath.result.queries import Beside, Hits, Loading, Read, Round, SearchMode
 from writepath.run import visible
 from writepath.run.figures import time_to_visible
@@ -135,7 +136,7 @@ class Planted:
         """The same, without files but for the raw ones of a run that has them."""
         found = tuple(self._found())
         lines = tuple(
-            queries.ReadLine(
+            SearchLine(
                 variant=one.read.variant, block=one.read.block, position=one.read.position,
                 again=one.read.again, folder=one.folder, outcome=one.read.outcome, seconds=600.0,
             )
@@ -207,7 +208,7 @@ class Planted:
                         latency_ms=round(ms * took, 3), requests=requests, posts=posts,
                     )  # fmt: skip
 
-    def _suite(self, lines: tuple[queries.ReadLine, ...]) -> queries.QueriesSuite:
+    def _suite(self, lines: tuple[SearchLine, ...]) -> queries.QueriesSuite:
         names = tuple(one.name for one in self.variants)
         order = (*names, *([f"{names[0]}@again"] if self.twin else []))
         return queries.QueriesSuite(

@@ -3,38 +3,83 @@
 from __future__ import annotations
 
 import contextlib
+import time
 import traceback
-from typing import TYPE_CHECKING, Literal, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from writepath.capacity.rig import Rig
 from writepath.errors import WritepathError
+from writepath.load.plan import new_run_id
 from writepath.run import loading
+from writepath.run.draft import dataset_facts, moment
 from writepath.run.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from writepath.capacity.search_run import SearchSpec
+    from writepath.result import Durability
+    from writepath.result.capacity import Hold
     from writepath.run.runner import Bench
 
 TRACE_FILE = "error.log"
 
 
-class Kept(Protocol):
+@dataclass(kw_only=True)
+class Draft(ABC):
     """A record under way, which can be written at any moment."""
 
-    outcome: Literal["finished", "failed", "aborted"]  # aborted until proved otherwise
+    spec: SearchSpec
+    bench: Bench
+    run_id: str = field(default_factory=new_run_id)
+    began: float = field(default_factory=time.time)
+    outcome: Literal["finished", "failed", "aborted"] = "aborted"  # until proved otherwise
+    error: str | None = None
+    durability: Durability | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    holds: list[Hold] = field(default_factory=list)
 
     def fail(self, error: str) -> None:
         """It could not be measured to its end, or the stack not be stopped; what there is stays."""
+        self.outcome, self.error = "failed", error
 
+    @abstractmethod
     def save(self) -> object:
-        """Writes the record."""
+        """Writes the record; what it says."""
+
+    def facts(self) -> dict[str, Any]:
+        """What every record says that is made on one stack, as far as it is known now."""
+        spec, variant = self.spec, self.spec.variant
+        return {
+            "run_id": self.run_id,
+            "suite": spec.suite,
+            "variant": variant.name,
+            "title": variant.title,
+            "family": variant.family,
+            "block": spec.block,
+            "position": spec.position,
+            "again": spec.again,
+            "runtime": self.bench.runtime.name,
+            "seed": spec.seed,
+            "overrides": dict(spec.overrides),
+            "dataset": dataset_facts(spec.dataset),
+            "code": spec.code,
+            "started_at": moment(self.began),
+            "finished_at": moment(time.time()),
+            "outcome": self.outcome,
+            "error": self.error,
+            "durability": self.durability,
+            "holds": tuple(self.holds),
+            "host": self.bench.host,
+            "versions": dict(self.versions),
+        }
 
 
 @contextlib.contextmanager
-def to_its_end(record: Kept, folder: Path) -> Iterator[None]:
+def to_its_end(record: Draft, folder: Path) -> Iterator[None]:
     """Writes the record whatever happens in the block. Only KeyboardInterrupt comes out."""
     folder.mkdir(parents=True, exist_ok=True)
     try:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from writepath.capacity import hold as holding
+from writepath.capacity import kept
 from writepath.capacity import overload as overloading
-from writepath.capacity.kept import rigged, to_its_end
 from writepath.capacity.search import Searcher
 from writepath.errors import StartError
 from writepath.load.plan import new_run_id
 from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, Hold, Overload, Search, answers, save_search
 from writepath.run import loading
-from writepath.run.draft import dataset_facts, moment, required
+from writepath.run.draft import required
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,25 +48,12 @@ class SearchSpec:
 
 
 @dataclass(kw_only=True)
-class Draft:
+class Draft(kept.Draft):
     """A search under way; search.json can be written at any moment."""
 
-    spec: SearchSpec
-    bench: Bench
     searcher: Searcher
-    run_id: str = field(default_factory=new_run_id)
-    began: float = field(default_factory=time.time)
-    outcome: Literal["finished", "failed", "aborted"] = "aborted"  # until proved otherwise
-    error: str | None = None
-    durability: Durability | None = None
-    versions: Mapping[str, str] = field(default_factory=dict)
-    holds: list[Hold] = field(default_factory=list)
     overload: Overload | None = None
     saved: Search | None = None
-
-    def fail(self, error: str) -> None:
-        """It could not be searched to its end, or the stack not be stopped; what there is stays."""
-        self.outcome, self.error = "failed", error
 
     def save(self) -> Search:
         """Writes search.json; what it says."""
@@ -77,43 +63,22 @@ class Draft:
 
     def search(self) -> Search:
         """As far as it is known now."""
-        spec, variant = self.spec, self.spec.variant
         return Search(
             schema_version=CAPACITY_SCHEMA_VERSION,
-            run_id=self.run_id,
-            suite=spec.suite,
-            variant=variant.name,
-            title=variant.title,
-            family=variant.family,
-            acknowledges=variant.acknowledges,
-            block=spec.block,
-            position=spec.position,
-            again=spec.again,
-            runtime=self.bench.runtime.name,
-            seed=spec.seed,
-            overrides=dict(spec.overrides),
-            dataset=dataset_facts(spec.dataset),
-            code=spec.code,
-            slo_ms=spec.slo_ms,
-            hold_seconds=spec.hold_seconds,
-            started_at=moment(self.began),
-            finished_at=moment(time.time()),
-            outcome=self.outcome,
-            error=self.error,
-            durability=self.durability,
+            acknowledges=self.spec.variant.acknowledges,
+            slo_ms=self.spec.slo_ms,
+            hold_seconds=self.spec.hold_seconds,
             sustained=self.searcher.sustained() if self.holds else None,
             burst=self.searcher.burst() if self.holds else None,
-            holds=tuple(self.holds),
             overload=self.overload,
-            host=self.bench.host,
-            versions=dict(self.versions),
+            **self.facts(),
         )
 
 
 def execute(spec: SearchSpec, bench: Bench) -> Search:
     """One search from start to stop; search.json is there whatever happens. Only KeyboardInterrupt comes out."""
     state = Draft(spec=spec, bench=bench, searcher=_searcher(spec))
-    with to_its_end(state, spec.folder), rigged(spec, bench) as rig:
+    with kept.to_its_end(state, spec.folder), kept.rigged(spec, bench) as rig:
         _prepare(state, rig)
         make_holds(state.searcher, rig, state.holds, state.save)
         _overload(state, rig)

@@ -16,7 +16,6 @@ from writepath.result.capacity import (
     CapacitySuite,
     Ceilings,
     Search,
-    SearchLine,
     answers,
     load_search,
     save_suite,
@@ -93,15 +92,7 @@ class _Suite(Blocks[CapacitySuite]):
     def _search(self, cell: Cell, bench: Bench) -> None:
         began = time.monotonic()
         found = self.makers.search(spec_of(cell, self.plan), bench)
-        line = SearchLine(
-            variant=found.variant,
-            block=cell.block,
-            position=cell.position,
-            again=found.again,
-            folder=str(cell.folder.relative_to(self.folder)),
-            outcome=found.outcome,
-            seconds=round(time.monotonic() - began, 3),
-        )
+        line = self.line(cell, found, time.monotonic() - began)
         self.index = dataclasses.replace(self.index, searches=(*self.index.searches, line))
         self.progress.ended(_word(found), said.search(found))
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from writepath.capacity.kept import rigged, to_its_end
+from writepath.capacity import kept
 from writepath.capacity.search_run import SearchSpec, make_holds, require_promise, require_whole, verified
 from writepath.errors import StartError
-from writepath.load.plan import new_run_id
 from writepath.queries import asking, loading, rounds
 from writepath.queries import beside as besides
 from writepath.queries.answers import Client
 from writepath.queries.corpus import write_questions
 from writepath.result.queries import QUERIES_SCHEMA_VERSION, Read, save_read
-from writepath.run.draft import dataset_facts, moment, required
+from writepath.run.draft import required
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from writepath.capacity.rig import Rig
     from writepath.capacity.search import Searcher
     from writepath.queries.corpus import Corpus
-    from writepath.result import Durability
-    from writepath.result.capacity import Hold
     from writepath.result.queries import Beside, Hits, Loading, Round, SearchMode
     from writepath.run.runner import Bench
 
@@ -44,23 +38,15 @@ class ReadSpec(SearchSpec):
 
 
 @dataclass(kw_only=True)
-class Draft:
+class Draft(kept.Draft):
     """A reading under way; read.json can be written at any moment."""
 
     spec: ReadSpec
-    bench: Bench
-    run_id: str = field(default_factory=new_run_id)
-    began: float = field(default_factory=time.time)
-    outcome: Literal["finished", "failed", "aborted"] = "aborted"  # until proved otherwise
-    error: str | None = None
     search_index: str = UNKNOWN
-    durability: Durability | None = None
-    versions: Mapping[str, str] = field(default_factory=dict)
     loading: Loading | None = None
     hits: list[Hits] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     searcher: Searcher | None = None
-    holds: list[Hold] = field(default_factory=list)
     beside: Beside | None = None
     saved: Read | None = None
 
@@ -68,10 +54,6 @@ class Draft:
     def mode(self) -> SearchMode:
         """What a search of this variant finds."""
         return "native" if self.search_index == BY_WORDS else "substring"
-
-    def fail(self, error: str) -> None:
-        """It could not be read to its end, or the stack not be stopped; what there is stays."""
-        self.outcome, self.error = "failed", error
 
     def save(self) -> Read:
         """Writes read.json; what it says."""
@@ -81,37 +63,16 @@ class Draft:
 
     def read(self) -> Read:
         """As far as it is known now."""
-        spec, variant = self.spec, self.spec.variant
         return Read(
             schema_version=QUERIES_SCHEMA_VERSION,
-            run_id=self.run_id,
-            suite=spec.suite,
-            variant=variant.name,
-            title=variant.title,
-            family=variant.family,
             mode=self.mode,
             search_index=self.search_index,
-            block=spec.block,
-            position=spec.position,
-            again=spec.again,
-            runtime=self.bench.runtime.name,
-            seed=spec.seed,
-            overrides=dict(spec.overrides),
-            dataset=dataset_facts(spec.dataset),
-            code=spec.code,
-            started_at=moment(self.began),
-            finished_at=moment(time.time()),
-            outcome=self.outcome,
-            error=self.error,
-            durability=self.durability,
             loading=self.loading,
             hits=tuple(self.hits),
             rounds=tuple(self.rounds),
             capacity=self.searcher.sustained() if self.searcher is not None and self.holds else None,
-            holds=tuple(self.holds),
             beside=self.beside,
-            host=self.bench.host,
-            versions=dict(self.versions),
+            **self.facts(),
         )
 
 
@@ -119,8 +80,8 @@ def execute(spec: ReadSpec, bench: Bench) -> Read:
     """One reading from start to stop; read.json is there whatever happens. Only KeyboardInterrupt comes out."""
     state = Draft(spec=spec, bench=bench)
     with (
-        to_its_end(state, spec.folder),
-        rigged(spec, bench) as rig,
+        kept.to_its_end(state, spec.folder),
+        kept.rigged(spec, bench) as rig,
         Client(rig.stack.base_url) as client,
     ):
         _prepare(state, rig)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from writepath.capacity import resume
 from writepath.result.queries import QUERIES_FILE, load_suite
 from writepath.suite.resume import unfinished
 
@@ -14,20 +15,11 @@ if TYPE_CHECKING:
     from writepath.result.queries import QueriesSuite
 
 SAME = (
-    ("repetitions", "REPS"),
-    ("seed", "SEED"),
-    ("runtime", "RUNTIME"),
-    ("overrides", "settings"),
+    *resume.SAME,
     ("documents", "DOCS"),
     ("rounds", "ROUNDS"),
     ("keywords", "the suite's keywords in suites.yaml"),
-    ("slo_ms", "SLO_MS"),
-    ("hold_seconds", "HOLD_SECONDS"),
-    ("dataset", "DATASET"),
-    ("variants", "VARIANTS, or their definition in variants.yaml"),
-    ("baseline", "the suite's baseline in suites.yaml"),
-    ("blocks", "what is in a block (`bench` leaves out the twin)"),
-)  # not the code: each reading says which version made it
+)
 
 
 def newest(wanted: QueriesSuite, results: Path) -> tuple[QueriesSuite, Path]:

@@ -18,7 +18,6 @@ from writepath.result.queries import (
     QUERIES_SCHEMA_VERSION,
     QueriesSuite,
     Read,
-    ReadLine,
     load_read,
     save_suite,
 )
@@ -64,15 +63,7 @@ class _Suite(Blocks[QueriesSuite]):
         began = time.monotonic()
         spec = ReadSpec(**vars(spec_of(cell, self.plan)), corpus=self.corpus, rounds=self.plan.rounds)
         read = self.execute(spec, bench)
-        line = ReadLine(
-            variant=read.variant,
-            block=cell.block,
-            position=cell.position,
-            again=read.again,
-            folder=str(cell.folder.relative_to(self.folder)),
-            outcome=read.outcome,
-            seconds=round(time.monotonic() - began, 3),
-        )
+        line = self.line(cell, read, time.monotonic() - began)
         self.index = dataclasses.replace(self.index, reads=(*self.index.reads, line))
         self.progress.ended(_word(read), _said(read))
 

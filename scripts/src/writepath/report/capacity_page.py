@@ -11,15 +11,18 @@ import jinja2
 from writepath.report import capacity_ceilings, capacity_evidence, capacity_tables, escape, exports
 from writepath.report.capacity_card import card
 from writepath.report.capacity_evidence import name
-from writepath.report.model import ABSENT, Column, number, plain, shown
+from writepath.report.model import Column, number, plain, shown
 from writepath.result.capacity import SEARCH_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from writepath.report.capacity_card import Card
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.model import Table
+    from writepath.result import Host
+    from writepath.result.capacity import CapacitySuite
+    from writepath.result.queries import QueriesSuite
 
 BUILDERS: tuple[Callable[[CapacityFigures], Table | None], ...] = (
     *capacity_tables.BUILDERS,
@@ -58,38 +61,50 @@ def markdown(
     figures: CapacityFigures, built: tuple[Table, ...], drawn: dict[str, bytes], links: Links
 ) -> str:
     """The page."""
-    suite = figures.suite
     parts = [
-        f"# Results: {escape.markdown(suite.title)}",
-        escape.markdown(heading(figures))
-        + " Made from raw data by `make report`; do not edit."
-        + f" [How to read it]({links.reading}). [How it is measured]({links.method}). [Raw data]({links.raw}).",
+        *top(figures.suite.title, heading(figures), links),
         _card(card(figures), figures, links),
+        *sections(built, drawn, assets=links.assets, after=AFTER, say=CURVES_SAY),
     ]
+    return "\n\n".join(parts) + "\n"
+
+
+def top(title: str, words: str, links: Links) -> tuple[str, str]:
+    """A page's heading, and its first paragraph."""
+    return f"# Results: {escape.markdown(title)}", (
+        escape.markdown(words)
+        + " Made from raw data by `make report`; do not edit."
+        + f" [How to read it]({links.reading}). [How it is measured]({links.method}). [Raw data]({links.raw})."
+    )
+
+
+def sections(
+    built: tuple[Table, ...], drawn: dict[str, bytes], *, assets: str, after: str, say: str
+) -> Iterator[str]:
+    """Each table; the curves and what is said of them behind that one."""
     for table in built:
         section = exports.markdown(table).rstrip("\n")
-        parts.append(folded(table, section) if table.key in FOLDED else section)
-        if table.key == AFTER:
-            parts += [
-                f"{CURVES_SAY}\n\n![Latency against rate, by variant]({links.assets}/{file})"
-                for file in drawn
-            ]
-    return "\n\n".join(parts) + "\n"
+        yield folded(table, section) if table.key in FOLDED else section
+        if table.key == after:
+            yield from (f"{say}\n\n![Latency against rate, by variant]({assets}/{file})" for file in drawn)
 
 
 def heading(figures: CapacityFigures) -> str:
     """In one paragraph: what, when, where."""
     suite = figures.suite
-    hosts = [found.search.host for found in figures.data.searches if found.search.host is not None]
-    where = f"{suite.runtime} runtime" + (
-        f" on {hosts[0].cpu_model}, {hosts[0].cores} cores" if hosts else ""
-    )
-    blocks = "one block" if suite.repetitions == 1 else f"{suite.repetitions} blocks"
+    where = place(suite, (found.search.host for found in figures.data.searches))
     return (
-        f"Suite {suite.suite}, {suite.started_at}, {where}, load generator and stores on the same host; {blocks} in"
-        f" random order, holds of {plain(suite.hold_seconds)} s, SLO p99 at most {number(suite.slo_ms)} ms from"
-        " the planned moment."
+        f"Suite {suite.suite}, {suite.started_at}, {where[0]}, load generator and stores on the same host; {where[1]},"
+        f" holds of {plain(suite.hold_seconds)} s, SLO p99 at most {number(suite.slo_ms)} ms from the planned moment."
     )
+
+
+def place(suite: CapacitySuite | QueriesSuite, hosts: Iterable[Host | None]) -> tuple[str, str]:
+    """Runtime and machine; how many blocks."""
+    known = next((host for host in hosts if host is not None), None)
+    machine = f" on {known.cpu_model}, {known.cores} cores" if known else ""
+    blocks = "one block" if suite.repetitions == 1 else f"{suite.repetitions} blocks"
+    return f"{suite.runtime} runtime{machine}", f"{blocks} in random order"
 
 
 def _card(given: Card, figures: CapacityFigures, links: Links) -> str:
@@ -185,6 +200,3 @@ def readme_table(figures: CapacityFigures, link: str) -> str:
         exports.pipe_table(columns, lines)
         + f"\n\n{escape.markdown(heading(figures))} {notes} [Which path for which rate, all tables and curves]({link})."
     )
-
-
-__all__ = ["ABSENT", "Links", "heading", "html", "markdown", "readme_table", "tables"]

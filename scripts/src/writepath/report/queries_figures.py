@@ -12,7 +12,7 @@ from writepath.report import capacity_raw
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.queries_raw import finished
 from writepath.report.rows import AGAIN
-from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search, SearchLine
+from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -182,7 +182,7 @@ def _as_capacity(data: QueriesData) -> capacity_raw.CapacityData:
     index = CapacitySuite(
         schema_version=CAPACITY_SCHEMA_VERSION,
         variants=variants,
-        searches=tuple(SearchLine(**vars(line)) for line in suite.reads),
+        searches=suite.reads,
         **{name: getattr(suite, name) for name in SHARED},
     )
     searches = tuple(

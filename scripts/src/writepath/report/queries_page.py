@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from writepath.report import (
     capacity_evidence,
+    capacity_page,
     capacity_tables,
     escape,
     exports,
@@ -15,7 +16,6 @@ from writepath.report import (
     queries_stores,
     queries_tables,
 )
-from writepath.report.capacity_page import folded
 from writepath.report.model import Table, number, plain, shown
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ BUILDERS: tuple[Callable[[QueriesFigures], Table | None], ...] = (
     lambda figures: capacity_evidence.holds(figures.carried),
     queries_evidence.fingerprint,
 )
-FOLDED = ("holds",)  # hundreds of lines: behind a heading to open
 AFTER = "search_capacity"  # the table that the curves follow
 CURVES_SAY = (
     "p99 from the planned moment against the rate of searches that was held, a panel a variant with the same axes."
@@ -48,13 +47,9 @@ README_COLUMNS = ("variant", "search_mode", "searches_per_s", "searches_p99_ms",
 
 
 @dataclass(frozen=True, kw_only=True)
-class Links:
+class Links(capacity_page.Links):
     """Where the page points to, from its own folder."""
 
-    assets: str
-    reading: str
-    raw: str  # the suite's folder, with queries.json
-    method: str
     writes: str | None  # the page of write capacity; None where there is none
 
 
@@ -65,20 +60,9 @@ def tables(figures: QueriesFigures) -> tuple[Table, ...]:
 
 def markdown(figures: QueriesFigures, built: tuple[Table, ...], drawn: dict[str, bytes], links: Links) -> str:
     """The page."""
-    parts = [
-        f"# Results: {escape.markdown(figures.suite.title)}",
-        escape.markdown(heading(figures))
-        + " Made from raw data by `make report`; do not edit."
-        + f" [How to read it]({links.reading}). [How it is measured]({links.method}). [Raw data]({links.raw}).",
-    ]
+    parts = [*capacity_page.top(figures.suite.title, heading(figures), links)]
     for table in built:
-        section = exports.markdown(table).rstrip("\n")
-        parts.append(folded(table, section) if table.key in FOLDED else section)
-        if table.key == AFTER:
-            parts += [
-                f"{CURVES_SAY}\n\n![Latency against rate, by variant]({links.assets}/{file})"
-                for file in drawn
-            ]
+        parts += capacity_page.sections((table,), drawn, assets=links.assets, after=AFTER, say=CURVES_SAY)
         if table.key == COSTS and links.writes is not None:
             parts.append(f"[How many writes a second each path carries]({links.writes}).")
     return "\n\n".join(parts) + "\n"
@@ -87,14 +71,10 @@ def markdown(figures: QueriesFigures, built: tuple[Table, ...], drawn: dict[str,
 def heading(figures: QueriesFigures) -> str:
     """In one paragraph: what, when, where."""
     suite = figures.suite
-    hosts = [found.read.host for found in figures.data.reads if found.read.host is not None]
-    where = f"{suite.runtime} runtime" + (
-        f" on {hosts[0].cpu_model}, {hosts[0].cores} cores" if hosts else ""
-    )
-    blocks = "one block" if suite.repetitions == 1 else f"{suite.repetitions} blocks"
+    where = capacity_page.place(suite, (found.read.host for found in figures.data.reads))
     return (
-        f"Suite {suite.suite}, {suite.started_at}, {where}, clients and stores on the same host; {blocks} in random"
-        f" order. {suite.documents:,} posts, the same in every store; {suite.rounds} rounds of each keyword by one"
+        f"Suite {suite.suite}, {suite.started_at}, {where[0]}, clients and stores on the same host; {where[1]}."
+        f" {suite.documents:,} posts, the same in every store; {suite.rounds} rounds of each keyword by one"
         f" client; then holds of at least {plain(suite.hold_seconds)} s, SLO p99 at most {number(suite.slo_ms)} ms"
         " from the planned moment."
     )

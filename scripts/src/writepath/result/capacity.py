@@ -210,13 +210,13 @@ class Ceilings:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchLine:
-    """One line of the index."""
+    """One line of the index, of a suite of searches for capacity or of searches over posts."""
 
     variant: str
     block: int
     position: int
     again: bool
-    folder: str  # relative to capacity.json
+    folder: str  # relative to the index
     outcome: str
     seconds: float
 

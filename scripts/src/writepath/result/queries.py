@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from writepath.result import SuiteStatus, SuiteVariant  # noqa: TC001 - from_json reads the hints
-from writepath.result.capacity import Bracket, Hold  # noqa: TC001 - from_json reads the hints
+from writepath.result.capacity import Bracket, Hold, SearchLine  # noqa: TC001 - from_json reads the hints
 from writepath.result.files import class_to_level, level_to_class, read_json, write_json
 from writepath.result.measures import (  # noqa: TC001 - from_json reads the hints
     Code,
@@ -126,19 +126,6 @@ class Read:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadLine:
-    """One line of the index."""
-
-    variant: str
-    block: int
-    position: int
-    again: bool
-    folder: str  # relative to queries.json
-    outcome: str
-    seconds: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class QueriesSuite:
     """queries.json: written at the start and after each variant."""
 
@@ -163,7 +150,7 @@ class QueriesSuite:
     dataset: DatasetFacts
     code: Code
     blocks: tuple[tuple[str, ...], ...]
-    reads: tuple[ReadLine, ...] = ()
+    reads: tuple[SearchLine, ...] = ()
 
 
 def load_suite(folder: Path) -> QueriesSuite:

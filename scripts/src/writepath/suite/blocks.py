@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 
+from writepath.result.capacity import SearchLine
 from writepath.run import host
 from writepath.suite import common
 from writepath.suite.resume import Index
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from writepath.progress import Progress
     from writepath.result import SuiteStatus
+    from writepath.result.capacity import Search
+    from writepath.result.queries import Read
     from writepath.run.runner import Bench
     from writepath.runtime.base import Runtime
     from writepath.suite.suite_run import SuitePlan
@@ -48,6 +51,18 @@ class Blocks(ABC, Generic[Index]):
     @abstractmethod
     def made(self) -> Collection[str]:
         """Folders of what need not be made any more, relative to the suite run's."""
+
+    def line(self, cell: Cell, record: Search | Read, seconds: float) -> SearchLine:
+        """What the index says of a record."""
+        return SearchLine(
+            variant=record.variant,
+            block=cell.block,
+            position=cell.position,
+            again=record.again,
+            folder=str(cell.folder.relative_to(self.folder)),
+            outcome=record.outcome,
+            seconds=round(seconds, 3),
+        )
 
     def carry_out(self, runtime: Runtime) -> bool:
         """Makes what is left; whether the user let it come to its end."""
