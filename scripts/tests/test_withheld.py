@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from writepath.result import Canary
-from writepath.run import withheld
+from writepath.run import host, withheld
 from writepath.run.withheld import Counters, Withheld, between, read, reasons, slower
 
 if TYPE_CHECKING:
@@ -129,3 +129,11 @@ def test_a_host_is_slower_only_where_it_shows(after: dict[str, float], words: st
 def test_a_slow_disk_that_stays_as_it_was_is_not_slower() -> None:
     slow = replace(CANARY, fsync_ms_p50=20.0)
     assert slower(slow, replace(slow, fsync_ms_p50=59.0)) == ()
+
+
+def test_a_moment_of_another_program_does_not_make_the_canary_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    took_ms = iter([88.0, 61.0, 60.0, 90.0, 75.0])
+    monkeypatch.setattr(host, "_cpu_ms", lambda: next(took_ms))
+    assert host.CanaryCage(folder=tmp_path).measure().cpu_ms == 60.0

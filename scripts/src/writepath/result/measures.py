@@ -191,7 +191,7 @@ class Canary:
 
     fsync_ms_p50: float  # 4 KiB write + fsync
     fsync_ms_p99: float
-    cpu_ms: float  # a fixed piece of work on one core
+    cpu_ms: float  # a fixed piece of work on one core, the fastest of five
     steal_share: float | None  # since the canary before; of all CPU time
     load_average_1m: float
     disk_free_bytes: int
