@@ -56,7 +56,10 @@ class Judgement:
 
 
 def judge(evidence: Evidence) -> Judgement:
-    """A broken promise is a fail even where the host was noisy; else noise says nothing; else every limit must hold."""
+    """A broken promise is a fail even where the host was noisy; else noise says nothing; else every limit must hold.
+
+    Noise only slows: a step of the ramp, which is counted in no figure, passes where it keeps every limit all the same.
+    """
     broken = tuple(_broken(evidence))
     if broken:
         return Judgement(
@@ -65,9 +68,9 @@ def judge(evidence: Evidence) -> Judgement:
             reasons=(*broken, *_answering(evidence), *_storing(evidence)),
             generator_bound=False,
         )
-    if evidence.noise_reasons:
-        return Judgement(verdict="noise", burst=False, reasons=evidence.noise_reasons, generator_bound=False)
     answering, storing = tuple(_answering(evidence)), tuple(_storing(evidence))
+    if evidence.noise_reasons and (evidence.kind != "ramp" or answering or storing):
+        return Judgement(verdict="noise", burst=False, reasons=evidence.noise_reasons, generator_bound=False)
     excuses = tuple(_generator(evidence)) if answering else ()
     return Judgement(
         verdict="fail" if answering or storing else "pass",

@@ -95,6 +95,16 @@ def test_a_slow_hold_is_no_burst_either() -> None:
     assert not judge(evidence(backlog=backlog(), planned_latency_ms=latency(p99=200.0))).burst
 
 
+def test_a_step_of_the_ramp_that_passes_in_spite_of_noise_passes() -> None:
+    noise = ("the host lost 9 % to others",)
+    assert judge(evidence(kind="ramp", noise_reasons=noise)).verdict == "pass"
+    assert (
+        judge(evidence(kind="ramp", noise_reasons=noise, planned_latency_ms=latency(300.0))).verdict
+        == "noise"
+    )
+    assert judge(evidence(kind="search", noise_reasons=noise)).verdict == "noise"
+
+
 def test_noise_says_nothing_of_the_path() -> None:
     judged = judge(
         evidence(noise_reasons=("the host lost 9 % to others",), planned_latency_ms=latency(300.0))
