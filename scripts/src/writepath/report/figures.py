@@ -10,9 +10,9 @@ import numpy as np
 
 from writepath import stats
 from writepath.load import plan
-from writepath.load.ledger import END_OF_FILE, Outcome
+from writepath.load.ledger import Outcome
 from writepath.registry import Phase
-from writepath.report import used
+from writepath.report import answers, used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from writepath.result import Resource, Run, SuitePhase, SuiteResult, SuiteVariant
     from writepath.stats import Bands, Distribution, Floats, Ints, Marks
 
-CREATED = 201
-STATUSES = (500, 502, 503, 504)  # with columns of their own
-K6_TIME_OUT, K6_DIAL_TIME_OUT = 1050, 1211
-K6_REFUSED, K6_RESET, K6_BROKEN_PIPE = 1212, 1220, 1201
 LATER_MS, LATER_SHARE = (
     2.0,
     0.01,
@@ -137,11 +133,14 @@ def run_figures(data: RunData, phases: Sequence[SuitePhase]) -> Figures:
     broken = [*broken_sums(run, ledger, data.stored), *_broken_resources(run, data.series)]
     if broken:
         return Figures(run=run, reasons=tuple(dict.fromkeys([*reasons, *broken])))
+    requests = _Requests.of(ledger)
+    counted = _counted(data, requests, run.requests.planned)
+    data = replace(data, stored=None)  # ten million rows take 170 MB, and are asked for nothing more
     schedule = plan.arrival_plan([_phase(phase) for phase in phases])
     if schedule.planned != run.requests.planned:
         problem = f"the plan has {schedule.planned} requests, run.json {run.requests.planned}"
         return Figures(run=run, reasons=(*reasons, problem))
-    return _figures(data, ledger, schedule, tuple(reasons))
+    return Figures(run=run, reasons=tuple(reasons), **counted, **_accepted(requests, schedule))
 
 
 def broken_sums(run: Run, ledger: Ledger, stored: StoredRows | None) -> list[str]:
@@ -187,26 +186,41 @@ def _broken_resources(run: Run, series: Series) -> list[str]:
     ]
 
 
-def _figures(data: RunData, ledger: Ledger, schedule: plan.ArrivalPlan, reasons: tuple[str, ...]) -> Figures:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Requests:
     """Arrays of all requests are let go as soon as they can be: of ten million each takes 80 MB."""
-    records, outcomes = ledger.records, ledger.outcomes()
-    timed = ~np.isnan(records["start_ms"])  # an interrupted request left no times: unserved, without a slot
-    whole = timed.all()
-    known = records if whole else records[timed]
-    served = (outcomes if whole else outcomes[timed]) == Outcome.ACKNOWLEDGED
-    return Figures(
-        run=data.run,
-        reasons=reasons,
-        answers=_answers(records["status"], records["error_code"], schedule.planned),
-        completed=int((known["status"] > 0).sum()),
-        visible=_visible(known, served, data.visible),
-        stored_rows=None if data.stored is None else len(data.stored.seq),
-        queue_peak=used.queue_peak(data.series),
-        resources=used.told(data.run.runtime, used.used(data.series)),
-        disk_written_bytes=used.disk_written(data.series),
-        **_durable(known, served, data.stored, schedule.planned),
-        **_accepted(known, served, schedule),
-    )
+
+    records: np.ndarray  # with times alone: an interrupted request left none, is unserved and has no slot
+    served: Marks  # parallel
+    status: Ints  # of all
+    error_code: Ints
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> _Requests:
+        records, served = ledger.records, ledger.outcomes() == Outcome.ACKNOWLEDGED
+        timed = ~np.isnan(records["start_ms"])
+        whole = timed.all()
+        return cls(
+            records=records if whole else records[timed],
+            served=served if whole else served[timed],
+            status=records["status"],
+            error_code=records["error_code"],
+        )
+
+
+def _counted(data: RunData, requests: _Requests, planned: int) -> dict[str, Any]:
+    """The fields that need no plan."""
+    records, served = requests.records, requests.served
+    return {
+        "answers": answers.by_column(requests.status, requests.error_code, planned),
+        "completed": int((records["status"] > 0).sum()),
+        "visible": _visible(records, served, data.visible),
+        "stored_rows": None if data.stored is None else len(data.stored.seq),
+        "queue_peak": used.queue_peak(data.series),
+        "resources": used.told(data.run.runtime, used.used(data.series)),
+        "disk_written_bytes": used.disk_written(data.series),
+        **_durable(records, served, data.stored, planned),
+    }
 
 
 def _durable(records: np.ndarray, served: Marks, stored: StoredRows | None, planned: int) -> dict[str, Any]:
@@ -229,8 +243,9 @@ def _durable(records: np.ndarray, served: Marks, stored: StoredRows | None, plan
     }
 
 
-def _accepted(records: np.ndarray, served: Marks, schedule: plan.ArrivalPlan) -> dict[str, Any]:
+def _accepted(requests: _Requests, schedule: plan.ArrivalPlan) -> dict[str, Any]:
     """The fields that stand on times and slots of the requests; arrays are parallel and in the plan's order."""
+    records, served = requests.records, requests.served
     aligned = plan.align(schedule, records["seq"], records["start_ms"])
     phases, seconds = _edges(schedule), _seconds(schedule)
     of_phases, of_seconds = (np.searchsorted(aligned.slots, edges) for edges in (phases, seconds))
@@ -294,34 +309,6 @@ def _distributions(
         values = times_ms[served]
         values.sort()
     return stats.of_sorted(values, int(planned[-1])), own
-
-
-def _answers(status: Ints, error: Ints, planned: int) -> dict[str, int]:
-    silent = status == 0
-    counts = {
-        "status_201": int((status == CREATED).sum()),
-        "status_4xx": int(((status >= 400) & (status < 500)).sum()),  # noqa: PLR2004 - the class of statuses
-    }
-    counts |= {f"status_{code}": int((status == code).sum()) for code in STATUSES}
-    counts["status_other"] = int((~silent).sum()) - sum(counts.values())
-    kinds = {
-        "refused": (K6_REFUSED,),
-        "reset": (K6_RESET, K6_BROKEN_PIPE),
-        "closed": (END_OF_FILE,),
-        "timed_out": (K6_TIME_OUT, K6_DIAL_TIME_OUT),
-    }
-    errors = {kind: int((silent & np.isin(error, codes)).sum()) for kind, codes in kinds.items()}
-    timed_out = errors.pop("timed_out")
-    unknown = int(silent.sum()) - sum(errors.values()) - timed_out
-    return (
-        counts
-        | errors
-        | {
-            "no_answer": unknown,
-            "timed_out": timed_out,
-            "dropped": planned - len(status),
-        }
-    )
 
 
 def _visible(records: np.ndarray, served: Marks, seen: VisibleRows | None) -> Visible | None:
