@@ -79,12 +79,22 @@ def test_where_ranks_and_interval_disagree_it_is_unclear() -> None:
     one_far = np.array([0.2, 0.21, 0.19, 0.2, 0.22, 0.18, 0.2, 4.0])
     one_against = np.array([0.3, 0.31, 0.29, 0.3, 0.32, -0.01])
     for d, because in (
-        (one_far, "unclear: the ranks say so (p 0.0078), the interval does not"),
+        (one_far, "unclear: the ranks say so (p 0.0078), the interval does not (p 0.2)"),
         (one_against, "unclear: the interval says so, the ranks do not (p 0.062)"),
     ):
         estimate = paired(list(np.exp(d)), [1.0] * d.size, "lower")
         (found,) = judge([Judgement(estimate=estimate, better="lower")])
         assert (found.word, found.because) == ("unresolved", because)
+
+
+def test_an_interval_that_only_just_leaves_out_one_is_no_word() -> None:
+    d = np.array([0.28, 0.26, 0.02, 0.15, 0.09, 0.01])
+    estimate = paired(list(np.exp(d)), [1.0] * d.size, "lower")
+    assert estimate.low is not None
+    assert (estimate.low > 1, estimate.rank_p < 0.05, 0.03 < estimate.p < 0.05) == (True, True, True)
+    (found,) = judge([Judgement(estimate=estimate, better="lower")])
+    assert found.word == "unresolved"
+    assert found.because.startswith("the interval only just leaves out 1")
 
 
 def test_the_correction_takes_a_word_away_and_says_so() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from writepath.comparison.power import ALPHA, LEAST, detectable, percent
+from writepath.comparison.power import ALPHA, LEAST, SAYS, detectable, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,7 @@ def _word(one: Judgement, adjusted_p: float, family: int) -> tuple[Word, str]:
     if estimate.low is None or estimate.high is None:
         return "unresolved", "one run says nothing of how far the next would lie"
     effect, threshold = abs(math.log(estimate.ratio)), max(LEAST, one.noise or 0.0)
-    by_t, by_rank = adjusted_p < ALPHA, estimate.rank_p < ALPHA
+    by_t, by_rank = adjusted_p < SAYS, estimate.rank_p < ALPHA
     if by_t and by_rank and effect > threshold:
         slower = (estimate.ratio > 1) == (one.better == "lower")
         return ("slower" if slower else "faster"), "interval, ranks and size agree"
@@ -99,7 +99,7 @@ def _of_unserved(estimate: Estimate) -> tuple[Word, str]:
 def _why_not(
     estimate: Estimate, said: tuple[bool, bool], size: tuple[float, float], corrected: tuple[float, int]
 ) -> str:
-    (by_t, by_rank), (effect, threshold), (adjusted_p, family) = said, size, corrected
+    (by_t, by_rank), (effect, threshold) = said, size
     if by_t and not estimate.enough_for_ranks:
         return f"the ranks of {estimate.pairs} can never be significant: {FEWEST_PAIRS} blocks are needed"
     if by_t and not by_rank:
@@ -107,10 +107,19 @@ def _why_not(
     if by_t and effect <= threshold:
         source = "two runs of the same differ by" if threshold > LEAST else "counts for anything:"
         return f"no more than {source} {percent(threshold):.2g} %"
-    if estimate.p < ALPHA:
+    return _uncertain(estimate, corrected, by_rank=by_rank)
+
+
+def _uncertain(estimate: Estimate, corrected: tuple[float, int], *, by_rank: bool) -> str:
+    adjusted_p, family = corrected
+    if estimate.p < SAYS:
         return f"not after Holm's correction for {family} comparisons (p {estimate.p:.2g}, then {adjusted_p:.2g})"
+    if estimate.p < ALPHA:
+        return f"the interval only just leaves out 1 (p {estimate.p:.2g}, a word takes {SAYS:g})"
     if by_rank:
-        return f"unclear: the ranks say so (p {estimate.rank_p:.2g}), the interval does not"
+        return (
+            f"unclear: the ranks say so (p {estimate.rank_p:.2g}), the interval does not (p {estimate.p:.2g})"
+        )
     return "the interval holds 1"
 
 
