@@ -129,7 +129,7 @@ def test_the_statement_is_the_arithmetic_of_what_is_kept(tmp_path: Path) -> None
     kept["pairs"][0]["spreads"] = {"p95": 0.05}
     (state / power.FILE).write_text(json.dumps(kept), encoding="utf-8")
     said = power.statement(state, host, replace(index, repetitions=10))
-    assert said.startswith("with 10 blocks of 0.3 s you can see a difference of 5.1 % in p95 here")
+    assert said.startswith("with 10 blocks of 0.3 s you can see a difference of 5.7 % in p95 here")
     assert "nothing is called" not in said
     assert power.statement(state, replace(host, cores=host.cores + 1), index) == power.UNKNOWN
     assert power.statement(state, host, replace(index, runtime="docker")) == power.UNKNOWN
