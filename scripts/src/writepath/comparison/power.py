@@ -6,9 +6,7 @@ import math
 from functools import cache
 
 ALPHA, POWER = 0.05, 0.8
-SAYS = (
-    0.03  # p of the t-test for a word; at 5 % one host in six would call 3 of 40 pairs of the same different
-)
+SAYS = 0.03  # p of the t-test for a word; 5 % called 3 of 40 simulated pairs of the same different
 LEAST = math.log(1.03)  # less is never called a difference, however sure the interval
 
 
