@@ -43,8 +43,12 @@ def test_every_instance_serves(overloaded: Subject) -> None:
 
 
 def test_refusals_are_quick(overloaded: Subject) -> None:
-    answers = overloaded.write_all([f"burst {token()}"] * BURST)
-    refused = [answer for answer in answers if AT_THE_CAP in answer.text]
+    refused: list[httpx.Response] = []
+    for _ in range(BURSTS_MAX):  # a warm instance on a busy machine may serve a whole burst without ever being full
+        answers = overloaded.write_all([f"burst {token()}"] * BURST)
+        refused = [answer for answer in answers if AT_THE_CAP in answer.text]
+        if refused:
+            break
     assert refused
     assert sorted(answer.elapsed.total_seconds() for answer in refused)[len(refused) // 2] < AT_ONCE_SECONDS
 
