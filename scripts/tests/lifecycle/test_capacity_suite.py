@@ -51,6 +51,7 @@ class FakeSearches:
 
     brackets: Mapping[int, Bracket] = field(default_factory=dict)
     failing: tuple[int, ...] = ()
+    noisy: tuple[int, ...] = ()
     interrupted: int | None = None
     tools_fail: bool = False
     clock_s: float = 0.0  # a search takes 100 s
@@ -65,6 +66,8 @@ class FakeSearches:
         search = searched(spec, bench, bracket)
         if failed:
             search = replace(search, outcome="failed", error="planted", sustained=None, burst=None)
+        if number in self.noisy:
+            search = replace(search, holds=(hold(verdict="noise"),))
         if stopped:
             search = replace(search, outcome="aborted")
         spec.folder.mkdir(parents=True)
@@ -234,9 +237,17 @@ def test_resume_makes_what_is_missing_or_failed_and_each_search_says_which_code_
     assert load_search(folder / order[3] / "block-02-replaced-1").outcome == "aborted"
 
 
+def test_a_search_left_to_noise_is_made_again(tmp_path: Path) -> None:
+    run(plan(tmp_path, compared=False), FakeSearches(noisy=(2,)))
+    fake = FakeSearches()
+    code, after, _ = run(plan(tmp_path, compared=False, resumed=True), fake)
+    order = [name for block in after.blocks for name in block]
+    assert (code, fake.made, len(after.searches)) == (0, [order[1]], len(order))
+
+
 def test_a_search_without_an_answer_is_a_finding_and_stays(tmp_path: Path) -> None:
     run(plan(tmp_path, compared=False), FakeSearches(brackets={1: OPEN}))
-    with pytest.raises(UsageError, match=r"no suite run of 'capacity'.*missing or failed"):
+    with pytest.raises(UsageError, match=r"no suite run of 'capacity'.*missing, failed or left to noise"):
         run(plan(tmp_path, compared=False, resumed=True), FakeSearches())
 
 

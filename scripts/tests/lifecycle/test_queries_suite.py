@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
+from capacity.planted import hold
 from lifecycle.fakes import FakeRuntime, dataset, variant
 from writepath.errors import UsageError
 from writepath.load.dataset import generate
@@ -65,6 +66,7 @@ class FakeReadings:
     brackets: Mapping[int, Bracket] = field(default_factory=dict)
     beside: Mapping[int, Beside] = field(default_factory=dict)
     failing: tuple[int, ...] = ()
+    noisy: tuple[int, ...] = ()
     interrupted: int | None = None
     clock_s: float = 0.0  # a reading takes 100 s
     made: list[str] = field(default_factory=list)
@@ -79,6 +81,8 @@ class FakeReadings:
         read = replace(reading(spec, bench), capacity=bracket, beside=self.beside.get(number))
         if number in self.failing:
             read = replace(read, outcome="failed", error="planted", capacity=None)
+        if number in self.noisy:
+            read = replace(read, holds=(hold(verdict="noise"),))
         if number == self.interrupted:
             read = replace(read, outcome="aborted")
         spec.folder.mkdir(parents=True)
@@ -230,9 +234,17 @@ def test_ctrl_c_keeps_what_there_is_and_resume_makes_the_rest(tmp_path: Path) ->
     assert load_read(folder / order[0] / "block-01-replaced-1").error == "planted"
 
 
+def test_a_reading_left_to_noise_is_made_again(tmp_path: Path) -> None:
+    run(plan(tmp_path), FakeReadings(noisy=(2,)))
+    fake = FakeReadings()
+    code, after, _ = run(plan(tmp_path, resumed=True), fake)
+    order = [name for block in after.blocks for name in block]
+    assert (code, fake.made, len(after.reads)) == (0, [order[1]], len(order))
+
+
 def test_nothing_is_resumed_where_nothing_is_left(tmp_path: Path) -> None:
     run(plan(tmp_path), FakeReadings())
-    with pytest.raises(UsageError, match=r"no suite run of 'search'.*a reading missing or failed"):
+    with pytest.raises(UsageError, match=r"no suite run of 'search'.*a reading missing, failed or left to noise"):
         run(plan(tmp_path, resumed=True), FakeReadings())
 
 

@@ -1,11 +1,11 @@
-"""Which capacity suite run is to be continued? The newest with something missing or failed, asked for the same."""
+"""Which capacity suite run is to be continued? The newest with something missing, failed or left to noise, asked for the same."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING
 
-from writepath.result.capacity import CAPACITY_FILE, load_suite
+from writepath.result.capacity import CAPACITY_FILE, load_search, load_suite, unresolved
 from writepath.suite.resume import unfinished
 
 if TYPE_CHECKING:
@@ -30,10 +30,14 @@ SAME = (
 def newest(wanted: CapacitySuite, results: Path) -> tuple[CapacitySuite, Path]:
     """Its index without the searches that did not finish, and its folder; UsageError says what differs."""
     paths = (results / wanted.suite).glob(f"*/{CAPACITY_FILE}")
-    return unfinished(wanted, paths, load_suite, _left, same=SAME, what="a search missing or failed")
+    return unfinished(wanted, paths, load_suite, _left, same=SAME, what="a search missing, failed or left to noise")
 
 
-def _left(index: CapacitySuite) -> CapacitySuite | None:
-    kept = tuple(line for line in index.searches if line.outcome == "finished")
+def _left(index: CapacitySuite, folder: Path) -> CapacitySuite | None:
+    kept = tuple(
+        line
+        for line in index.searches
+        if line.outcome == "finished" and not unresolved(load_search(folder / line.folder).holds)
+    )
     whole = len(kept) + len(index.ceilings) >= sum(map(len, index.blocks))
     return None if whole else dataclasses.replace(index, searches=kept)

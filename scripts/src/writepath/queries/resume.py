@@ -1,4 +1,4 @@
-"""Which suite run of searches is to be continued? The newest with something missing or failed, asked for the same."""
+"""Which suite run of searches is to be continued? The newest with something missing, failed or left to noise, asked for the same."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from writepath.capacity import resume
-from writepath.result.queries import QUERIES_FILE, load_suite
+from writepath.result.capacity import unresolved
+from writepath.result.queries import QUERIES_FILE, load_read, load_suite
 from writepath.suite.resume import unfinished
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from writepath.result.queries import QueriesSuite
+    from writepath.result.capacity import unresolved
+from writepath.result.queries import QueriesSuite
 
 SAME = (
     *resume.SAME,
@@ -25,9 +27,13 @@ SAME = (
 def newest(wanted: QueriesSuite, results: Path) -> tuple[QueriesSuite, Path]:
     """Its index without the readings that did not finish, and its folder; UsageError says what differs."""
     paths = (results / wanted.suite).glob(f"*/{QUERIES_FILE}")
-    return unfinished(wanted, paths, load_suite, _left, same=SAME, what="a reading missing or failed")
+    return unfinished(wanted, paths, load_suite, _left, same=SAME, what="a reading missing, failed or left to noise")
 
 
-def _left(index: QueriesSuite) -> QueriesSuite | None:
-    kept = tuple(line for line in index.reads if line.outcome == "finished")
+def _left(index: QueriesSuite, folder: Path) -> QueriesSuite | None:
+    kept = tuple(
+        line
+        for line in index.reads
+        if line.outcome == "finished" and not unresolved(load_read(folder / line.folder).holds)
+    )
     return None if len(kept) >= sum(map(len, index.blocks)) else dataclasses.replace(index, reads=kept)

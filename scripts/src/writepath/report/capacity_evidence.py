@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from writepath import stats
 from writepath.report import fingerprint as common
-from writepath.report.capacity_raw import commits, unresolved
+from writepath.report.capacity_raw import commits
 from writepath.report.capacity_tables import resource_in_words
 from writepath.report.model import ABSENT, INFINITE, Cell, Column, Row, Table, plain, text
 from writepath.report.rows import VARIANT
+from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath import stats
-from writepath.report.capacity_raw import CapacityData, Found, unresolved
+from writepath.report.capacity_raw import CapacityData, Found
 from writepath.report.rows import DAGGER
+from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from writepath.errors import InvalidRunError, UsageError
 from writepath.report import capacity_compact, capacity_join, capacity_page, staging
 from writepath.report.capacity_figures import capacity_figures
-from writepath.report.capacity_raw import finished, read, unresolved
+from writepath.report.capacity_raw import finished, read
 from writepath.report.raw import inside
 from writepath.report.scrub import copy_json, scrubbed
-from writepath.result.capacity import CAPACITY_FILE, CEILINGS_FILE, SEARCH_FILE
+from writepath.result.capacity import CAPACITY_FILE, CEILINGS_FILE, SEARCH_FILE, unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from writepath.report.raw import inside
 from writepath.result.capacity import CAPACITY_FILE, load_ceilings, load_search, load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from writepath.result import Code
@@ -64,18 +64,6 @@ def read(folder: Path) -> CapacityData:
 def capacity_folders(place: Path) -> list[Path]:
     """The place itself and what lies right below it, where that is a capacity suite run; in order."""
     return sorted(file.parent for name in (CAPACITY_FILE, f"*/{CAPACITY_FILE}") for file in place.glob(name))
-
-
-def unresolved(holds: Sequence[Hold]) -> tuple[Hold, ...]:
-    """Holds that noise spoilt and that were not made again: nothing is known of their rate."""
-    return tuple(
-        hold
-        for index, hold in enumerate(holds)
-        if hold.verdict == "noise"
-        and not any(
-            later.verdict != "noise" and later.rate_per_s == hold.rate_per_s for later in holds[index + 1 :]
-        )
-    )
 
 
 def commits(found: Iterable[Found]) -> tuple[Code, ...]:

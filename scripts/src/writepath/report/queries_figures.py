@@ -12,7 +12,7 @@ from writepath.report import capacity_raw
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.queries_raw import finished
 from writepath.report.rows import AGAIN
-from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search
+from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search, unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -167,7 +167,7 @@ def digests(data: QueriesData) -> tuple[str, ...]:
 def noise(figures: QueriesFigures) -> tuple[tuple[capacity_raw.Found, Hold], ...]:
     """Every hold that noise spoilt and that was not made again."""
     searches = figures.carried.data.searches
-    return tuple((one, hold) for one in searches for hold in capacity_raw.unresolved(one.search.holds))
+    return tuple((one, hold) for one in searches for hold in unresolved(one.search.holds))
 
 
 def _as_capacity(data: QueriesData) -> capacity_raw.CapacityData:

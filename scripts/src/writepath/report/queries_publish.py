@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from writepath.errors import InvalidRunError, UsageError
 from writepath.report import capacity_publish, queries_compact, queries_page, staging
 from writepath.report.capacity_publish import PUBLISHED, SETTINGS_FILE
-from writepath.report.capacity_raw import unresolved
 from writepath.report.queries_figures import KINDS, digests, queries_figures, rounds_ms
 from writepath.report.queries_raw import finished, read
 from writepath.report.raw import inside
 from writepath.report.scrub import copy_json
+from writepath.result.capacity import unresolved
 from writepath.result.queries import QUERIES_FILE, READ_FILE
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from writepath.report.queries_raw import Found, QueriesData
-    from writepath.result.queries import Hits, QueriesSuite, Read
+    from writepath.result.capacity import unresolved
+from writepath.result.queries import Hits, QueriesSuite, Read
 
 CURVES = "search-curves.svg"
 

@@ -26,6 +26,7 @@ from writepath.result.measures import (  # noqa: TC001 - from_json reads the hin
 from writepath.result.records import from_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 CAPACITY_SCHEMA_VERSION = 1
@@ -261,6 +262,18 @@ def answers(bracket: Bracket | None) -> bool:
 def load_suite(folder: Path) -> CapacitySuite:
     """Reads folder/capacity.json; UsageError where it is missing, broken or of another version."""
     return from_json(CapacitySuite, read_json(folder / CAPACITY_FILE, CAPACITY_SCHEMA_VERSION))
+
+
+def unresolved(holds: Sequence[Hold]) -> tuple[Hold, ...]:
+    """Holds that noise spoilt and that were not made again: nothing is known of their rate."""
+    return tuple(
+        hold
+        for index, hold in enumerate(holds)
+        if hold.verdict == "noise"
+        and not any(
+            later.verdict != "noise" and later.rate_per_s == hold.rate_per_s for later in holds[index + 1 :]
+        )
+    )
 
 
 def load_search(folder: Path) -> Search:

@@ -45,18 +45,18 @@ def unfinished(
     wanted: Index,
     paths: Iterable[Path],
     load: Callable[[Path], Index],
-    left: Callable[[Index], Index | None],
+    left: Callable[[Index, Path], Index | None],
     *,
     same: Iterable[tuple[str, str]],
     what: str,
 ) -> tuple[Index, Path]:
     """The newest index of which something is left to be made, running again, and its folder.
 
-    left: the index without what does not count; None where nothing is left. UsageError where there is no such index,
+    left: the index without what does not count, given its folder; None where nothing is left. UsageError where there is no such index,
     or where a field of `same` is not as it was.
     """
     for path in sorted(paths, reverse=True):
-        found = left(load(path.parent))
+        found = left(load(path.parent), path.parent)
         if found is not None:
             require_same(found, wanted, same)
             return dataclasses.replace(found, status="running", finished_at=None), path.parent
@@ -65,7 +65,7 @@ def unfinished(
     )
 
 
-def _left(index: SuiteResult) -> SuiteResult | None:
+def _left(index: SuiteResult, _: Path) -> SuiteResult | None:
     kept = tuple(run for run in index.runs if _counts(run))
     whole = index.status == "finished" and len(kept) == len(index.runs)
     return None if whole else dataclasses.replace(index, runs=kept)
