@@ -244,7 +244,9 @@ def test_a_reading_left_to_noise_is_made_again(tmp_path: Path) -> None:
 
 def test_nothing_is_resumed_where_nothing_is_left(tmp_path: Path) -> None:
     run(plan(tmp_path), FakeReadings())
-    with pytest.raises(UsageError, match=r"no suite run of 'search'.*a reading missing, failed or left to noise"):
+    with pytest.raises(
+        UsageError, match=r"no suite run of 'search'.*a reading missing, failed or left to noise"
+    ):
         run(plan(tmp_path, resumed=True), FakeReadings())
 
 

@@ -15,11 +15,12 @@ from writepath.report.capacity_ceilings import share, shares
 from writepath.report.capacity_cost import cost, p99_at, passed_at
 from writepath.report.capacity_evidence import holds, validity
 from writepath.report.capacity_figures import CapacityFigures, capacity_figures
-from writepath.report.capacity_raw import CapacityData, unresolved
+from writepath.report.capacity_raw import CapacityData
 from writepath.report.capacity_tables import capacity, costs, limit_in_words, overload
 from writepath.report.exports import csv
 from writepath.report.model import Table, shown
 from writepath.result import capacity as records
+from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
     from pathlib import Path

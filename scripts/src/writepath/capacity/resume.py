@@ -1,4 +1,4 @@
-"""Which capacity suite run is to be continued? The newest with something missing, failed or left to noise, asked for the same."""
+"""Which capacity suite run is continued? The newest with something missing, failed or left to noise, if the same."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ SAME = (
 def newest(wanted: CapacitySuite, results: Path) -> tuple[CapacitySuite, Path]:
     """Its index without the searches that did not finish, and its folder; UsageError says what differs."""
     paths = (results / wanted.suite).glob(f"*/{CAPACITY_FILE}")
-    return unfinished(wanted, paths, load_suite, _left, same=SAME, what="a search missing, failed or left to noise")
+    return unfinished(
+        wanted, paths, load_suite, _left, same=SAME, what="a search missing, failed or left to noise"
+    )
 
 
 def _left(index: CapacitySuite, folder: Path) -> CapacitySuite | None:

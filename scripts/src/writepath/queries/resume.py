@@ -1,4 +1,4 @@
-"""Which suite run of searches is to be continued? The newest with something missing, failed or left to noise, asked for the same."""
+"""Which suite run of searches is continued? The newest with something missing, failed or left to noise, if the same."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from writepath.suite.resume import unfinished
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from writepath.result.capacity import unresolved
-from writepath.result.queries import QueriesSuite
+    from writepath.result.queries import QueriesSuite
 
 SAME = (
     *resume.SAME,
@@ -27,7 +26,9 @@ SAME = (
 def newest(wanted: QueriesSuite, results: Path) -> tuple[QueriesSuite, Path]:
     """Its index without the readings that did not finish, and its folder; UsageError says what differs."""
     paths = (results / wanted.suite).glob(f"*/{QUERIES_FILE}")
-    return unfinished(wanted, paths, load_suite, _left, same=SAME, what="a reading missing, failed or left to noise")
+    return unfinished(
+        wanted, paths, load_suite, _left, same=SAME, what="a reading missing, failed or left to noise"
+    )
 
 
 def _left(index: QueriesSuite, folder: Path) -> QueriesSuite | None:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath import stats
-from writepath.report.capacity_raw import CapacityData, Found
 from writepath.report.rows import DAGGER
 from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from writepath.report.capacity_raw import CapacityData, Found
     from writepath.result import SuiteVariant
     from writepath.result.capacity import Bracket, CapacitySuite, Hold, Saturated
     from writepath.stats import Spread

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from writepath.report.queries_raw import Found, QueriesData
-    from writepath.result.capacity import unresolved
-from writepath.result.queries import Hits, QueriesSuite, Read
+    from writepath.result.queries import Hits, QueriesSuite, Read
 
 CURVES = "search-curves.svg"
 

@@ -52,8 +52,8 @@ def unfinished(
 ) -> tuple[Index, Path]:
     """The newest index of which something is left to be made, running again, and its folder.
 
-    left: the index without what does not count, given its folder; None where nothing is left. UsageError where there is no such index,
-    or where a field of `same` is not as it was.
+    left: the index without what does not count, given its folder; None where nothing is left. UsageError where
+    there is no such index, or where a field of `same` is not as it was.
     """
     for path in sorted(paths, reverse=True):
         found = left(load(path.parent), path.parent)
