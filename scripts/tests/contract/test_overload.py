@@ -44,9 +44,8 @@ def test_every_instance_serves(overloaded: Subject) -> None:
 
 def test_refusals_are_quick(overloaded: Subject) -> None:
     refused: list[httpx.Response] = []
-    for _ in range(
-        BURSTS_MAX
-    ):  # a warm instance on a busy machine may serve a whole burst without ever being full
+    # A warm instance on a busy machine may serve a whole burst without ever being full.
+    for _ in range(BURSTS_MAX):
         answers = overloaded.write_all([f"burst {token()}"] * BURST)
         refused = [answer for answer in answers if AT_THE_CAP in answer.text]
         if refused:
