@@ -22,7 +22,7 @@ from writepath.load import ledger, recorded
 from writepath.progress import Progress
 from writepath.result import Code
 from writepath.result.capacity import Bracket, load_search, save_search
-from writepath.run import drain, host, truth
+from writepath.run import drain, host, quiet, truth
 from writepath.run.host import CanaryCage
 from writepath.run.runner import Bench
 
@@ -201,6 +201,33 @@ def test_a_lie_fails_its_hold_in_words_and_the_search_goes_on(
     )
     assert (found.outcome, found.overload) == ("finished", None)  # nothing passed that could be doubled
     assert "overload" not in runtime.events
+
+
+@pytest.mark.parametrize(("quiet_again", "words"), [(True, ""), (False, "the host stays noisy")])
+def test_after_noise_a_quiet_host_is_waited_for_before_the_next_hold(
+    quiet_again: bool,
+    words: str,
+    tmp_path: Path,
+    bench: Callable[[FakeRuntime], Bench],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runtime = FakeRuntime()
+    made = bench(runtime)
+
+    def wait(*_: object) -> bool:
+        runtime.events.append("waited")
+        return quiet_again
+
+    def noisy(evidence: Evidence) -> Judgement:
+        noise = evidence.kind != "ramp"  # both holds, and none comes after the second
+        return dataclasses.replace(strict(evidence), verdict="noise" if noise else "pass")
+
+    monkeypatch.setattr(quiet, "wait", wait)
+    monkeypatch.setattr(hold, "judge", noisy)
+    execute(spec(tmp_path), made)
+    assert runtime.events == [*PREPARED, *RAMP, *HOLD, "waited", *HOLD, *STOPPED]
+    assert isinstance(made.progress.console.file, io.StringIO)
+    assert words in made.progress.console.file.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from writepath.capacity.search import Searcher
 from writepath.errors import StartError
 from writepath.load.plan import new_run_id
 from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, Hold, Overload, Search, answers, save_search
-from writepath.run import loading
+from writepath.run import loading, quiet
 from writepath.run.draft import required
 
 if TYPE_CHECKING:
@@ -137,8 +137,17 @@ def make_holds(searcher: Searcher, rig: Rig, holds: list[Hold], save: Callable[[
         save()
         _say(progress, made)
         require_whole(rig, f"in hold {number}, at {step.rate_per_s:,g}/s")
+        if made.verdict == "noise" and searcher.next() is not None:
+            _wait_for_quiet(rig)
     if not answers(searcher.sustained()):
         progress.say(f"  no answer: {searcher.ended}")
+
+
+def _wait_for_quiet(rig: Rig) -> None:
+    """Before a step is made again; on a host that stays noisy it is, all the same."""
+    progress = rig.bench.progress
+    if not quiet.wait(rig.bench.cage.folder, progress.phase):
+        progress.say(f"  the host stays noisy, {quiet.LONGEST_S:.0f} s long")
 
 
 def _overload(state: Draft, rig: Rig) -> None:

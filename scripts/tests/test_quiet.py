@@ -1,0 +1,75 @@
+"""Is a noisy host waited for until it is quiet for a while, and not for ever?"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from writepath.run import quiet
+from writepath.run.withheld import STEAL_LIMIT, Withheld
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+NOISY, QUIET = STEAL_LIMIT * 2, STEAL_LIMIT / 2
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[float]], list[float]]:
+    """Has each look show one share that is stolen, the last one for ever; those still to come."""
+
+    def planted(shares: list[float]) -> list[float]:
+        def look(_: Path) -> Withheld:
+            share = shares.pop(0) if len(shares) > 1 else shares[0]
+            return Withheld(steal_share=share, throttled_share=None, swapped_pages=None)
+
+        monkeypatch.setattr(quiet, "look", look)
+        return shares
+
+    return planted
+
+
+def test_quiet_must_last_for_some_looks_running(
+    tmp_path: Path, shown: Callable[[list[float]], list[float]]
+) -> None:
+    left = shown([NOISY, QUIET, QUIET, NOISY, QUIET, QUIET, QUIET, 0.5])
+    said: list[str] = []
+    assert quiet.wait(tmp_path, said.append)
+    assert left == [0.5]
+    assert len(said) == 7
+
+
+def test_a_host_that_stays_noisy_is_not_waited_for_for_ever(
+    tmp_path: Path, shown: Callable[[list[float]], list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quiet, "LONGEST_S", 0.05)
+    shown([NOISY])
+    assert not quiet.wait(tmp_path, lambda _: None)
+
+
+def test_a_look_reads_the_real_host_while_it_flushes_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quiet, "LOOK_S", 0.3)
+    flushed: list[int] = []
+
+    def counted(file: int) -> None:
+        fsync(file)
+        flushed.append(file)
+
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", counted)
+    seen = quiet.look(tmp_path)
+    assert seen.steal_share is not None
+    assert 0 <= seen.steal_share <= 1
+    assert len(set(flushed)) == os.cpu_count()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiet, "LOOK_S", 0.05)
+    with pytest.raises(FileNotFoundError):
+        quiet.look(tmp_path / "gone")
