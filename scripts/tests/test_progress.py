@@ -48,6 +48,17 @@ def test_a_log_gets_a_line_at_each_phase_and_at_most_one_in_five_seconds_between
     assert len(screen.lines()) == 2 + 2
 
 
+def test_waiting_for_a_quiet_host_says_each_minute_what_is_stolen_and_how_long_it_may_take() -> None:
+    screen = Screen()
+    progress = screen.progress()
+    progress.phase("wait for a quiet host")
+    for tick in range(25):
+        screen.now_s = tick * 5.0
+        progress.noisy(0.123, 600.0 - screen.now_s)
+    assert len(screen.lines()) == 1 + 2
+    assert "wait for a quiet host  12.3% stolen, at most 8:00 more" in screen.lines()[-1]
+
+
 def test_a_line_of_the_load_tells_rate_answers_errors_and_queue() -> None:
     screen = Screen()
     progress = screen.progress()

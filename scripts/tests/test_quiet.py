@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
+from writepath.progress import Progress
 from writepath.run import quiet
 from writepath.run.withheld import STEAL_LIMIT, Withheld
 
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOISY, QUIET = STEAL_LIMIT * 2, STEAL_LIMIT / 2
+
+
+def progress() -> Progress:
+    return Progress(console=Console(file=io.StringIO()))
 
 
 @pytest.fixture
@@ -36,10 +43,8 @@ def test_quiet_must_last_for_some_looks_running(
     tmp_path: Path, shown: Callable[[list[float]], list[float]]
 ) -> None:
     left = shown([NOISY, QUIET, QUIET, NOISY, QUIET, QUIET, QUIET, 0.5])
-    said: list[str] = []
-    assert quiet.wait(tmp_path, said.append)
+    assert quiet.wait(tmp_path, progress())
     assert left == [0.5]
-    assert len(said) == 7
 
 
 def test_a_host_that_stays_noisy_is_not_waited_for_for_ever(
@@ -47,7 +52,7 @@ def test_a_host_that_stays_noisy_is_not_waited_for_for_ever(
 ) -> None:
     monkeypatch.setattr(quiet, "LONGEST_S", 0.05)
     shown([NOISY])
-    assert not quiet.wait(tmp_path, lambda _: None)
+    assert not quiet.wait(tmp_path, progress())
 
 
 def test_a_look_reads_the_real_host_while_it_flushes_and_leaves_nothing(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from writepath.result import Run
 
 PLAIN_INTERVAL_S = 5.0
+SELDOM_S = 60.0
 TAIL_S = 20.0  # of a run after its load: drain, both reads and the restart between them, stop
 FIRST_GUESS_OVERHEAD_S = 45.0  # of a run, outside load; replaced by what the runs so far took
 COLOURS = {"valid": "green", "found": "green", "unknown": "yellow", "open": "yellow", "invalid": "red"}
@@ -105,6 +106,11 @@ class Progress:
         """While the store is watched after the load."""
         self._detail(f"{rows} rows, {waiting} on their way")
 
+    def noisy(self, stolen: float | None, left_s: float) -> None:
+        """While a quiet host is waited for. stolen: of all processor time, just now; left_s: at most."""
+        share = "" if stolen is None else f"{stolen:.1%} stolen, "
+        self._detail(f"{share}at most {_minutes(left_s)} more", every_s=SELDOM_S)
+
     def run_ended(self, run: Run) -> None:
         """One line of result and one of where the time went."""
         self.done += 1
@@ -139,10 +145,10 @@ class Progress:
         line.append(f"  {detail}")
         self.console.print(line, soft_wrap=True)
 
-    def _detail(self, detail: str) -> None:
+    def _detail(self, detail: str, every_s: float = PLAIN_INTERVAL_S) -> None:
         if self._live is not None:
             self._show(detail)
-        elif self.clock() - self._plain_at >= PLAIN_INTERVAL_S:
+        elif self.clock() - self._plain_at >= every_s:
             self._plain_at = self.clock()
             self.say(f"  {self.clock() - self._run_began:6.1f} s  {self._phase}  {detail}  ({self._left()})")
 

@@ -146,7 +146,7 @@ def make_holds(searcher: Searcher, rig: Rig, holds: list[Hold], save: Callable[[
 def _wait_for_quiet(rig: Rig) -> None:
     """Before a step is made again; on a host that stays noisy it is, all the same."""
     progress = rig.bench.progress
-    if not quiet.wait(rig.bench.cage.folder, progress.phase):
+    if not quiet.wait(rig.bench.cage.folder, progress):
         progress.say(f"  the host stays noisy, {quiet.LONGEST_S:.0f} s long")
 
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from writepath.run import withheld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
+    from writepath.progress import Progress
     from writepath.run.withheld import Withheld
 
 LOOK_S = 5.0
@@ -26,15 +26,16 @@ LONGEST_S = 600.0
 BLOCK = bytes(4096)
 
 
-def wait(folder: Path, say: Callable[[str], None]) -> bool:
-    """False: still noisy after LONGEST_S. folder: on the stores' disk. say: is told at most each LOOK_S."""
+def wait(folder: Path, progress: Progress) -> bool:
+    """False: still noisy after LONGEST_S. folder: on the stores' disk."""
+    progress.phase("wait for a quiet host")
     ends, quiet = time.monotonic() + LONGEST_S, 0
     while quiet < QUIET_LOOKS:
-        left = ends - time.monotonic()
-        if left <= 0:
+        if (left_s := ends - time.monotonic()) <= 0:
             return False
-        say(f"wait for a quiet host, at most {left:.0f} s more")
-        quiet = 0 if withheld.reasons(look(folder)) else quiet + 1
+        seen = look(folder)
+        quiet = 0 if withheld.reasons(seen) else quiet + 1
+        progress.noisy(seen.steal_share, left_s)
     return True
 
 
