@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from writepath.run import quiet
 from writepath.runtime.choose import choose
 from writepath.runtime.docker import DockerRuntime
 
@@ -17,6 +18,12 @@ _WITH_CONTAINERS = pytest.StashKey[bool]()
 # No deadline: the machine may be busy. The same examples each time: a red build stays red until it is mended.
 settings.register_profile("writepath", deadline=None, derandomize=True, database=None)
 settings.load_profile("writepath")
+
+
+@pytest.fixture(autouse=True)
+def _noise_is_not_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests ask for no figures: a noisy host may be noisy."""
+    monkeypatch.setattr(quiet, "LONGEST_S", 0.0)
 
 
 @pytest.hookimpl(trylast=True)

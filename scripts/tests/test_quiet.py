@@ -34,6 +34,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[float]], list[float
             return Withheld(steal_share=share, throttled_share=None, swapped_pages=None)
 
         monkeypatch.setattr(quiet, "look", look)
+        monkeypatch.setattr(quiet, "LONGEST_S", 60.0)
         return shares
 
     return planted
@@ -50,8 +51,8 @@ def test_quiet_must_last_for_some_looks_running(
 def test_a_host_that_stays_noisy_is_not_waited_for_for_ever(
     tmp_path: Path, shown: Callable[[list[float]], list[float]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quiet, "LONGEST_S", 0.05)
     shown([NOISY])
+    monkeypatch.setattr(quiet, "LONGEST_S", 0.05)
     assert not quiet.wait(tmp_path, progress())
 
 

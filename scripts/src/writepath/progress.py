@@ -145,10 +145,10 @@ class Progress:
         line.append(f"  {detail}")
         self.console.print(line, soft_wrap=True)
 
-    def _detail(self, detail: str, every_s: float = PLAIN_INTERVAL_S) -> None:
+    def _detail(self, detail: str, every_s: float | None = None) -> None:
         if self._live is not None:
             self._show(detail)
-        elif self.clock() - self._plain_at >= every_s:
+        elif self.clock() - self._plain_at >= (PLAIN_INTERVAL_S if every_s is None else every_s):
             self._plain_at = self.clock()
             self.say(f"  {self.clock() - self._run_began:6.1f} s  {self._phase}  {detail}  ({self._left()})")
 
