@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from writepath.capacity import resume, said, search_run
 from writepath.capacity.search_run import SearchSpec
 from writepath.errors import WritepathError
+from writepath.result import AGAIN
 from writepath.result.capacity import (
     CAPACITY_SCHEMA_VERSION,
     CapacitySuite,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from writepath.run.runner import Bench
     from writepath.runtime.base import Runtime
 
-AGAIN = "@again"
+
 CEILINGS = "@ceilings"
 TYPICAL_HOLDS = 8
 BETWEEN_HOLDS_S = 12.0  # emptying, drain, read, canaries

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.errors import InvalidRunError, UsageError
-from writepath.report import capacity_compact, capacity_join, capacity_page, staging
+from writepath.report import capacity_compact, capacity_join, capacity_page, staging, whole
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.capacity_raw import finished, read
 from writepath.report.raw import inside
 from writepath.report.scrub import copy_json, scrubbed
-from writepath.result.capacity import CAPACITY_FILE, CEILINGS_FILE, SEARCH_FILE, unresolved
+from writepath.result import cell_name
+from writepath.result.capacity import CAPACITY_FILE, CEILINGS_FILE, SEARCH_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,22 +43,10 @@ def publish(root: Path, folder: Path, limit_bytes: int, *, add: bool = False) ->
 
 def refuse(data: CapacityData) -> None:
     """UsageError where it is not finished, InvalidRunError naming what cannot be believed."""
-    suite = data.suite
-    wanted = {(name, block) for block, order in enumerate(suite.blocks, 1) for name in order}
+    whole.refuse_unsound([problem for found in data.searches for problem in problems(found)])
     made = {(_name(found), found.search.block) for found in data.searches if finished(found)}
     made |= {(TOOLS, tools.block) for tools in data.ceilings}
-    bad = [problem for found in data.searches for problem in problems(found)]
-    if bad:
-        raise InvalidRunError(
-            f"not published: {' | '.join(bad)}. Only suites whose searches are all sound are published;"
-            " make them again with RESUME=1"
-        )
-    if missing := sorted(wanted - made) or suite.status != "finished":
-        first = f"; missing: {missing[0][0]}, block {missing[0][1]}" if isinstance(missing, list) else ""
-        raise UsageError(
-            f"suite {suite.suite} {suite.stamp} is {suite.status}, {len(made)} of {len(wanted)} searches made{first};"
-            " finish it with RESUME=1, then publish"
-        )
+    whole.refuse_unfinished(data.suite, made, "searches")
 
 
 def problems(found: Found) -> Iterator[str]:
@@ -67,11 +55,7 @@ def problems(found: Found) -> Iterator[str]:
     where = f"{_name(found)}, block {search.block}"
     if not finished(found):
         yield f"{where}: {search.error or f'the search {search.outcome}'}"
-    for hold in unresolved(search.holds):
-        yield (
-            f"{where}: hold {hold.number} at {hold.rate_per_s:,g}/s was noise and not made again"
-            f" ({'; '.join(hold.reasons)})"
-        )
+    yield from whole.left_as_noise(where, search.holds)
     for hold in search.holds:
         if hold.audit == "FAIL":
             yield f"{where}: the audit of hold {hold.number} failed ({'; '.join(hold.reasons)})"
@@ -80,7 +64,7 @@ def problems(found: Found) -> Iterator[str]:
 
 
 def _name(found: Found) -> str:
-    return f"{found.search.variant}@again" if found.search.again else found.search.variant
+    return cell_name(found.search.variant, again=found.search.again)
 
 
 def _copy(folder: Path, data: CapacityData, target: Path) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.errors import InvalidRunError, UsageError
-from writepath.report import capacity_publish, queries_compact, queries_page, staging
+from writepath.report import capacity_publish, queries_compact, queries_page, staging, whole
 from writepath.report.capacity_publish import PUBLISHED, SETTINGS_FILE
 from writepath.report.queries_figures import KINDS, digests, queries_figures, rounds_ms
 from writepath.report.queries_raw import finished, read
 from writepath.report.raw import inside
 from writepath.report.scrub import copy_json
-from writepath.result.capacity import unresolved
+from writepath.result import cell_name
 from writepath.result.queries import QUERIES_FILE, READ_FILE
 
 if TYPE_CHECKING:
@@ -38,19 +37,9 @@ def refuse(data: QueriesData) -> None:
     bad = [problem for found in data.reads for problem in problems(found, suite)]
     if len(digests(data)) > 1:
         bad.append(_different_posts(data))
-    if bad:
-        raise InvalidRunError(
-            f"not published: {' | '.join(bad)}. Only suites whose searches are all sound are published;"
-            " make them again with RESUME=1"
-        )
-    wanted = {(name, block) for block, order in enumerate(suite.blocks, 1) for name in order}
+    whole.refuse_unsound(bad)
     made = {(_name(found), found.read.block) for found in data.reads}
-    if missing := sorted(wanted - made) or suite.status != "finished":
-        first = f"; missing: {missing[0][0]}, block {missing[0][1]}" if isinstance(missing, list) else ""
-        raise UsageError(
-            f"suite {suite.suite} {suite.stamp} is {suite.status}, {len(made)} of {len(wanted)} variants and blocks"
-            f" made{first}; finish it with RESUME=1, then publish"
-        )
+    whole.refuse_unfinished(suite, made, "variants and blocks")
 
 
 def problems(found: Found, suite: QueriesSuite) -> Iterator[str]:
@@ -64,11 +53,7 @@ def problems(found: Found, suite: QueriesSuite) -> Iterator[str]:
     for hits in given.hits:
         if not hits.explained:
             yield f"{where}: what '{hits.keyword}' found is not explained ({_found_in_words(hits)})"
-    for hold in unresolved(given.holds):
-        yield (
-            f"{where}: hold {hold.number} at {hold.rate_per_s:,g}/s was noise and not made again"
-            f" ({'; '.join(hold.reasons)})"
-        )
+    yield from whole.left_as_noise(where, given.holds)
 
 
 def _wanting(given: Read, suite: QueriesSuite) -> Iterator[str]:
@@ -109,7 +94,7 @@ def _different_posts(data: QueriesData) -> str:
 
 
 def _name(found: Found) -> str:
-    return f"{found.read.variant}@again" if found.read.again else found.read.variant
+    return cell_name(found.read.variant, again=found.read.again)
 
 
 def _copy(folder: Path, data: QueriesData, target: Path) -> None:
