@@ -12,13 +12,14 @@ from typing import Self
 
 ROOT = Path(__file__).resolve().parents[2]
 STOP_SECONDS = 60
+VANISHING = ("__pycache__", ".*_cache")  # other tests write there meanwhile
 
 
 def copied(folder: Path) -> Path:
     """With the built jars, and with the cache of this one: nothing is fetched again."""
     copy = folder / "writepath"
     shutil.copytree(
-        ROOT, copy, ignore=shutil.ignore_patterns(".git", ".writepath", "node_modules", "results")
+        ROOT, copy, ignore=shutil.ignore_patterns(".git", ".writepath", "node_modules", "results", *VANISHING)
     )
     state = copy / ".writepath"
     state.mkdir()
