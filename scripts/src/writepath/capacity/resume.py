@@ -9,9 +9,11 @@ from writepath.result.capacity import CAPACITY_FILE, load_search, load_suite, un
 from writepath.suite.resume import unfinished
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from writepath.result.capacity import CapacitySuite
+    from writepath.result.capacity import CapacitySuite, Search, SearchLine
+    from writepath.result.queries import Read
 
 SAME = (
     ("repetitions", "REPS"),
@@ -35,11 +37,18 @@ def newest(wanted: CapacitySuite, results: Path) -> tuple[CapacitySuite, Path]:
     )
 
 
-def _left(index: CapacitySuite, folder: Path) -> CapacitySuite | None:
-    kept = tuple(
+def settled(
+    lines: Iterable[SearchLine], folder: Path, load: Callable[[Path], Search | Read]
+) -> tuple[SearchLine, ...]:
+    """Those that finished and were not left to noise. load: what was made, of a folder of the suite's."""
+    return tuple(
         line
-        for line in index.searches
-        if line.outcome == "finished" and not unresolved(load_search(folder / line.folder).holds)
+        for line in lines
+        if line.outcome == "finished" and not unresolved(load(folder / line.folder).holds)
     )
+
+
+def _left(index: CapacitySuite, folder: Path) -> CapacitySuite | None:
+    kept = settled(index.searches, folder, load_search)
     whole = len(kept) + len(index.ceilings) >= sum(map(len, index.blocks))
     return None if whole else dataclasses.replace(index, searches=kept)

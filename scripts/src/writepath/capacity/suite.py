@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from writepath.run.runner import Bench
     from writepath.runtime.base import Runtime
 
-
 CEILINGS = "@ceilings"
 TYPICAL_HOLDS = 8
 BETWEEN_HOLDS_S = 12.0  # emptying, drain, read, canaries

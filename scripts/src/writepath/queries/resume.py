@@ -6,7 +6,6 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from writepath.capacity import resume
-from writepath.result.capacity import unresolved
 from writepath.result.queries import QUERIES_FILE, load_read, load_suite
 from writepath.suite.resume import unfinished
 
@@ -32,9 +31,5 @@ def newest(wanted: QueriesSuite, results: Path) -> tuple[QueriesSuite, Path]:
 
 
 def _left(index: QueriesSuite, folder: Path) -> QueriesSuite | None:
-    kept = tuple(
-        line
-        for line in index.reads
-        if line.outcome == "finished" and not unresolved(load_read(folder / line.folder).holds)
-    )
+    kept = resume.settled(index.reads, folder, load_read)
     return None if len(kept) >= sum(map(len, index.blocks)) else dataclasses.replace(index, reads=kept)
