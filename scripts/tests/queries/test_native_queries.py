@@ -60,6 +60,8 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
     monkeypatch.setattr(hold, "judge", strict)
     monkeypatch.setattr(search, "REQUESTS", 1)
     monkeypatch.setattr(beside, "REQUESTS", 1)
+    monkeypatch.setattr(beside, "WARM_UP_S", 1.0)
+    monkeypatch.setattr(beside, "MOST_REPEATS", 0)  # noise does not matter here
     monkeypatch.setattr(rounds, "WARM_UP_S", 1.0)
     monkeypatch.setattr(visible, "QUIET_S", 1.0)
     chosen = choose(ROOT, "native", print)
@@ -156,4 +158,6 @@ def _every_answer_was_right(read: Read, folder: Path) -> None:
     assert found.writes_acknowledged > 0
     assert found.writes_found == found.writes_acknowledged
     assert found.wrong_answers == 0
+    assert (found.warm, found.warm_up_seconds) == (True, 1.0)
+    assert not [path for path in place.iterdir() if path.name.startswith(beside.WARM_UP)]
     assert (place / beside.WRITES / "visible.csv.gz").is_file()

@@ -262,7 +262,7 @@ def _beside(one: Asked) -> Beside:
         search_rate_per_s=SEARCHES_PER_S, write_rate_per_s=WRITES_PER_S, seconds=LOADED_S,
         search_latency_ms=latency(one.first_page_ms * 3), write_latency_ms=latency(40.0),
         alone_latency_ms=latency(one.first_page_ms * 2), visible_ms_median=500.0, visible_ms_p95=950.0,
-        writes_acknowledged=ACKNOWLEDGED, writes_found=ACKNOWLEDGED, wrong_answers=0,
+        writes_acknowledged=ACKNOWLEDGED, writes_found=ACKNOWLEDGED, wrong_answers=0, warm_up_seconds=30.0,
     )  # fmt: skip
 
 

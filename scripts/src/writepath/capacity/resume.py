@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from writepath.result.capacity import CAPACITY_FILE, load_search, load_suite, unresolved
+from writepath.result.capacity import CAPACITY_FILE, load_search, load_suite
 from writepath.suite.resume import unfinished
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def settled(
 ) -> tuple[SearchLine, ...]:
     """Those that finished and were not left to noise. load: what was made, of a folder of the suite's."""
     return tuple(
-        line
-        for line in lines
-        if line.outcome == "finished" and not unresolved(load(folder / line.folder).holds)
+        line for line in lines if line.outcome == "finished" and not load(folder / line.folder).left_to_noise
     )
 
 

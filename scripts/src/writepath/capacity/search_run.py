@@ -138,12 +138,12 @@ def make_holds(searcher: Searcher, rig: Rig, holds: list[Hold], save: Callable[[
         _say(progress, made)
         require_whole(rig, f"in hold {number}, at {step.rate_per_s:,g}/s")
         if made.verdict == "noise" and searcher.next() is not None:
-            _wait_for_quiet(rig)
+            wait_for_quiet(rig)
     if not answers(searcher.sustained()):
         progress.say(f"  no answer: {searcher.ended}")
 
 
-def _wait_for_quiet(rig: Rig) -> None:
+def wait_for_quiet(rig: Rig) -> None:
     """Before a step is made again; on a host that stays noisy it is, all the same."""
     progress = rig.bench.progress
     if not quiet.wait(rig.bench.cage.folder, progress):

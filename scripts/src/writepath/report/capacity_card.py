@@ -7,36 +7,18 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath.report.capacity_cost import cost, passed_at
 from writepath.report.capacity_figures import BISECTION
 from writepath.report.capacity_tables import LATER, resource_in_words
+from writepath.report.card import Card, Line, listed, short
 from writepath.report.model import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from writepath.report.capacity_figures import Capacity, CapacityFigures, VariantFigures
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """One sentence of the card."""
-
-    text: str
-    folders: tuple[str, ...]  # of the searches it rests on, below the suite's folder
-    tie: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Card:
-    """What fits on it."""
-
-    title: str
-    lines: tuple[Line, ...]
-    notes: tuple[str, ...]
 
 
 def card(figures: CapacityFigures) -> Card:
@@ -88,7 +70,7 @@ def _beyond_plain(
     less = [one for one in others if one not in ties and one not in more]
     lines = []
     if ties:
-        names = _list(f"{one.label} ({about(one.sustained)})" for one in ties)
+        names = listed(f"{one.label} ({about(one.sustained)})" for one in ties)
         lines.append(
             Line(
                 text=f"A tie with {plain.label}: {names}. Capacity does not decide between them.",
@@ -97,11 +79,11 @@ def _beyond_plain(
             )
         )
     if more:
-        names = _list(f"{one.label} up to {about(one.sustained)}" for one in more)
+        names = listed(f"{one.label} up to {about(one.sustained)}" for one in more)
         text = f"Above, if the row must be stored when the 201 comes: {names}."
         lines.append(Line(text=text, folders=_folders(*more)))
     if less:
-        names = _list(f"{one.label} ({about(one.sustained)})" for one in less)
+        names = listed(f"{one.label} ({about(one.sustained)})" for one in less)
         lines.append(Line(text=f"Less than {plain.label}: {names}.", folders=_folders(plain, *less)))
     return lines
 
@@ -178,7 +160,7 @@ def _cheapest(figures: CapacityFigures) -> Line | None:
         for used, one in known
         if used.low <= low[0].high or used.median <= low[0].median * (1 + BISECTION)
     ]
-    first = _list(one.label for one in ties)
+    first = listed(one.label for one in ties)
     text = (
         f"Cheapest at {number(per_s)}/s: {first}{', a tie,' if len(ties) > 1 else ''} with {short(low[0].median)} CPU"
         f" seconds per 1,000 stored writes; dearest: {high[1].label} with {short(high[0].median)}."
@@ -226,16 +208,6 @@ def about(capacity: Capacity) -> str:
         return "none of the rates tried"
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return f"{'at least ' if capacity.at_least else '~'}{math.floor(value / unit) * unit:,.0f}/s"
-
-
-def short(value: float) -> str:
-    """Two digits, for a sentence."""
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - where two digits end
-
-
-def _list(words: Iterable[str]) -> str:
-    given = list(words)
-    return given[0] if len(given) == 1 else f"{', '.join(given[:-1])} and {given[-1]}"
 
 
 def _folders(*found: VariantFigures) -> tuple[str, ...]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from writepath.report import capacity_page, escape, exports
+from writepath.report import capacity_page, exports
+from writepath.report import card as cards
 from writepath.report.capacity_card import card
 from writepath.report.capacity_figures import capacity_figures, noise
 from writepath.report.capacity_raw import capacity_folders, read
@@ -67,18 +66,14 @@ def report(root: Path, folder: Path, reading: str) -> int:
 
 
 def _print_card(figures: CapacityFigures, to: Console) -> None:
-    suite, given = figures.suite, card(figures)
+    suite = figures.suite
     wanted = sum(len([name for name in order if not name.startswith("@")]) for order in suite.blocks)
     done = sum(found.search.outcome == "finished" for found in figures.data.searches)
     to.print(
         f"{suite.title}: {suite.suite} {suite.stamp}, {suite.status}, {done} of {wanted} searches\n",
         markup=False,
     )
-    to.print(Text(escape.terminal(given.title), style="bold"))
-    for line in given.lines:
-        to.print(Text(escape.terminal(f"- {'Tie: ' if line.tie else ''}{line.text}")))
-    for note in given.notes:
-        to.print(Text(escape.terminal(note), style="dim"))
+    cards.show(card(figures), to)
 
 
 def exit_code(figures: CapacityFigures) -> int:

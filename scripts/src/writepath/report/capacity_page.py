@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import jinja2
 
 from writepath.report import capacity_ceilings, capacity_evidence, capacity_tables, escape, exports
+from writepath.report import card as cards
 from writepath.report.capacity_card import card
 from writepath.report.capacity_evidence import name
 from writepath.report.model import Column, number, plain, shown
@@ -17,11 +18,10 @@ from writepath.result.capacity import SEARCH_FILE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from writepath.report.capacity_card import Card
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.model import Table
     from writepath.result import Host
-    from writepath.result.capacity import CapacitySuite
+    from writepath.result.capacity import CapacitySuite, Search
     from writepath.result.queries import QueriesSuite
 
 BUILDERS: tuple[Callable[[CapacityFigures], Table | None], ...] = (
@@ -63,10 +63,18 @@ def markdown(
     """The page."""
     parts = [
         *top(figures.suite.title, heading(figures), links),
-        _card(card(figures), figures, links),
+        cards.markdown(card(figures), _records(figures), _href(links)),
         *sections(built, drawn, assets=links.assets, after=AFTER, say=CURVES_SAY),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _records(figures: CapacityFigures) -> dict[str, Search]:
+    return {found.folder: found.search for found in figures.data.searches}
+
+
+def _href(links: Links) -> Callable[[str], str]:
+    return lambda folder: f"{links.raw}/{folder}/{SEARCH_FILE}"
 
 
 def top(title: str, words: str, links: Links) -> tuple[str, str]:
@@ -107,31 +115,6 @@ def place(suite: CapacitySuite | QueriesSuite, hosts: Iterable[Host | None]) -> 
     return f"{suite.runtime} runtime{machine}", f"{blocks} in random order"
 
 
-def _card(given: Card, figures: CapacityFigures, links: Links) -> str:
-    lines = []
-    for line in given.lines:
-        runs = "; ".join(
-            f"{variant} " + ", ".join(f"[{block}]({href})" for block, href in blocks)
-            for variant, blocks in runs_of(line.folders, figures, links).items()
-        )
-        tie = "**Tie.** " if line.tie else ""
-        lines.append(f"- {tie}{escape.markdown(line.text)} <sub>{runs}</sub>")
-    notes = "\n\n".join(escape.markdown(note) for note in given.notes)
-    return f"## {escape.markdown(given.title)}\n\n" + "\n".join(lines) + f"\n\n{notes}"
-
-
-def runs_of(
-    folders: tuple[str, ...], figures: CapacityFigures, links: Links
-) -> dict[str, list[tuple[str, str]]]:
-    """By variant, block and search.json of each search a line rests on."""
-    by_folder = {found.folder: found.search for found in figures.data.searches}
-    runs: dict[str, list[tuple[str, str]]] = {}
-    for folder in folders:
-        search = by_folder[folder]
-        runs.setdefault(search.variant, []).append((str(search.block), f"{links.raw}/{folder}/{SEARCH_FILE}"))
-    return runs
-
-
 def folded(table: Table, section: str) -> str:
     """A section of Markdown behind a heading to open."""
     title, _, body = section.partition("\n\n")
@@ -146,14 +129,14 @@ def html(figures: CapacityFigures, built: tuple[Table, ...], links: Links) -> st
     engine = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    given = card(figures)
+    given, records, href = card(figures), _records(figures), _href(links)
     template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
         title=figures.suite.title,
         heading=heading(figures),
         links=links,
         card=given,
-        lines=[(line, runs_of(line.folders, figures, links)) for line in given.lines],
+        lines=[(line, cards.runs_of(line.folders, records, href)) for line in given.lines],
         sections=[
             (table, _rows(table), [exports.is_numeric(column) for column in table.columns]) for table in built
         ],

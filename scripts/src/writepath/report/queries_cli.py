@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath.report import capacity_publish, exports, queries_page
+from writepath.report import card as cards
 from writepath.report.capacity_cli import FOLDER, INVALID, METHOD, NOT_PRINTED, OK, UNKNOWN, newest_of
 from writepath.report.publish import PAGES
-from writepath.report.queries_figures import digests, noise, queries_figures
+from writepath.report.queries_card import card
+from writepath.report.queries_figures import digests, queries_figures
 from writepath.report.queries_publish import CURVES
 from writepath.report.queries_raw import finished, queries_folders, read
 from writepath.report.terminal import console, print_tables
@@ -46,9 +48,10 @@ def report(root: Path, folder: Path, reading: str) -> int:
     wanted = sum(len(order) for order in suite.blocks)
     done = sum(finished(found) for found in figures.data.reads)
     to.print(
-        f"{suite.title}: {suite.suite} {suite.stamp}, {suite.status}, {done} of {wanted} variants and blocks",
+        f"{suite.title}: {suite.suite} {suite.stamp}, {suite.status}, {done} of {wanted} variants and blocks\n",
         markup=False,
     )
+    cards.show(card(figures), to)
     print_tables([table for table in built if table.key not in NOT_PRINTED], to)
     place = target.relative_to(root) if target.is_relative_to(root) else target
     to.print(f"\nAlso as Markdown, CSV, JSON and SVG, with every hold, in {place}", markup=False)
@@ -62,4 +65,4 @@ def exit_code(figures: QueriesFigures) -> int:
     if any(read.outcome == "failed" for read in reads) or unexplained or len(digests(figures.data)) > 1:
         return INVALID
     stopped = any(read.outcome != "finished" for read in reads)
-    return UNKNOWN if stopped or noise(figures) else OK
+    return UNKNOWN if stopped or any(read.left_to_noise for read in reads) else OK

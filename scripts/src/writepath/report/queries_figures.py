@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from writepath.report import capacity_raw
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.queries_raw import finished
 from writepath.report.rows import AGAIN
-from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search, unresolved
+from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from writepath.report.capacity_figures import Capacity, CapacityFigures
     from writepath.report.queries_raw import Found, QueriesData
     from writepath.result import SuiteVariant
-    from writepath.result.capacity import Hold
-    from writepath.result.queries import Hits, QueriesSuite, Read, RoundKind
+    from writepath.result.queries import Beside, Hits, QueriesSuite, Read, RoundKind
 
 KINDS: Mapping[RoundKind, str] = {"first-page": "first page", "every-match": "every match"}
 UNSET = "default"
@@ -53,6 +53,16 @@ class VariantFigures:
     def hits(self, keyword: str) -> tuple[Hits, ...]:
         """Of a keyword, block by block."""
         return tuple(hits for one in self.reads for hits in one.read.hits if hits.keyword == keyword)
+
+    @property
+    def beside(self) -> tuple[Beside, ...]:
+        """Its searches beside writes."""
+        return tuple(one.read.beside for one in self.reads if one.read.beside is not None)
+
+    @property
+    def warm_beside(self) -> tuple[Beside, ...]:
+        """Those whose times can be believed."""
+        return tuple(load for load in self.beside if load.warm)
 
     def by_block(self, blocks: int) -> list[Read | None]:
         """Of each block of the suite; None where it did not finish."""
@@ -100,6 +110,23 @@ class QueriesFigures:
             for one in (variant, base)
         )
         return paired(values, others, "lower")
+
+    @property
+    def twin_times(self) -> tuple[float, ...]:
+        """The A/A twin's times by the baseline's, of each keyword and kind: what chance alone makes of a ratio."""
+        base = next((one for one in self.variants if one.variant.name == self.suite.baseline), None)
+        if self.twin is None or base is None:
+            return ()
+        found = (
+            self.ratio(self.twin, base, keyword, kind) for keyword in self.suite.keywords for kind in KINDS
+        )
+        return tuple(one.ratio for one in found if one.ratio is not None)
+
+    @property
+    def apart_beyond(self) -> tuple[float, float]:
+        """Ratios between these two are as near to 1 as the A/A twin's furthest; 0 and infinite without a twin."""
+        furthest = max((abs(math.log(ratio)) for ratio in self.twin_times), default=math.inf)
+        return math.exp(-furthest), math.exp(furthest)
 
 
 def queries_figures(data: QueriesData, writes: Mapping[str, Capacity] | None = None) -> QueriesFigures:
@@ -162,12 +189,6 @@ def digests(data: QueriesData) -> tuple[str, ...]:
     """Of the documents, each once: one where every variant held the same."""
     loaded = (one.read.loading for one in data.reads if finished(one))
     return tuple(dict.fromkeys(loading.digest for loading in loaded if loading is not None))
-
-
-def noise(figures: QueriesFigures) -> tuple[tuple[capacity_raw.Found, Hold], ...]:
-    """Every hold that noise spoilt and that was not made again."""
-    searches = figures.carried.data.searches
-    return tuple((one, hold) for one in searches for hold in unresolved(one.search.holds))
 
 
 def _as_capacity(data: QueriesData) -> capacity_raw.CapacityData:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from writepath.report.model import Value
-    from writepath.report.queries_figures import QueriesFigures
+    from writepath.report.queries_figures import QueriesFigures, VariantFigures
     from writepath.result import Latency
     from writepath.result.queries import Beside
 
@@ -78,13 +78,20 @@ BESIDE_COLUMNS = (
 )
 
 
+COLD = (
+    "Times of blocks that were made before both loads were warmed up together are not shown: they were those of a"
+    " service and a store that had not written yet."
+)
+
+
 def beside(figures: QueriesFigures) -> Table | None:
     """Searches while posts are written; None where nobody did both."""
     body = [
-        Row(cells=(text(one.label), text(one.mode), *_beside_cells(found)))
+        Row(cells=(text(one.label), text(one.mode), *_beside_cells(one)))
         for one in figures.variants
-        if (found := [read.read.beside for read in one.reads if read.read.beside is not None])
+        if one.beside
     ]
+    cold = any(not load.warm for one in figures.variants for load in one.beside)
     if not body:
         return None
     return Table(
@@ -95,17 +102,21 @@ def beside(figures: QueriesFigures) -> Table | None:
         f" after the last refresh. Wrong: a total below what was there before the load. {BLOCKS}",
         columns=BESIDE_COLUMNS,
         rows=tuple(body),
+        notes=(COLD,) if cold else (),
     )
 
 
-def _beside_cells(found: list[Beside]) -> tuple[Cell, ...]:
+def _beside_cells(one: VariantFigures) -> tuple[Cell, ...]:
+    def times(get: Callable[[Beside], Value]) -> Cell:
+        return cell(get(load) for load in one.warm_beside)
+
     def of(get: Callable[[Beside], Value]) -> Cell:
-        return cell(get(load) for load in found)
+        return cell(get(load) for load in one.beside)
 
     def rank(
         name: str, latency: Callable[[Beside], Latency | None], per_s: Callable[[Beside], float]
     ) -> Cell:
-        return of(lambda load: _rank(name, latency(load), per_s(load) * load.seconds))
+        return times(lambda load: _rank(name, latency(load), per_s(load) * load.seconds))
 
     def searches_per_s(load: Beside) -> float:
         return load.search_rate_per_s
@@ -117,10 +128,10 @@ def _beside_cells(found: list[Beside]) -> tuple[Cell, ...]:
         rank("median", lambda load: load.search_latency_ms, searches_per_s),
         rank("p99", lambda load: load.alone_latency_ms, searches_per_s),
         rank("p99", lambda load: load.search_latency_ms, searches_per_s),
-        of(slower_times),
+        times(slower_times),
         rank("p99", lambda load: load.write_latency_ms, lambda load: load.write_rate_per_s),
-        of(lambda load: load.visible_ms_median),
-        of(lambda load: load.visible_ms_p95),
+        times(lambda load: load.visible_ms_median),
+        times(lambda load: load.visible_ms_p95),
         of(lambda load: load.writes_acknowledged),
         of(lambda load: load.writes_found),
         of(found_percent),

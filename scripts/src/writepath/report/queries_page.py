@@ -16,7 +16,10 @@ from writepath.report import (
     queries_stores,
     queries_tables,
 )
+from writepath.report import card as cards
 from writepath.report.model import Table, number, plain, shown
+from writepath.report.queries_card import card
+from writepath.result.queries import READ_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +64,8 @@ def tables(figures: QueriesFigures) -> tuple[Table, ...]:
 def markdown(figures: QueriesFigures, built: tuple[Table, ...], drawn: dict[str, bytes], links: Links) -> str:
     """The page."""
     parts = [*capacity_page.top(figures.suite.title, heading(figures), links)]
+    records = {found.folder: found.read for found in figures.data.reads}
+    parts.append(cards.markdown(card(figures), records, lambda folder: f"{links.raw}/{folder}/{READ_FILE}"))
     for table in built:
         parts += capacity_page.sections((table,), drawn, assets=links.assets, after=AFTER, say=CURVES_SAY)
         if table.key == COSTS and links.writes is not None:

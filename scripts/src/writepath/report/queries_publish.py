@@ -54,6 +54,8 @@ def problems(found: Found, suite: QueriesSuite) -> Iterator[str]:
         if not hits.explained:
             yield f"{where}: what '{hits.keyword}' found is not explained ({_found_in_words(hits)})"
     yield from whole.left_as_noise(where, given.holds)
+    if given.beside is not None and given.beside.noise:
+        yield f"{where}: searches beside writes were noise and not made again ({'; '.join(given.beside.noise)})"
 
 
 def _wanting(given: Read, suite: QueriesSuite) -> Iterator[str]:

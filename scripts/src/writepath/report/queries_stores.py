@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from writepath import stats
 from writepath.report.capacity_tables import rate
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, number, text
-from writepath.report.queries_tables import BLOCKS, KEYWORD, MODE, MODES
+from writepath.report.queries_tables import BLOCKS, KEYWORD, MODE
 from writepath.report.rows import VARIANT
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ def hits(figures: QueriesFigures) -> Table:
         " native exactly the posts that the analyzer's rule finds.",
         columns=HITS_COLUMNS,
         rows=tuple(body),
-        notes=(MODES,),
     )
 
 
@@ -172,7 +171,6 @@ def writes(figures: QueriesFigures) -> Table:
     known = any(one.variant.name in figures.writes for one in figures.variants)
     body = []
     for one in figures.variants:
-        beside = [found.read.beside for found in one.reads if found.read.beside is not None]
         sustained = figures.writes.get(one.variant.name)
         body.append(
             Row(
@@ -182,7 +180,7 @@ def writes(figures: QueriesFigures) -> Table:
                     index_of(one),
                     cell(loaded_per_s(loading) for loading in loadings(one)),
                     cell(loading.build_seconds for loading in loadings(one)),
-                    cell(load.write_latency_ms.p99 for load in beside),
+                    cell(load.write_latency_ms.p99 for load in one.warm_beside),
                     Cell() if sustained is None else rate(sustained),
                 )
             )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from writepath import stats
 from writepath.report.comparison_table import ratio_cell
-from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, text
+from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, number, text
 from writepath.report.original import published_figures
 from writepath.report.queries_figures import KINDS, mean_ms, pairs, rounds_ms, warm_mean_ms
 from writepath.report.rows import VARIANT
@@ -132,10 +132,21 @@ def ratios(figures: QueriesFigures) -> Table | None:
         title="What shards, replicas and indexes make of it",
         caption="The mean of the warm rounds by that of the other variant in the same block: geometric mean over the"
         " blocks, and where there are several its 95 % interval (Student's t on the logarithms). Below 1 is faster."
-        " Where the two do not find as many posts they do not do the same work.",
+        f" Where the two do not find as many posts they do not do the same work. {resolution_in_words(figures)}",
         columns=RATIO_COLUMNS,
         rows=tuple(body),
-        notes=(MODES,),
+    )
+
+
+def resolution_in_words(figures: QueriesFigures) -> str:
+    """From the A/A twin's times."""
+    times = figures.twin_times
+    if not times:
+        return "There is no A/A twin: how small a difference can be told apart here is not known."
+    low, high = figures.apart_beyond
+    return (
+        f"The baseline measured twice in each block took {number(min(times))} to {number(max(times))} times as long"
+        f" as itself: ratios from {number(low)} to {number(high)} are not told apart from chance here."
     )
 
 

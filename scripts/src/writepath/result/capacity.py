@@ -179,6 +179,11 @@ class Search:
     host: Host | None = None
     versions: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def left_to_noise(self) -> bool:
+        """Whether noise spoilt a hold that was not made again."""
+        return bool(unresolved(self.holds))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ceiling:

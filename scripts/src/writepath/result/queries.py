@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from writepath.result import SuiteStatus, SuiteVariant  # noqa: TC001 - from_json reads the hints
-from writepath.result.capacity import Bracket, Hold, SearchLine  # noqa: TC001 - from_json reads the hints
+from writepath.result.capacity import Bracket, Hold, SearchLine, unresolved
 from writepath.result.files import class_to_level, level_to_class, read_json, write_json
 from writepath.result.measures import (  # noqa: TC001 - from_json reads the hints
     Code,
@@ -88,6 +88,15 @@ class Beside:
     writes_acknowledged: int
     writes_found: int  # after the last refresh, by searches for every word of the written posts' keywords
     wrong_answers: int  # totals below what was there before the load
+    warm_up_seconds: float | None = (
+        None  # of both together, before; null: of writes alone, too short to believe latencies
+    )
+    noise: tuple[str, ...] = ()  # what still spoilt these loads when they had been made again
+
+    @property
+    def warm(self) -> bool:
+        """Whether latencies are those of parts that had searched and written for a while."""
+        return self.warm_up_seconds is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +132,11 @@ class Read:
     beside: Beside | None = None
     host: Host | None = None
     versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def left_to_noise(self) -> bool:
+        """Whether noise spoilt something that was not made again."""
+        return bool(unresolved(self.holds) or (self.beside is not None and self.beside.noise))
 
 
 @dataclass(frozen=True, kw_only=True)
