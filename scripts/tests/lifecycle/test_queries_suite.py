@@ -242,6 +242,17 @@ def test_a_reading_left_to_noise_is_made_again(tmp_path: Path) -> None:
     assert (code, fake.made, len(after.reads)) == (0, [order[1]], len(order))
 
 
+def test_a_reading_whose_searches_beside_writes_were_left_to_noise_is_made_again(tmp_path: Path) -> None:
+    said_to = io.StringIO()
+    code, _, _ = run(plan(tmp_path), FakeReadings(beside={2: replace(RIGHT, noise=("3% stolen",))}), said_to)
+    assert code == 3
+    assert "3,000 of 3,000 writes found, in noise" in said_to.getvalue()
+    fake = FakeReadings()
+    code, after, _ = run(plan(tmp_path, resumed=True), fake)
+    order = [name for block in after.blocks for name in block]
+    assert (code, fake.made, len(after.reads)) == (0, [order[1]], len(order))
+
+
 def test_nothing_is_resumed_where_nothing_is_left(tmp_path: Path) -> None:
     run(plan(tmp_path), FakeReadings())
     with pytest.raises(

@@ -12,11 +12,13 @@ from queries.fake_posts import FakePosts
 from writepath.load.dataset import Dataset
 from writepath.load.ledger import RECORD, Ledger
 from writepath.load.plan import arrival_plan, encode_id
-from writepath.queries import answers
+from writepath.queries import answers, beside
 from writepath.queries.answers import Client
 from writepath.queries.beside import Meeting, Written, found
 from writepath.queries.corpus import Corpus
 from writepath.registry import Phase
+from writepath.result import Canary
+from writepath.run.withheld import Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,3 +79,53 @@ def test_a_write_that_a_search_misses_is_not_found(fake: FakePosts, corpus: Corp
 def test_a_write_without_its_201_is_not_missed(fake: FakePosts, corpus: Corpus, tmp_path: Path) -> None:
     fake.posts = [post for post in fake.posts if post["id"] != encode_id(RUN, 3)]
     assert count(fake, corpus, written(3), tmp_path) == WRITES - 1
+
+
+class Loads:
+    """A rig whose loads are spoilt as often as it is told, and what was done with them."""
+
+    def __init__(self, folder: Path, spoilt: int) -> None:
+        self.left, self.said, self.waits, self.made = spoilt, list[str](), 0, 0
+        self.folder = folder
+        canary = Canary(
+            fsync_ms_p50=0.5,
+            fsync_ms_p99=1.0,
+            cpu_ms=50.0,
+            steal_share=0.0,
+            load_average_1m=0.0,
+            disk_free_bytes=1,
+        )
+        self.rig: Any = SimpleNamespace(
+            spec=SimpleNamespace(folder=folder),
+            bench=SimpleNamespace(
+                cage=SimpleNamespace(measure=lambda: canary), progress=SimpleNamespace(say=self.said.append)
+            ),
+        )
+
+    def wait(self, rig: object) -> None:
+        assert rig is self.rig
+        self.waits += 1
+
+    def make(self) -> tuple[Any, str]:
+        (self.folder / "alone").mkdir()
+        (self.folder / "alone" / "number").write_text(str(self.made))
+        self.made += 1
+        spoilt, self.left = self.left > 0, self.left - 1
+        taken = Withheld(steal_share=0.03 if spoilt else 0.0, throttled_share=None, swapped_pages=0)
+        return SimpleNamespace(withheld=taken), f"load {self.made}"
+
+
+@pytest.mark.parametrize(("spoilt", "made", "noisy"), [(0, 1, False), (2, 3, False), (9, 4, True)])
+def test_a_load_that_noise_spoilt_is_made_again_on_a_quiet_host_at_most_three_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoilt: int, made: int, noisy: bool
+) -> None:
+    loads = Loads(tmp_path, spoilt)
+    monkeypatch.setattr(beside, "wait_for_quiet", loads.wait)
+    _, more, noise = beside.undisturbed(loads.rig, loads.make, "alone")
+    assert (more, loads.made, loads.waits, len(loads.said)) == (f"load {made}", made, made - 1, made - 1)
+    assert bool(noise) is noisy
+    kept = {path.name: (path / "number").read_text() for path in tmp_path.iterdir()}
+    assert kept == {
+        **{f"alone-noise-{number}": str(number - 1) for number in range(1, made)},
+        "alone": str(made - 1),
+    }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from report.planted_queries import KEYWORDS, VARIANTS, Planted
 from writepath.report import exports, queries_page
 from writepath.report.capacity_figures import Capacity
-from writepath.report.model import Row, Table, shown
+from writepath.report.model import ABSENT, Row, Table, shown
 from writepath.report.original import published_figures
 from writepath.report.queries_cli import exit_code
 from writepath.report.queries_figures import QueriesFigures, queries_figures
@@ -106,6 +106,26 @@ def test_a_keyword_that_the_original_did_not_ask_has_no_line_of_it(tmp_path: Pat
     table = table_of(figures_of(tmp_path, keywords={"우주": 40}), "rounds")
     assert lines(table, measured="original") == []
     assert not any("original" in note for note in table.notes)
+
+
+def test_what_the_twin_makes_of_ratios_is_said_above_them(tmp_path: Path) -> None:
+    def slower(read: Read) -> Read:
+        times = [
+            replace(one, latency_ms=one.latency_ms * (0.5 if one.keyword == "감동" else 1.25))
+            for one in read.rounds
+        ]
+        return replace(read, rounds=tuple(times))
+
+    figures = figures_of(tmp_path)
+    reads = tuple(
+        replace(found, read=slower(found.read)) if found.read.again else found for found in figures.data.reads
+    )
+    other = queries_figures(replace(figures.data, reads=reads))
+    assert table_of(other, "search_ratios").caption.endswith(
+        "took 0.500 to 1.25 times as long as itself: ratios from 0.500 to 2.00 are not told apart from chance here."
+    )
+    alone = table_of(figures_of(tmp_path, twin=False), "search_ratios")
+    assert alone.caption.endswith("how small a difference can be told apart here is not known.")
 
 
 def test_variants_that_differ_in_one_setting_are_compared_block_by_block(tmp_path: Path) -> None:
@@ -214,6 +234,30 @@ def test_every_other_table_has_a_column_of_the_mode(tmp_path: Path) -> None:
     without = {"limited", "holds", "search_validity", "fingerprint"}
     for table in queries_page.tables(figures_of(tmp_path)):
         assert ("search_mode" in [column.key for column in table.columns]) != (table.key in without)
+
+
+def test_times_beside_writes_that_were_not_warmed_up_are_not_shown_but_what_was_found_is(
+    tmp_path: Path,
+) -> None:
+    def cold(read: Read) -> Read:
+        return replace(read, beside=replace(read.beside, warm_up_seconds=None) if read.beside else None)
+
+    figures = figures_of(tmp_path)
+    assert not any("not shown" in note for note in table_of(figures, "beside_writes").notes)
+    found = changed(figures, "jpa", cold)
+    table = table_of(found, "beside_writes")
+    line, *others = lines(table)
+    times = [key for key in line if key.endswith("_ms") or key == "beside_times"]
+    assert {line[key] for key in times} == {"–"}
+    assert all(ABSENT not in {other[key] for key in times} for other in others)
+    assert (line["beside_acknowledged"], line["beside_found"], line["beside_found_percent"]) == (
+        "990",
+        "990",
+        "100",
+    )
+    assert any("not shown" in note for note in table.notes)
+    (cost,) = lines(table_of(found, "index_cost"), variant="JPA")
+    assert cost["cost_write_p99_ms"] == "–"
 
 
 def test_searches_beside_writes_are_set_against_searches_alone(tmp_path: Path) -> None:

@@ -117,7 +117,8 @@ def _word(read: Read) -> str:
     beside = read.beside
     if beside is not None and (beside.wrong_answers or beside.writes_found < beside.writes_acknowledged):
         return "wrong"
-    return "found" if answers(read.capacity) else "open"
+    spoilt = beside is not None and beside.noise
+    return "found" if answers(read.capacity) and not spoilt else "open"
 
 
 def _said(read: Read) -> str:
@@ -128,6 +129,7 @@ def _said(read: Read) -> str:
     if (beside := read.beside) is not None:
         words += f"; {beside.writes_found:,} of {beside.writes_acknowledged:,} writes found"
         words += f", {beside.wrong_answers:,} wrong totals" if beside.wrong_answers else ""
+        words += ", in noise" if beside.noise else ""
     return words
 
 

@@ -97,8 +97,8 @@ def _pair(figures: QueriesFigures, pair: Pair) -> Line:
     alike = [keyword for keyword in known if keyword not in differ]
     words = f"{pair.variant.label} beside {pair.base.label}: "
     if differ:
-        took = listed(f"{keyword} takes {short(known[keyword])} times" for keyword in differ)
-        words += f"the first page of {took} as long"
+        times = listed(f"{short(known[keyword])} ({keyword})" for keyword in differ)
+        words += f"first pages take {times} times as long"
     if alike:
         words += f"{'; ' if differ else ''}no difference told apart for {listed(alike)}"
     return Line(text=f"{words}.", folders=_folders(pair.variant, pair.base), tie=not differ)
