@@ -68,7 +68,8 @@ def test_who_carries_as_much_as_the_first_is_in_a_tie_with_it(tmp_path: Path) ->
 def test_a_ratio_that_the_twin_has_as_well_is_no_difference(tmp_path: Path) -> None:
     figures = figures_of(tmp_path)
     assert line(figures, "JPA, trigram index beside JPA") == (
-        "JPA, trigram index beside JPA: first pages take 0.5 (영화), 0.5 (스토리), 0.5 (감동) and 0.5 (재미) times as long."
+        "JPA, trigram index beside JPA: first pages take 0.5 (영화), 0.5 (스토리), 0.5 (감동) and 0.5 (재미) times as"
+        " long."
     )
     noisy = twin_changed(figures, lambda read: slower(read, 2.1))
     assert line(noisy, "JPA, trigram index beside JPA") == (
