@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from report.planted_queries import VARIANTS, Planted
-from report.test_queries_tables import changed, figures_of
+from report.test_queries_tables import changed, figures_of, table_of
 from writepath.report import queries_page
 from writepath.report.queries_card import card
 from writepath.report.queries_figures import QueriesFigures, queries_figures
@@ -76,6 +76,22 @@ def test_a_ratio_that_the_twin_has_as_well_is_no_difference(tmp_path: Path) -> N
         "Tie. JPA, trigram index beside JPA: no difference told apart for 영화, 스토리, 감동 and 재미."
     )
     assert not line(figures, "Elasticsearch, 8 shards, 1 replica beside").startswith("Tie")
+
+
+def test_what_the_twin_makes_of_ratios_is_said_above_their_table(tmp_path: Path) -> None:
+    def wobbling(read: Read) -> Read:
+        times = {True: 0.5, False: 1.25}
+        rounds = (
+            replace(one, latency_ms=one.latency_ms * times[one.keyword == "감동"]) for one in read.rounds
+        )
+        return replace(read, rounds=tuple(rounds))
+
+    found = table_of(twin_changed(figures_of(tmp_path), wobbling), "search_ratios")
+    assert found.caption.endswith(
+        "took 0.500 to 1.25 times as long as itself: ratios from 0.500 to 2.00 are not told apart from chance here."
+    )
+    alone = table_of(figures_of(tmp_path, twin=False), "search_ratios")
+    assert alone.caption.endswith("how small a difference can be told apart here is not known.")
 
 
 def test_variants_that_find_other_posts_are_not_compared(tmp_path: Path) -> None:

@@ -108,26 +108,6 @@ def test_a_keyword_that_the_original_did_not_ask_has_no_line_of_it(tmp_path: Pat
     assert not any("original" in note for note in table.notes)
 
 
-def test_what_the_twin_makes_of_ratios_is_said_above_them(tmp_path: Path) -> None:
-    def slower(read: Read) -> Read:
-        times = [
-            replace(one, latency_ms=one.latency_ms * (0.5 if one.keyword == "감동" else 1.25))
-            for one in read.rounds
-        ]
-        return replace(read, rounds=tuple(times))
-
-    figures = figures_of(tmp_path)
-    reads = tuple(
-        replace(found, read=slower(found.read)) if found.read.again else found for found in figures.data.reads
-    )
-    other = queries_figures(replace(figures.data, reads=reads))
-    assert table_of(other, "search_ratios").caption.endswith(
-        "took 0.500 to 1.25 times as long as itself: ratios from 0.500 to 2.00 are not told apart from chance here."
-    )
-    alone = table_of(figures_of(tmp_path, twin=False), "search_ratios")
-    assert alone.caption.endswith("how small a difference can be told apart here is not known.")
-
-
 def test_variants_that_differ_in_one_setting_are_compared_block_by_block(tmp_path: Path) -> None:
     table = table_of(figures_of(tmp_path), "search_ratios")
     found = lines(table, keyword="영화")
