@@ -50,7 +50,8 @@ T = TypeVar("T")
 SHARE = 0.5  # of the capacity for searches
 WRITES_PER_S = 50.0
 WARM_UP_S = 30.0  # of both loads together
-WARM_UP_WRITES_PER_S = 200.0  # Elasticsearch's 2,500th write took two thirds of the first one's processor time
+# Elasticsearch's 2,500th write took two thirds of the processor time of its first.
+WARM_UP_WRITES_PER_S = 200.0
 WRITING = Scenario(name="writes", script="k6/scenarios/ramp.js", phases=())
 REQUESTS = 200  # searches, at least: fewer carry no p95
 SCRIPT = "k6/scenarios/beside.js"
