@@ -190,6 +190,17 @@ def test_sizes_are_told_by_document(tmp_path: Path) -> None:
     assert trigram["store_parts"] == "posts 20.0 MiB, index 5.00 MiB"
 
 
+def test_a_copy_kept_until_a_merge_is_told_of_where_there_is_one(tmp_path: Path) -> None:
+    def kept(read: Read) -> Read:
+        assert read.loading is not None
+        return replace(read, loading=replace(read.loading, parts_bytes={"_recovery_source": 1 << 20}))
+
+    figures = figures_of(tmp_path)
+    assert not table_of(figures, "loading").notes
+    (note,) = table_of(changed(figures, "elasticsearch-1s0r", kept), "loading").notes
+    assert "until a merge drops it" in note
+
+
 def test_capacity_is_that_of_the_holds_with_what_limits_it(tmp_path: Path) -> None:
     figures = figures_of(tmp_path)
     table = table_of(figures, "search_capacity")

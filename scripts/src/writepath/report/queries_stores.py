@@ -89,6 +89,14 @@ LOADING_COLUMNS = (
 )
 
 
+RECOVERY = "_recovery_source"
+PASSING = (
+    f"{RECOVERY}: where an index leaves something out of _source (here the bigrams), Elasticsearch keeps each document"
+    " whole a second time, for the recovery of shards, until a merge drops it: part of the store just after a load, not"
+    " for good."
+)
+
+
 def loading(figures: QueriesFigures) -> Table:
     """How the posts came in, and what they take up."""
     return Table(
@@ -101,7 +109,12 @@ def loading(figures: QueriesFigures) -> Table:
         rows=tuple(
             Row(cells=(text(one.label), text(one.mode), *_loading_cells(one))) for one in figures.variants
         ),
+        notes=(PASSING,) if any(_keeps_for_recovery(one) for one in figures.variants) else (),
     )
+
+
+def _keeps_for_recovery(one: VariantFigures) -> bool:
+    return any(loading.parts_bytes.get(RECOVERY) for loading in loadings(one))
 
 
 def loadings(one: VariantFigures) -> list[Loading]:
