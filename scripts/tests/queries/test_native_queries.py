@@ -22,7 +22,7 @@ from writepath.queries.suite import QueriesPlan
 from writepath.registry import Phase, Questions, Scenario, Suite
 from writepath.result import Code
 from writepath.result.queries import load_read, load_suite
-from writepath.run import visible
+from writepath.run import visible, withheld
 from writepath.runtime.choose import choose
 from writepath.suite.common import INTERRUPTED
 
@@ -61,7 +61,8 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
     monkeypatch.setattr(search, "REQUESTS", 1)
     monkeypatch.setattr(beside, "REQUESTS", 1)
     monkeypatch.setattr(beside, "WARM_UP_S", 1.0)
-    monkeypatch.setattr(beside, "MOST_REPEATS", 0)  # noise does not matter here
+    for judged in ("reasons", "slower"):  # noise does not matter here
+        monkeypatch.setattr(withheld, judged, lambda *_: ())
     monkeypatch.setattr(rounds, "WARM_UP_S", 1.0)
     monkeypatch.setattr(visible, "QUIET_S", 1.0)
     chosen = choose(ROOT, "native", print)
