@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -11,8 +12,13 @@ from hypothesis import settings
 from writepath.run import quiet
 from writepath.runtime.choose import choose
 from writepath.runtime.docker import DockerRuntime
+from writepath.runtime.native import NativeRuntime
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 ROOT = Path(__file__).resolve().parents[2]
+STACKS = ("native", "docker", "contract")  # marks; test.sh parts the tests by them
 _WITH_CONTAINERS = pytest.StashKey[bool]()
 
 # No deadline: the machine may be busy. The same examples each time: a red build stays red until it is mended.
@@ -24,6 +30,20 @@ settings.load_profile("writepath")
 def _noise_is_not_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests ask for no figures: a noisy host may be noisy."""
     monkeypatch.setattr(quiet, "LONGEST_S", 0.0)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Lets no test start a stack that does not say so by a mark: it would run beside another's."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not any(item.get_closest_marker(name) for name in STACKS):
+            patch.setattr(NativeRuntime, "stack", _unmarked)
+            patch.setattr(DockerRuntime, "start", _unmarked)
+        return (yield)
+
+
+def _unmarked(*_: object, **__: object) -> None:
+    pytest.fail(f"a test that starts a stack carries one of the marks {', '.join(STACKS)}")
 
 
 @pytest.hookimpl(trylast=True)

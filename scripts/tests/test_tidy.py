@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from writepath import registry
+from writepath.runtime.choose import choose
+
 ROOT = Path(__file__).resolve().parents[2]
 MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 50
@@ -129,3 +132,14 @@ def test_every_document_is_linked_and_every_link_leads_somewhere() -> None:
     assert not broken
     roots = {ROOT / "README.md"}
     assert not [str(d.relative_to(ROOT)) for d in documents if d not in targets | roots]
+
+
+@pytest.mark.parametrize("runtime", ["native", "docker"])
+def test_a_test_without_a_mark_starts_no_stack(runtime: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("writepath.runtime.choose.why_not_docker", lambda *_: "")
+    variant = registry.load(ROOT).variant("jpa")
+    with (
+        pytest.raises(pytest.fail.Exception, match="native, docker, contract"),
+        choose(ROOT, runtime, print).start(variant, overrides={}, say=print),
+    ):
+        pass
