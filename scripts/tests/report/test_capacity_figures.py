@@ -113,7 +113,7 @@ def test_the_card_names_the_plain_path_then_the_queue_and_its_delay(tmp_path: Pa
     queue = next(line for line in lines if line.startswith("Above ~2,200/s: RabbitMQ + JPA †"))
     assert "up to ~2,900/s for any length of time. Bursts up to ~" in queue
     assert "s of delay are acceptable after 20 s of it" in queue
-    assert lines[-1] == "Above ~2,900/s: no path was seen to carry it for any length of time on this host."
+    assert lines[-1] == "Above ~3,000/s: no path was seen to carry it for any length of time on this host."
 
 
 def test_a_queue_is_never_named_beside_others_without_its_footnote(tmp_path: Path) -> None:
@@ -128,6 +128,14 @@ def test_a_card_that_ends_at_a_lower_bound_says_that_more_is_not_known(tmp_path:
     lines = lines_of(with_brackets(figures, "jpa", *[bracket(3000, None, at_least=True)] * 3))
     assert lines[0].startswith("Up to at least 3,000/s: JPA, the plain path.")
     assert lines[-1] == "Above 3,000/s: not known; generator or host ended the search of JPA."
+
+
+def test_a_card_ends_at_the_highest_rate_of_any_search_the_twins_included(tmp_path: Path) -> None:
+    lines = lines_of(figures_of(tmp_path, PATHS[0], twin=(2200.0, 2900.0, 2300.0)))
+    assert lines[-1] == "Above ~2,800/s: no path was seen to carry it for any length of time on this host."
+    queue = figures_of(tmp_path / "queue", PATHS[1])
+    ended = lines_of(with_brackets(queue, PATHS[1].name, *[bracket(9000, None, at_least=True)] * 3))
+    assert ended[-1] == f"Above 9,000/s: not known; generator or host ended the search of {PATHS[1].title} †."
 
 
 def test_a_queue_that_gains_nothing_is_said_to(tmp_path: Path) -> None:

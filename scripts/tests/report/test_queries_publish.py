@@ -92,7 +92,6 @@ def test_publishing_again_changes_nothing(checkout: Path) -> None:
 def test_published_writes_of_the_same_variants_stand_beside_and_are_linked(checkout: Path) -> None:
     planted = planted_capacity.Planted(root=checkout, blocks=1, paths=PATHS[:1])
     shutil.copytree(planted.write(), checkout / "results/published/capacity")
-    assert capacity_publish.sustained(checkout, ["jpa"])[1] == "capacity"
     publish.write_pages(checkout)
     text = (checkout / PAGE).read_text(encoding="utf-8")
     assert "[How many writes a second each path carries](capacity.md)" in text
@@ -105,10 +104,9 @@ def test_writes_are_those_of_the_one_published_suite_that_made_most_of_the_varia
         planted = planted_capacity.Planted(root=checkout, blocks=1, paths=paths, suite=name)
         shutil.copytree(planted.write(), checkout / "results/published" / name)
     one, two = (path.name for path in PATHS[:2])
-    found, suite = capacity_publish.sustained(checkout, [one, two])
-    assert (set(found), suite) == ({one, two}, "index-cost")
-    assert capacity_publish.sustained(checkout, [one])[1] == "capacity"
-    assert capacity_publish.sustained(checkout, ["another"]) == ({}, None)
+    most = {names: capacity_publish.that_made_most_of(names, checkout) for names in ((one,), (one, two))}
+    assert [figures.suite.suite for figures in most.values() if figures] == ["capacity", "index-cost"]
+    assert capacity_publish.that_made_most_of(["another"], checkout) is None
 
 
 def test_a_run_too_large_for_git_is_refused(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from report import planted_capacity
+from report.planted_paths import PATHS
 from report.planted_queries import KEYWORDS, VARIANTS, Planted
 from writepath.report import exports, queries_page
-from writepath.report.capacity_figures import Capacity
+from writepath.report.capacity_figures import capacity_figures
 from writepath.report.model import ABSENT, Row, Table, shown
 from writepath.report.original import published_figures
 from writepath.report.queries_cli import exit_code
 from writepath.report.queries_figures import QueriesFigures, queries_figures
-from writepath.stats import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -274,12 +275,12 @@ def test_what_an_index_costs_writes_names_the_published_capacity_where_there_is_
     nothing = table_of(figures, "index_cost")
     assert lines(nothing, variant="JPA")[0]["cost_sustained_per_s"] == "–"
     assert nothing.notes[0].startswith("No search for write capacity is published")
-    carried = Capacity(
-        last_pass=spread([2300.0, 2400.0]), first_fail=None, at_least=True, blocks=(2300.0, 2400.0)
-    )
-    known = table_of(replace(figures, writes={"jpa": carried}), "index_cost")
-    assert lines(known, variant="JPA")[0]["cost_sustained_per_s"] == "≥ 2,350 (2,300–2,400)"
-    assert lines(known, variant="JPA, trigram index")[0]["cost_build_s"] == "2.50"
+    writes = capacity_figures(planted_capacity.Planted(root=tmp_path / "writes", paths=PATHS[:1]).data())
+    known = table_of(replace(figures, writes=writes), "index_cost")
+    assert lines(known, variant="JPA")[0]["cost_sustained_per_s"] == "2,277 (2,277–2,378)"
+    (line,) = lines(known, variant="JPA, trigram index")
+    assert (line["cost_sustained_per_s"], line["cost_build_s"]) == ("–", "2.50")
+    assert "differences below 5 % are not told apart here" in known.notes[0]
 
 
 def test_validity_says_whether_all_searched_the_same_posts(tmp_path: Path) -> None:

@@ -14,11 +14,13 @@ from writepath.report.capacity_figures import BISECTION
 from writepath.report.capacity_tables import LATER, resource_in_words
 from writepath.report.card import Card, Line, listed, short
 from writepath.report.model import number
+from writepath.report.rows import AGAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from writepath.report.capacity_figures import Capacity, CapacityFigures, VariantFigures
+    from writepath.report.capacity_raw import Found
 
 
 def card(figures: CapacityFigures) -> Card:
@@ -182,16 +184,28 @@ def _twin(figures: CapacityFigures, twin: VariantFigures) -> Line:
 
 
 def _top(figures: CapacityFigures) -> Line | None:
-    """Where the card ends."""
-    carried = [one for one in figures.main if one.sustained.per_s]
+    """Where the card ends: at the highest rate of any one search, the A/A twin's too."""
+    carried = [
+        (per_s, bracket.at_least, one)
+        for one in figures.data.searches
+        if (bracket := one.search.sustained) is not None and (per_s := bracket.last_pass_per_s)
+    ]
     if not carried:
         return None
-    top = max(carried, key=lambda one: one.sustained.per_s)
+    per_s, at_least, top = max(carried, key=lambda entry: entry[0])
     known = "no path was seen to carry it for any length of time on this host"
-    if top.sustained.at_least:
-        known = f"not known; generator or host ended the search of {top.label}"
-    above = about(top.sustained).removeprefix("at least ")
-    return Line(text=f"Above {above}: {known}.", folders=top.folders)
+    if at_least:
+        known = f"not known; generator or host ended the search of {_label(figures, top)}"
+    return Line(
+        text=f"Above {'' if at_least else '~'}{_two_digits(per_s)}/s: {known}.", folders=(top.folder,)
+    )
+
+
+def _label(figures: CapacityFigures, found: Found) -> str:
+    """Of one search; with the footnote's mark where its variant has one."""
+    variant = figures.one(found.search.variant)
+    name = found.search.title if variant is None else variant.label
+    return f"{name}{AGAIN}" if found.search.again else name
 
 
 def _resolution(figures: CapacityFigures) -> str:
@@ -206,8 +220,13 @@ def about(capacity: Capacity) -> str:
     value = capacity.per_s
     if not value:
         return "none of the rates tried"
-    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return f"{'at least ' if capacity.at_least else '~'}{math.floor(value / unit) * unit:,.0f}/s"
+    return f"{'at least ' if capacity.at_least else '~'}{_two_digits(value)}/s"
+
+
+def _two_digits(per_s: float) -> str:
+    """Rounded down."""
+    unit = 10.0 ** (math.floor(math.log10(per_s)) - 1)
+    return f"{math.floor(per_s / unit) * unit:,.0f}"
 
 
 def _folders(*found: VariantFigures) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from writepath.report import fingerprint as common
 from writepath.report.capacity_raw import commits
 from writepath.report.capacity_tables import resource_in_words
 from writepath.report.model import ABSENT, INFINITE, Cell, Column, Row, Table, plain, text
-from writepath.report.rows import VARIANT
+from writepath.report.rows import AGAIN, VARIANT
 from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from writepath.report.capacity_raw import Found
     from writepath.result.capacity import Hold, Search
 
-AGAIN = ", a second time (A/A)"
 HOLD_COLUMNS = (
     VARIANT,
     Column(key="hold_block", title="block", exact=True),

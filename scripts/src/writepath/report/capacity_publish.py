@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from writepath.report.capacity_figures import Capacity
+    from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.capacity_raw import CapacityData, Found
 
 PUBLISHED = "results/published"
@@ -89,19 +89,19 @@ def published(root: Path) -> tuple[Path, ...]:
     return tuple(sorted(path for path in found if path.suffix != ".part"))
 
 
-def sustained(root: Path, variants: Iterable[str]) -> tuple[dict[str, Capacity], str | None]:
-    """By variant, the writes a second it carries for any length of time; and the suite that says so.
+def that_made_most_of(variants: Iterable[str], root: Path) -> CapacityFigures | None:
+    """The published suite of write capacity that made most of the variants; None where none made any.
 
-    Of one suite alone, the one that made most of the variants: figures of two runs are not set side by side.
+    Of one suite alone: figures of two runs are not set side by side.
     """
-    wanted = set(variants)
-    best: dict[str, Capacity] = {}
-    named = None
+    wanted, most = set(variants), 0
+    best: CapacityFigures | None = None
     for folder in published(root):
-        found = {one.variant.name: one.sustained for one in capacity_figures(read(folder)).variants}
-        if len(found.keys() & wanted) > len(best.keys() & wanted):
-            best, named = found, folder.name
-    return best, named
+        figures = capacity_figures(read(folder))
+        made = len(wanted & {one.variant.name for one in figures.variants})
+        if made > most:
+            best, most = figures, made
+    return best
 
 
 def derived(root: Path, pages: str) -> staging.Derived:

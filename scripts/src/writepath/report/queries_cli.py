@@ -30,7 +30,7 @@ def report(root: Path, folder: Path, reading: str) -> int:
     from writepath.report.capacity_plots import curves  # noqa: PLC0415 - matplotlib takes half a second to load
 
     data = read(folder)
-    writes, suite_of_writes = capacity_publish.sustained(root, data.names)
+    writes = capacity_publish.that_made_most_of(data.names, root)
     figures = queries_figures(data, writes)
     built, drawn = queries_page.tables(figures), curves(figures.carried, CURVES)
     target = folder / FOLDER
@@ -39,9 +39,7 @@ def report(root: Path, folder: Path, reading: str) -> int:
         reading=(root / reading).resolve().as_uri(),
         method=(root / METHOD).resolve().as_uri(),
         raw="..",
-        writes=None
-        if suite_of_writes is None
-        else (root / PAGES / f"{suite_of_writes}.md").resolve().as_uri(),
+        writes=None if writes is None else (root / PAGES / f"{writes.suite.suite}.md").resolve().as_uri(),
     )
     exports.save(target, built, drawn, {"report.md": queries_page.markdown(figures, built, drawn, links)})
     suite, to = figures.suite, console()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath.comparison import paired
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from writepath.comparison import Estimate
-    from writepath.report.capacity_figures import Capacity, CapacityFigures
+    from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.queries_raw import Found, QueriesData
     from writepath.result import SuiteVariant
     from writepath.result.queries import Beside, Hits, QueriesSuite, Read, RoundKind
@@ -87,9 +87,7 @@ class QueriesFigures:
     variants: tuple[VariantFigures, ...]  # in the suite's order
     twin: VariantFigures | None
     carried: CapacityFigures  # its holds, as of a search for capacity; titles name the mode
-    writes: Mapping[str, Capacity] = field(
-        default_factory=dict
-    )  # by variant, sustained, of a published suite
+    writes: CapacityFigures | None = None  # of a published search for write capacity
 
     @property
     def suite(self) -> QueriesSuite:
@@ -129,8 +127,8 @@ class QueriesFigures:
         return math.exp(-furthest), math.exp(furthest)
 
 
-def queries_figures(data: QueriesData, writes: Mapping[str, Capacity] | None = None) -> QueriesFigures:
-    """Of all variants of which something finished; writes: sustained capacities, by variant."""
+def queries_figures(data: QueriesData, writes: CapacityFigures | None = None) -> QueriesFigures:
+    """Of all variants of which something finished."""
     variants = tuple(
         VariantFigures(variant=variant, reads=reads)
         for variant in data.suite.variants
@@ -143,7 +141,7 @@ def queries_figures(data: QueriesData, writes: Mapping[str, Capacity] | None = N
         variants=variants,
         twin=VariantFigures(variant=base, reads=again, again=True) if base is not None and again else None,
         carried=capacity_figures(_as_capacity(data)),
-        writes=writes or {},
+        writes=writes,
     )
 
 

@@ -123,7 +123,7 @@ def derived(root: Path, pages: str) -> staging.Derived:
 
         data = read(folder)
         refuse(data)
-        writes, suite_of_writes = capacity_publish.sustained(root, data.names)
+        writes = capacity_publish.that_made_most_of(data.names, root)
         figures = queries_figures(data, writes)
         name, built = figures.suite.suite, queries_page.tables(figures)
         drawn = curves(figures.carried, CURVES)
@@ -132,7 +132,7 @@ def derived(root: Path, pages: str) -> staging.Derived:
             reading="../reading-results.md",
             method="../methodology.md",
             raw=f"../../{PUBLISHED}/{name}",
-            writes=None if suite_of_writes is None else f"{suite_of_writes}.md",
+            writes=None if writes is None else f"{writes.suite.suite}.md",
         )
         made.files[f"{pages}/{name}.md"] = queries_page.markdown(figures, built, drawn, links).encode()
         made.files.update({f"{pages}/{name}/{file}": content for file, content in drawn.items()})

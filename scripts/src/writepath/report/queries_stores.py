@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath import stats
-from writepath.report.capacity_tables import rate
+from writepath.report.capacity_tables import rate, resolution_in_words
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, number, text
 from writepath.report.queries_tables import BLOCKS, KEYWORD, MODE
 from writepath.report.rows import VARIANT
@@ -181,10 +181,9 @@ NOWHERE = (
 
 def writes(figures: QueriesFigures) -> Table:
     """What each index costs where posts come in."""
-    known = any(one.variant.name in figures.writes for one in figures.variants)
     body = []
     for one in figures.variants:
-        sustained = figures.writes.get(one.variant.name)
+        written = None if figures.writes is None else figures.writes.one(one.variant.name)
         body.append(
             Row(
                 cells=(
@@ -194,7 +193,7 @@ def writes(figures: QueriesFigures) -> Table:
                     cell(loaded_per_s(loading) for loading in loadings(one)),
                     cell(loading.build_seconds for loading in loadings(one)),
                     cell(load.write_latency_ms.p99 for load in one.warm_beside),
-                    Cell() if sustained is None else rate(sustained),
+                    Cell() if written is None else rate(written.sustained),
                 )
             )
         )
@@ -204,5 +203,5 @@ def writes(figures: QueriesFigures) -> Table:
         caption=f"What a search gains is paid for where posts come in. {BLOCKS}",
         columns=COST_COLUMNS,
         rows=tuple(body),
-        notes=(ELSEWHERE if known else NOWHERE,),
+        notes=(NOWHERE if figures.writes is None else f"{ELSEWHERE} {resolution_in_words(figures.writes)}",),
     )
