@@ -73,10 +73,11 @@ def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
     if problems:
         say(f"{len(problems)} differences; figures that are published come from `make publish` alone")
         return DIFFERS
-    also = "" if path is None else f", {path}"
-    say(
-        f"every figure is what the raw data give: {len(publish.published_suites(root))} suites, their pages{also}"
+    names = sorted(
+        folder.relative_to(root / publish.PUBLISHED).as_posix() for folder in publish.published(root)
     )
+    also = "" if path is None else f"; {path}"
+    say(f"every figure is what the raw data give: {', '.join(names)}, and their pages{also}")
     return OK
 
 

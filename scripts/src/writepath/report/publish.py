@@ -123,6 +123,16 @@ def published_suites(root: Path) -> tuple[Path, ...]:
     )
 
 
+def published(root: Path) -> tuple[Path, ...]:
+    """Folders of all that is published, whatever was measured."""
+    return (
+        *published_suites(root),
+        *capacity_publish.published(root),
+        *queries_publish.published(root),
+        *faults_page.published(root),
+    )
+
+
 def read_published(folder: Path) -> SuiteData:
     """A published suite, in the form of a raw one."""
     suite = load_suite(folder)
@@ -185,13 +195,7 @@ def write_pages(root: Path) -> list[Path]:
 
 def differences(root: Path) -> list[str]:
     """What in the checkout is not as the published raw data say; empty when all is well."""
-    folders = (
-        *published_suites(root),
-        *capacity_publish.published(root),
-        *queries_publish.published(root),
-        *faults_page.published(root),
-    )
-    found = [problem for folder in folders for problem in manifest.problems(folder)]
+    found = [problem for folder in published(root) for problem in manifest.problems(folder)]
     if found:
         return found
     wanted = derived(root)
