@@ -81,6 +81,32 @@ def test_a_write_without_its_201_is_not_missed(fake: FakePosts, corpus: Corpus, 
     assert count(fake, corpus, written(3), tmp_path) == WRITES - 1
 
 
+def test_writes_are_warm_before_searches_join_them_at_the_rates_that_are_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[tuple[float, float]] = []
+
+    def load(_: object, searches: Any, folder: Path, writes: Any) -> None:
+        folder.mkdir()
+        made.append((searches.phases[0].from_per_s, writes.plan.phases[0].from_per_s))
+
+    def writes(_: object, seconds: float, rate_per_s: float, name: str) -> Any:
+        (tmp_path / name).mkdir()
+        phase = Phase(name="writes", seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)
+        return SimpleNamespace(plan=arrival_plan([phase]))
+
+    monkeypatch.setattr(beside, "load", load)
+    monkeypatch.setattr(beside, "_writes", writes)
+    monkeypatch.setattr(beside, "_mixed", lambda _: None)
+    progress = SimpleNamespace(phase=lambda _: None)
+    spec = SimpleNamespace(folder=tmp_path, slo_ms=500.0)
+    meeting: Any = SimpleNamespace(rig=SimpleNamespace(spec=spec, bench=SimpleNamespace(progress=progress)))
+    for rate_per_s in (138.3, 0.5):
+        beside._warm_up(meeting, rate_per_s)  # noqa: SLF001 - what it leaves out shows in figures alone
+    assert made == [(1.0, 200.0), (138.3, 50.0), (0.5, 200.0), (0.5, 50.0)]
+    assert list(tmp_path.iterdir()) == []
+
+
 class Loads:
     """A rig whose loads are spoilt as often as it is told, and what was done with them."""
 

@@ -159,6 +159,6 @@ def _every_answer_was_right(read: Read, folder: Path) -> None:
     assert found.writes_acknowledged > 0
     assert found.writes_found == found.writes_acknowledged
     assert found.wrong_answers == 0
-    assert (found.warm, found.warm_up_seconds) == (True, 1.0)
+    assert (found.warm, found.warm_up_seconds) == (True, 2.0)
     assert not [path for path in place.iterdir() if path.name.startswith(beside.WARM_UP)]
     assert (place / beside.WRITES / "visible.csv.gz").is_file()

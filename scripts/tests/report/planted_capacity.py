@@ -125,7 +125,7 @@ class Planted:
             schema_version=records.CAPACITY_SCHEMA_VERSION,
             run_id=f"{self.seed:02}{block:02}{position:011}", suite=self.suite, variant=path.name, title=path.title,
             family=path.family, acknowledges=path.acknowledges, block=block, position=position, again=again,
-            runtime="native", seed=self.seed, overrides={}, dataset=dataset(), code=self._code(block),
+            runtime="native", seed=self.seed, overrides={}, dataset=dataset(self.seed), code=self._code(block),
             slo_ms=SLO_MS, hold_seconds=SECONDS, started_at=STARTED, finished_at=STARTED,
             outcome="finished", error=None,
             durability=result.Durability(level=path.level, settings={"fsync": "on"}),
@@ -169,7 +169,7 @@ class Planted:
                 )
                 for path in self.paths
             ),
-            overrides={}, dataset=dataset(), code=self._code(1), blocks=(order,) * self.blocks,
+            overrides={}, dataset=dataset(self.seed), code=self._code(1), blocks=(order,) * self.blocks,
             searches=lines, ceilings=tools,
         )  # fmt: skip
 
@@ -309,5 +309,6 @@ def _overload(path: Path_, capacity: float) -> records.Overload:
     )  # fmt: skip
 
 
-def dataset() -> result.DatasetFacts:
-    return result.DatasetFacts(name="embedded", sha256="f" * 64, lines=1000)
+def dataset(seed: int = 1) -> result.DatasetFacts:
+    """The generator's, whose texts are drawn from the seed."""
+    return result.DatasetFacts(name="embedded", sha256="f" * 63 + str(seed % 10), lines=1000)

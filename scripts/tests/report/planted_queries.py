@@ -39,7 +39,8 @@ WARM = (0.98, 1.02, 0.99, 1.01)  # rounds 2 to 5; their mean is 1
 BLOCKS = (1.0, 1.1, 0.9)  # what the host did to each
 MISSED = 4  # of the posts that hold a keyword, a search by words misses each fourth
 SURPLUS = 7  # and finds so many others
-DIGEST = "d" * 64
+DIGEST = "d" * 64  # of seed 1: ids are drawn from it
+DATASET = result.DatasetFacts(name="reviews.tsv.gz", sha256="e" * 64, lines=DOCUMENTS)
 SUITE = "search"
 README = (
     "# Project\n\n<!-- results:search:begin -->\nnone yet\n<!-- results:search:end -->\n\n"
@@ -119,10 +120,12 @@ class Planted:
     digests: dict[str, str] = field(default_factory=dict)  # by variant, of other posts than all have
     scale: float = 1.0  # of all rates
     raw: bool = False  # ledgers and samples, too
+    stamp: str = STAMP
+    seed: int = 1
 
     @property
     def folder(self) -> Path:
-        return self.root / "results" / SUITE / STAMP
+        return self.root / "results" / SUITE / self.stamp
 
     def write(self) -> Path:
         """Writes every record; the run's folder."""
@@ -154,6 +157,7 @@ class Planted:
             twin=TWIN if self.twin else None,
             suite=SUITE,
             scale=self.scale,
+            seed=self.seed,
         ).searches()
         for search, folder in searches:
             one = asked[search.variant]
@@ -167,8 +171,8 @@ class Planted:
         read = Read(
             schema_version=queries.QUERIES_SCHEMA_VERSION, run_id=search.run_id, suite=SUITE, variant=one.name,
             title=one.title, family=search.family, mode=one.mode, search_index=one.index, block=search.block,
-            position=search.position, again=search.again, runtime="native", seed=1, overrides={},
-            dataset=search.dataset, code=search.code, started_at=STARTED, finished_at=STARTED,
+            position=search.position, again=search.again, runtime="native", seed=self.seed, overrides={},
+            dataset=DATASET, code=search.code, started_at=STARTED, finished_at=STARTED,
             outcome="finished", error=None, durability=search.durability, host=search.host,
             versions=search.versions,
         )  # fmt: skip
@@ -189,7 +193,7 @@ class Planted:
         return Loading(
             documents=DOCUMENTS, seconds=10.0, build_seconds=one.build_s, settle_seconds=1.5,
             store_bytes=sum(parts.values()), search_index_bytes=one.index_bytes, parts_bytes=parts,
-            digest=self.digests.get(one.name, DIGEST),
+            digest=self.digests.get(one.name, DIGEST if self.seed == 1 else f"{self.seed:02x}" * 32),
         )  # fmt: skip
 
     def _rounds(self, one: Asked, block: int) -> Iterator[Round]:
@@ -213,7 +217,7 @@ class Planted:
         order = (*names, *([f"{names[0]}@again"] if self.twin else []))
         return queries.QueriesSuite(
             schema_version=queries.QUERIES_SCHEMA_VERSION, suite=SUITE, title="How fast posts are found again",
-            stamp=STAMP, status=self.status, started_at=STARTED, finished_at=STARTED, seed=1,
+            stamp=self.stamp, status=self.status, started_at=STARTED, finished_at=STARTED, seed=self.seed,
             repetitions=self.blocks, runtime="native", documents=DOCUMENTS, rounds=ROUNDS,
             keywords=tuple(self.keywords), slo_ms=SLO_MS, hold_seconds=SECONDS, baseline=names[0],
             variants=tuple(
@@ -223,7 +227,7 @@ class Planted:
                 )
                 for one in self.variants
             ),
-            overrides={}, dataset=planted_capacity.dataset(),
+            overrides={}, dataset=DATASET,
             code=result.Code(commit="a" * 40, dirty=False), blocks=(order,) * self.blocks, reads=lines,
         )  # fmt: skip
 

@@ -198,7 +198,8 @@ def suite_facts(figures: CapacityFigures) -> Iterator[tuple[str, str]]:
     yield "baseline", suite.baseline
     seeds = dict.fromkeys(found.search.seed for found in figures.data.searches)  # blocks may have been added
     yield "seed", ", ".join(map(str, seeds)) or str(suite.seed)
-    yield "dataset", common.of_dataset(suite.dataset)
+    for dataset in dict.fromkeys((suite.dataset, *(one.search.dataset for one in figures.data.searches))):
+        yield "dataset", common.of_dataset(dataset)
     codes = commits(figures.data.searches)
     one_code = len(codes) == 1
     yield "commit", common.of_code(codes[0]) if one_code else f"{len(codes)} different ones; not one program"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.report import capacity_compact, capacity_join, capacity_page, staging, whole
+from writepath.report import capacity_compact, capacity_page, join, staging, whole
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.capacity_raw import finished, read
 from writepath.report.raw import inside
@@ -36,7 +36,7 @@ def publish(root: Path, folder: Path, limit_bytes: int, *, add: bool = False) ->
     def fill(staged: Path) -> None:
         _copy(folder, data, staged)
         if add and place.target.is_dir():
-            capacity_join.join(place.target, staged)
+            join.join_capacity(place.target, staged)
 
     staging.put(place, fill, less="blocks or variants")
 

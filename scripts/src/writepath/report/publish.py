@@ -45,16 +45,16 @@ def publish(root: Path, folder: Path, *, add: bool = False) -> list[Path]:
     add: its blocks behind those that are published. InvalidRunError when a run of it does not count, UsageError when it
     is not finished, too large, or not to be added.
     """
-    if add and not (folder / CAPACITY_FILE).is_file():
+    if add and not any((folder / file).is_file() for file in (CAPACITY_FILE, QUERIES_FILE)):
         raise UsageError(
-            f"ADD=1: {folder} is no search for capacity; blocks are added to those of capacity suites alone"
+            f"ADD=1: {folder} has no blocks of searches, for capacity or over posts; only those are added to others"
         )
     if (folder / FAULTS_FILE).is_file():
         faults_page.publish(root, folder)
     elif (folder / CAPACITY_FILE).is_file():
         capacity_publish.publish(root, folder, LIMIT_BYTES, add=add)
     elif (folder / QUERIES_FILE).is_file():
-        queries_publish.publish(root, folder, LIMIT_BYTES)
+        queries_publish.publish(root, folder, LIMIT_BYTES, add=add)
     else:
         _publish_suite(root, folder)
     return write_pages(root)

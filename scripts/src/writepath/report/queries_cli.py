@@ -9,7 +9,7 @@ from writepath.report import card as cards
 from writepath.report.capacity_cli import FOLDER, INVALID, METHOD, NOT_PRINTED, OK, UNKNOWN, newest_of
 from writepath.report.publish import PAGES
 from writepath.report.queries_card import card
-from writepath.report.queries_figures import digests, queries_figures
+from writepath.report.queries_figures import queries_figures, same_posts
 from writepath.report.queries_publish import CURVES
 from writepath.report.queries_raw import finished, queries_folders, read
 from writepath.report.terminal import console, print_tables
@@ -60,7 +60,7 @@ def exit_code(figures: QueriesFigures) -> int:
     """1 where one failed, hits are unexplained or posts differ; 3 where one was stopped or a rate is left to noise."""
     reads = [found.read for found in figures.data.reads]
     unexplained = any(not hits.explained for read in reads for hits in read.hits)
-    if any(read.outcome == "failed" for read in reads) or unexplained or len(digests(figures.data)) > 1:
+    if any(read.outcome == "failed" for read in reads) or unexplained or not same_posts(figures.data):
         return INVALID
     stopped = any(read.outcome != "finished" for read in reads)
     return UNKNOWN if stopped or any(read.left_to_noise for read in reads) else OK

@@ -8,7 +8,7 @@ from writepath.report import capacity_evidence
 from writepath.report import fingerprint as common
 from writepath.report.capacity_evidence import HOLDS_COUNTED, ended_in_words, holds_counted, lost_in_words
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, text
-from writepath.report.queries_figures import digests
+from writepath.report.queries_figures import digests, same_posts
 from writepath.report.rows import VARIANT
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def validity(figures: QueriesFigures) -> Table:
         key="search_validity",
         title="Validity of the searches",
         caption="Posts are told by a digest of every stored id and content: figures of different posts are not"
-        " compared. A hold in which generator or host could not be believed is kept, made again and counted here.",
+        " compared. Their ids are drawn from the seed, so blocks of two seeds have two digests. A hold in which"
+        " generator or host could not be believed is kept, made again and counted here.",
         columns=VALIDITY_COLUMNS,
         rows=tuple(body),
     )
@@ -64,7 +65,7 @@ def _posts(reads: list[Read], figures: QueriesFigures) -> str:
     mine = dict.fromkeys(read.loading.digest for read in reads if read.loading is not None)
     if not mine:
         return ABSENT
-    same = "the same as all" if len(digests(figures.data)) == 1 else "not those of all"
+    same = "the same as all" if same_posts(figures.data) else "not those of all"
     return f"{same}, {', '.join(digest[:SHORT_DIGEST] for digest in mine)}…"
 
 
@@ -89,7 +90,7 @@ def _of_suite(figures: QueriesFigures) -> Iterator[tuple[str, str]]:
     suite = figures.suite
     yield "posts", f"{suite.documents:,}, the same in every store"
     yield "rounds", f"{suite.rounds} of each keyword: {', '.join(suite.keywords)}"
-    for digest in digests(figures.data):
+    for digest in dict.fromkeys(one for found in digests(figures.data).values() for one in found):
         yield "posts, ids and contents", f"sha256 {digest[: common.SHORT_HASH]}…"
 
 

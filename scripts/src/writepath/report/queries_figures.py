@@ -183,10 +183,18 @@ def mean_ms(read: Read, keyword: str, kind: RoundKind) -> float | None:
     return statistics.fmean(times) if times else None
 
 
-def digests(data: QueriesData) -> tuple[str, ...]:
-    """Of the documents, each once: one where every variant held the same."""
-    loaded = (one.read.loading for one in data.reads if finished(one))
-    return tuple(dict.fromkeys(loading.digest for loading in loaded if loading is not None))
+def digests(data: QueriesData) -> dict[int, tuple[str, ...]]:
+    """Of the posts, by block, each once: one where every variant held the same; their ids are drawn from the seed."""
+    known: dict[int, dict[str, None]] = {}
+    for one in data.reads:
+        if finished(one) and one.read.loading is not None:
+            known.setdefault(one.read.block, {})[one.read.loading.digest] = None
+    return {block: tuple(found) for block, found in sorted(known.items())}
+
+
+def same_posts(data: QueriesData) -> bool:
+    """Whether all variants of a block held the same, in each block."""
+    return all(len(found) == 1 for found in digests(data).values())
 
 
 def _as_capacity(data: QueriesData) -> capacity_raw.CapacityData:

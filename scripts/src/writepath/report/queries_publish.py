@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.report import capacity_publish, queries_compact, queries_page, staging, whole
+from writepath.report import capacity_publish, join, queries_compact, queries_page, staging, whole
 from writepath.report.capacity_publish import PUBLISHED, SETTINGS_FILE
-from writepath.report.queries_figures import KINDS, digests, queries_figures, rounds_ms
+from writepath.report.queries_figures import KINDS, digests, queries_figures, rounds_ms, same_posts
 from writepath.report.queries_raw import finished, read
 from writepath.report.raw import inside
 from writepath.report.scrub import copy_json
@@ -23,19 +23,28 @@ if TYPE_CHECKING:
 CURVES = "search-curves.svg"
 
 
-def publish(root: Path, folder: Path, limit_bytes: int) -> None:
-    """Copies records and compact values; an error where it is not for the world."""
+def publish(root: Path, folder: Path, limit_bytes: int, *, add: bool = False) -> None:
+    """Copies records and compact values; an error where it is not for the world.
+
+    add: behind the blocks that are published already, if any are.
+    """
     data = read(folder)
     refuse(data)
     place = staging.Place(target=root / PUBLISHED / data.suite.suite, source=folder, limit_bytes=limit_bytes)
-    staging.put(place, lambda target: _copy(folder, data, target), less="blocks or variants")
+
+    def fill(staged: Path) -> None:
+        _copy(folder, data, staged)
+        if add and place.target.is_dir():
+            join.join_queries(place.target, staged)
+
+    staging.put(place, fill, less="blocks or variants")
 
 
 def refuse(data: QueriesData) -> None:
     """UsageError where it is not finished, InvalidRunError naming what cannot be believed."""
     suite = data.suite
     bad = [problem for found in data.reads for problem in problems(found, suite)]
-    if len(digests(data)) > 1:
+    if not same_posts(data):
         bad.append(_different_posts(data))
     whole.refuse_unsound(bad)
     made = {(_name(found), found.read.block) for found in data.reads}
@@ -87,7 +96,7 @@ def _different_posts(data: QueriesData) -> str:
     """Which variants hold which posts."""
     of: dict[str, list[str]] = {}
     for found in data.reads:
-        if found.read.loading is not None:
+        if found.read.loading is not None and len(digests(data).get(found.read.block, ())) > 1:
             of.setdefault(found.read.loading.digest[:8], []).append(
                 f"{_name(found)} block {found.read.block}"
             )

@@ -20,7 +20,6 @@ from writepath.report.queries_figures import KINDS, rounds_ms
 from writepath.report.queries_raw import read
 from writepath.report.raw import inside
 from writepath.report.scrub import scrubbed
-from writepath.result.queries import load_read, load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,8 +50,9 @@ def of_raw(root: Path, folder: Path) -> list[str]:
     """Of a raw suite run: each record against its raw files; and what is published of it against both."""
     data = read(folder)
     found = [*of_suite(data, queries_compact.from_raw, folder)]
-    same = (path for path in queries_publish.published(root) if load_suite(path).stamp == data.suite.stamp)
-    return found + [problem for path in same for problem in against_raw(path, folder)]
+    return found + [
+        problem for path in queries_publish.published(root) for problem in against_raw(path, folder)
+    ]
 
 
 def of_suite(data: QueriesData, kept: Callable[[Read, Path], ReadData], folder: Path) -> Iterator[str]:
@@ -158,11 +158,15 @@ def _wrong(load: LoadData) -> int:
 
 
 def against_raw(published: Path, raw: Path) -> list[str]:
-    """What of a published suite differs from the raw run it was copied from."""
+    """What of a published suite differs from a raw run that it was copied from, whole or in some of its blocks."""
     found = []
+    originals = {one.read.run_id: one for one in read(raw).reads}
     for one in read(published).reads:
-        source, copy = inside(raw, one.folder), inside(published, one.folder)
-        original = load_read(source)
+        if one.read.run_id not in originals:
+            continue
+        copied = originals[one.read.run_id]
+        source, copy = inside(raw, copied.folder), inside(published, one.folder)
+        original = dataclasses.replace(copied.read, block=one.read.block)
         if _scrubbed(original) != _scrubbed(one.read):
             found.append(f"{one.folder}/read.json: differs from the raw run's")
         mine = queries_compact.from_raw(original, source).lines()

@@ -89,7 +89,7 @@ class Beside:
     writes_found: int  # after the last refresh, by searches for every word of the written posts' keywords
     wrong_answers: int  # totals below what was there before the load
     warm_up_seconds: float | None = (
-        None  # of both together, before; null: of writes alone, too short to believe latencies
+        None  # of writes, then of both together; null: of writes alone, too short to believe latencies
     )
     noise: tuple[str, ...] = ()  # what still spoilt these loads when they had been made again
 

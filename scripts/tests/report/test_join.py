@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from report import planted_queries
 from report.planted_capacity import Planted
 from report.planted_paths import PATHS
 from writepath import cli
 from writepath.errors import UsageError
-from writepath.report import capacity_verify, manifest, publish
-from writepath.report.capacity_join import refuse
+from writepath.report import capacity_verify, join, manifest, publish, queries_raw, queries_verify
 from writepath.report.capacity_raw import read
+from writepath.report.queries_figures import digests
+from writepath.result import capacity, measures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 README = "<!-- results:default:begin -->\n<!-- results:default:end -->\n"
 PUBLISHED = "results/published/capacity"
-LATER = "20260203T040506Z"
+SEARCHES = "results/published/search"
+EARLIER, LATER = "20260102T030405Z", "20260203T040506Z"
 
 
 def planted(root: Path, seed: int, stamp: str) -> Path:
@@ -36,7 +39,24 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with two raw runs of one block each; the first is published."""
     root = tmp_path_factory.mktemp("checkout")
     (root / "README.md").write_text(README, encoding="utf-8")
-    first, _ = planted(root, 1, "20260102T030405Z"), planted(root, 2, LATER)
+    first, _ = planted(root, 1, EARLIER), planted(root, 2, LATER)
+    publish.publish(root, first)
+    return root
+
+
+def planted_searches(root: Path, seed: int, stamp: str) -> Path:
+    variants = planted_queries.VARIANTS[:2]
+    return planted_queries.Planted(
+        root=root, variants=variants, blocks=1, scale=0.1, raw=True, seed=seed, stamp=stamp
+    ).write()
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of searches over posts."""
+    root = tmp_path_factory.mktemp("searched")
+    (root / "README.md").write_text(planted_queries.README, encoding="utf-8")
+    first, _ = planted_searches(root, 1, EARLIER), planted_searches(root, 2, LATER)
     publish.publish(root, first)
     return root
 
@@ -73,7 +93,7 @@ def test_both_raw_runs_are_still_those_of_the_published_blocks(checkout: Path) -
     search = json.loads(path.read_text(encoding="utf-8"))
     search["holds"][5]["requests"]["dropped"] += 1
     path.write_text(json.dumps(search), encoding="utf-8")
-    assert capacity_verify.of_raw(checkout, raw(checkout, "20260102T030405Z")) == []
+    assert capacity_verify.of_raw(checkout, raw(checkout, EARLIER)) == []
     assert "jpa/block-02/search.json: differs from the raw run's" in capacity_verify.of_raw(
         checkout, raw(checkout)
     )
@@ -99,11 +119,29 @@ def test_the_same_blocks_twice_are_refused_and_nothing_changes(checkout: Path) -
     assert read(checkout / PUBLISHED).suite.repetitions == 2
 
 
+def test_blocks_that_cannot_be_copied_leave_what_is_published_and_nothing_beside_it(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(capacity, "save_search", broken)
+    with pytest.raises(OSError, match="no space left"):
+        publish.publish(checkout, raw(checkout), add=True)
+    assert [path.name for path in (checkout / "results/published").iterdir()] == ["capacity"]
+    assert publish.differences(checkout) == []
+
+
 def test_a_seed_that_is_published_is_refused_with_another(original: Path) -> None:
     data = read(raw(original))
     again = replace(data, suite=replace(data.suite, seed=1))
     with pytest.raises(UsageError, match=r"SEED=1 drew the order of published blocks already.* SEED=2"):
         refuse(read(original / PUBLISHED), again)
+
+
+def refuse(kept: CapacityData, added: CapacityData) -> None:
+    known, new = ([one.search for one in data.searches] for data in (kept, added))
+    join.refuse(kept.suite, added.suite, known, new, join.OF_CAPACITY)
 
 
 def changed(data: CapacityData, **fields: object) -> CapacityData:
@@ -118,6 +156,8 @@ def changed(data: CapacityData, **fields: object) -> CapacityData:
         ({"runtime": "docker"}, "RUNTIME differs"),
         ({"overrides": {"POOL_SIZE": "9"}}, "settings differs"),
         ({"blocks": (("jpa", "elsewhere"),)}, "VARIANTS differ in .*elsewhere"),
+        ({"dataset": measures.DatasetFacts(name="embedded", sha256="f" * 64, lines=9)}, "DATASET differs"),
+        ({"dataset": measures.DatasetFacts(name="a.tsv", sha256="f" * 64, lines=1000)}, "DATASET differs"),
     ],
 )
 def test_blocks_of_another_design_are_refused(original: Path, fields: dict[str, object], words: str) -> None:
@@ -125,9 +165,61 @@ def test_blocks_of_another_design_are_refused(original: Path, fields: dict[str, 
         refuse(read(original / PUBLISHED), changed(read(raw(original)), **fields))
 
 
-def test_add_is_of_capacity_suites_alone(tmp_path: Path) -> None:
+def test_a_variant_that_is_defined_otherwise_by_now_is_refused_by_its_setting(original: Path) -> None:
+    added = read(raw(original))
+    variant = added.suite.variants[0]
+    other = replace(variant, settings={**variant.settings, "POOL_SIZE": "99"})
+    with pytest.raises(UsageError, match=r"settings in variants.yaml differ \(jpa: POOL_SIZE\)"):
+        refuse(read(original / PUBLISHED), changed(added, variants=(other, *added.suite.variants[1:])))
+
+
+def test_blocks_of_searches_stand_behind_the_published_ones_and_are_derived_again(
+    searched: Path, tmp_path: Path
+) -> None:
+    checkout = shutil.copytree(searched, tmp_path / "checkout")
+    folder = checkout / "results/search"
+    publish.publish(checkout, folder / LATER, add=True)
+    data = queries_raw.read(checkout / SEARCHES)
+    assert [(found.read.block, found.read.seed) for found in data.of("jpa")] == [(1, 1), (2, 2)]
+    assert [len(found) for found in digests(data).values()] == [1, 1]  # ids are drawn from the seed
+    assert publish.differences(checkout) == []
+    assert queries_verify.problems(checkout) == []
+    for run in folder.iterdir():
+        assert queries_verify.of_raw(checkout, run) == []
+    text = (checkout / "docs/results/search.md").read_text(encoding="utf-8")
+    assert "2 blocks" in text
+    assert "not those of all" not in text
+    path = checkout / SEARCHES / "jpa/block-02/read.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["rounds"][0]["latency_ms"] += 1
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert queries_verify.of_raw(checkout, folder / EARLIER) == []
+    assert "jpa/block-02/read.json: differs from the raw run's" in queries_verify.of_raw(
+        checkout, folder / LATER
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"documents": 9}, "DOCS differs: published 50000, now 9"),
+        ({"rounds": 9}, "ROUNDS differs"),
+        ({"keywords": ("영화",)}, "the suite's keywords differs"),
+        ({"dataset": measures.DatasetFacts(name="a.tsv", sha256="f" * 64, lines=1000)}, "DATASET differs"),
+        ({"seed": 1}, "SEED=1 drew the order"),
+    ],
+)
+def test_blocks_of_other_searches_are_refused(searched: Path, fields: dict[str, object], words: str) -> None:
+    kept, added = queries_raw.read(searched / SEARCHES), queries_raw.read(searched / "results/search" / LATER)
+    known, new = ([one.read for one in data.reads] for data in (kept, added))
+    suite = replace(added.suite, **fields)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=words):
+        join.refuse(kept.suite, suite, known, new, join.OF_QUERIES)
+
+
+def test_add_is_of_blocks_of_searches_alone(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(README, encoding="utf-8")
-    with pytest.raises(UsageError, match=r"ADD=1: .* is no search for capacity"):
+    with pytest.raises(UsageError, match=r"ADD=1: .* has no blocks of searches"):
         publish.publish(tmp_path, tmp_path, add=True)
 
 
