@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -207,8 +208,7 @@ final class InspectorServer implements SmartLifecycle {
     public void start() {
         try {
             HttpServer starting = HttpServer.create(address, BACKLOG);
-            ExecutorService pool = Executors.newFixedThreadPool(
-                    THREADS, Thread.ofPlatform().name("inspector-", 0).factory());
+            ExecutorService pool = Executors.newFixedThreadPool(THREADS, threadsWithOurClasses());
             starting.setExecutor(pool);
             // Not closed here: an exception drops the connection, while close() would end a broken export properly.
             starting.createContext("/", this::answer);
@@ -219,6 +219,20 @@ final class InspectorServer implements SmartLifecycle {
         } catch (IOException taken) {
             throw new UncheckedIOException("the inspector cannot listen on " + address, taken);
         }
+    }
+
+    /**
+     * A thread that the JDK's server starts has the system's class loader, which does not know what lies in a jar
+     * within a jar: a script on the class path would not be found.
+     */
+    private static ThreadFactory threadsWithOurClasses() {
+        ThreadFactory named = Thread.ofPlatform().name("inspector-", 0).factory();
+        ClassLoader ours = Thread.currentThread().getContextClassLoader();
+        return task -> {
+            Thread thread = named.newThread(task);
+            thread.setContextClassLoader(ours);
+            return thread;
+        };
     }
 
     @Override

@@ -103,7 +103,8 @@ final class PostgresLoader implements PostLoader, AutoCloseable {
         try (Connection connection = connections.getConnection()) {
             work.with(connection);
         } catch (ScriptException failed) {
-            throw new StoreUnavailableException("PostgreSQL cannot build its search index", failed);
+            throw new StoreUnavailableException(
+                    "PostgreSQL cannot build its search index: " + failed.getMessage(), failed);
         } catch (SQLException failed) {
             if (isBadData(failed)) {
                 throw new LoadRefusedException("PostgreSQL refuses a post: " + failed.getMessage(), failed);
