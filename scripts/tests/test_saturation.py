@@ -11,6 +11,7 @@ from planted_load import (
     COUNTED,
     LATE,
     PLANTED,
+    SECONDS,
     at_s,
     counter,
     full_host,
@@ -33,6 +34,29 @@ def test_of_a_load_with_room_everywhere_nothing_is_said() -> None:
     assert found.others == ()
 
 
+def test_where_nothing_is_at_its_limit_what_came_nearest_is_named_with_its_evidence() -> None:
+    found = look({**healthy(), ("host", "busy_seconds"): counter(1.7)})
+    assert found.first is None
+    assert found.nearest is not None
+    assert (found.nearest.resource, found.nearest.component) == ("host-cpu", "host")
+    assert "the host's 2 processors were 85% busy" in found.nearest.evidence
+
+
+def test_one_long_queue_is_not_what_came_nearest() -> None:
+    second = at_s() == SECONDS / 2
+    found = look(
+        {
+            **healthy(),
+            ("host", "busy_seconds"): counter(1.5),
+            ("jpa-writer", "pool_active"): np.where(second, 5.0, 2.0),
+            ("jpa-writer", "pool_waiting"): np.where(second, 2000.0, 0.0),
+        }
+    )
+    assert found.first is None
+    assert found.nearest is not None
+    assert found.nearest.resource == "host-cpu"
+
+
 def test_every_resource_has_a_planted_case() -> None:
     assert set(PLANTED) == set(RESOURCES)
 
@@ -45,6 +69,7 @@ def test_a_resource_at_its_limit_is_named_with_its_evidence(resource: str) -> No
     assert (found.first.resource, found.first.component) == (resource, component)
     assert words in found.first.evidence
     assert found.others == ()
+    assert found.nearest is None
 
 
 @pytest.mark.parametrize("resource", PLANTED)

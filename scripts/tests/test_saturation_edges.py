@@ -20,6 +20,7 @@ from planted_load import (
     healthy,
     look,
 )
+from writepath.result.capacity import LimitedBy
 from writepath.saturation import limited_by
 
 if TYPE_CHECKING:
@@ -141,9 +142,10 @@ def test_one_reading_alone_says_nothing() -> None:
 
 
 def test_without_any_series_nothing_is_said() -> None:
-    assert limited_by({}, CORES, GENERATOR).first is None
+    nothing = LimitedBy(first=None)
+    assert limited_by({}, CORES, GENERATOR) == nothing
     empty = np.empty(0)
-    assert limited_by(dict.fromkeys(healthy(), (empty, empty)), CORES, GENERATOR).first is None
+    assert limited_by(dict.fromkeys(healthy(), (empty, empty)), CORES, GENERATOR) == nothing
 
 
 @pytest.mark.parametrize("missing", healthy())

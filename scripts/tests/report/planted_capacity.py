@@ -22,6 +22,9 @@ SECONDS = 20.0
 LADDER = (250.0, 500.0, 1000.0, 2000.0, 4000.0)
 CLOSE = 1.05
 FASTEST = 8000.0
+NEAREST = records.Saturated(
+    resource="host-cpu", component="host", evidence="the host's 2 processors were 84% busy"
+)
 README = (
     "# Project\n\n<!-- results:capacity:begin -->\nnone yet\n<!-- results:capacity:end -->\n\n"
     "<!-- results:default:begin -->\n<!-- results:default:end -->\n"
@@ -263,7 +266,8 @@ def one_hold(
         limited = records.LimitedBy(
             first=None if path.limit is None else records.Saturated(
                 resource=path.limit[0], component=path.limit[1], evidence=path.limit[2]
-            )
+            ),
+            nearest=NEAREST if path.limit is None else None,
         )  # fmt: skip
     return records.Hold(
         number=number, kind=kind, rate_per_s=rate, seconds=SECONDS, started_at=STARTED,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from report.planted_capacity import LADDER, Planted
+from report.planted_capacity import LADDER, NEAREST, Planted
 from report.planted_paths import PATHS, Path_
 from writepath import result
 from writepath.report.capacity_card import card
@@ -16,7 +16,7 @@ from writepath.report.capacity_cost import cost, p99_at, passed_at
 from writepath.report.capacity_evidence import holds, validity
 from writepath.report.capacity_figures import CapacityFigures, capacity_figures
 from writepath.report.capacity_raw import CapacityData
-from writepath.report.capacity_tables import capacity, costs, limit_in_words, overload
+from writepath.report.capacity_tables import capacity, costs, limit_in_words, limited, overload
 from writepath.report.exports import csv
 from writepath.report.model import Table, shown
 from writepath.result import capacity as records
@@ -198,6 +198,15 @@ def test_limited_by_is_the_most_frequent_first_resource_beside_the_bracket(tmp_p
     assert limit_in_words(jpa.limited) == "processors of the host, 6 of 6"
     assert jpa.limited.first is not None
     assert jpa.limited.first.evidence == "jpa-writer used 1.42 of 2 cores"
+
+
+def test_where_nothing_was_at_its_limit_what_came_nearest_is_told_with_its_evidence(tmp_path: Path) -> None:
+    figures = figures_of(tmp_path)
+    words = "nothing seen at its limit, nearest processors of the host"
+    assert column(capacity(figures), "capacity_limited_by")[3] == words
+    told = limited(figures)
+    (row,) = (one for one in range(len(told.rows)) if column(told, "limited_by")[one] == words)
+    assert column(told, "limited_evidence")[row] == NEAREST.evidence
 
 
 def test_a_failure_the_generator_could_explain_says_so_first(tmp_path: Path) -> None:

@@ -79,6 +79,21 @@ def test_what_no_fraction_gives_is_found(edge: tuple[Hold, HoldData]) -> None:
     assert found.startswith("limited_by=disk of host ≠ ")
 
 
+def test_what_came_nearest_is_looked_at_where_a_record_tells_it() -> None:
+    _, kept = sampled(0)
+    total, busy = kept.values()
+    half = {**kept, ("host", "busy_seconds"): replace(busy, value=total.value / 2)}
+    record, data = made(half), data_of(half)
+    assert record.limited_by is not None
+    assert record.limited_by.nearest is not None
+    assert list(of_limit(record, data, CORES)) == []
+    older = replace(record, limited_by=LimitedBy(first=None))
+    assert list(of_limit(older, data, CORES)) == []
+    told = replace(record.limited_by.nearest, evidence="the host's 2 processors were 85% busy")
+    (found,) = of_limit(replace(record, limited_by=LimitedBy(first=None, nearest=told)), data, CORES)
+    assert found.startswith("limited_by evidence 'the host's 2 processors were 85% busy' ≠ ")
+
+
 def test_a_time_that_is_a_little_before_its_plan_is_none() -> None:
     times = of([0.0] * 20, 20)
     latency = Latency(min=-0.051, mean=0.0, median=0.0, p95=None, p99=None, max=0.0)

@@ -132,7 +132,7 @@ def _burst(figures: CapacityFigures, queue: VariantFigures) -> str:
         and (seconds := hold.drain_seconds if hold.drain_seconds is not None else hold.backlog.work_seconds)
         is not None
     ]  # fmt: skip
-    held = short(figures.suite.hold_seconds)
+    held = f"{figures.suite.hold_seconds:g}"
     words = f"Bursts up to {about(queue.burst)}"
     if not waits:
         return f"{words}, if delay is acceptable: the backlog grows all the while."

@@ -48,6 +48,7 @@ class Limit:
     holds: int
     generator_bound: int  # of the holds, those the generator could explain
     others: tuple[str, ...] = ()  # resources seen at their limit, too
+    nearest: Saturated | None = None  # where nothing was seen at its limit: what most often came closest
     reasons: tuple[str, ...] = ()  # of the first of these holds
 
 
@@ -187,22 +188,29 @@ def _limit(found: Sequence[Found], brackets: Sequence[Bracket], good: Callable[[
         if hold.verdict != "noise" and hold.rate_per_s == bracket.first_fail_per_s and not good(hold)
     ]
     seen = [hold.limited_by for hold in failing if hold.limited_by is not None]
-    firsts = [limited.first for limited in seen if limited.first is not None]
-    counted = Counter((first.resource, first.component) for first in firsts)
-    most = counted.most_common(1)
-    first = next((f for f in firsts if most and (f.resource, f.component) == most[0][0]), None)
+    first, times = _most_frequent(limited.first for limited in seen)
+    nearest, _ = _most_frequent(limited.nearest for limited in seen)
     others = dict.fromkeys(
         other.resource for limited in seen for other in (*((limited.first,) if limited.first else ()), *limited.others)
         if first is None or other.resource != first.resource
     )  # fmt: skip
     return Limit(
         first=first,
-        times=most[0][1] if most else 0,
+        times=times,
         holds=len(failing),
         generator_bound=sum(hold.generator_bound for hold in failing),
         others=tuple(others),
         reasons=failing[0].reasons if failing else (),
+        nearest=nearest if first is None else None,
     )
+
+
+def _most_frequent(seen: Iterable[Saturated | None]) -> tuple[Saturated | None, int]:
+    """The resource seen most often, as it was seen first, and how often; None where there is none."""
+    known = [one for one in seen if one is not None]
+    for named, times in Counter((one.resource, one.component) for one in known).most_common(1):
+        return next(one for one in known if (one.resource, one.component) == named), times
+    return None, 0
 
 
 def _twin_ratios(data: CapacityData) -> tuple[float, ...]:

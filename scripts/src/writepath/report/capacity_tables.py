@@ -102,10 +102,14 @@ def limit_in_words(limit: Limit) -> str:
     """`connection pool (jpa-writer), 2 of 3`; the generator first where it could be why."""
     if not limit.holds:
         return "not reached"
-    words = UNSEEN if limit.first is None else resource_in_words(limit.first)
+    words = _unseen(limit.nearest) if limit.first is None else resource_in_words(limit.first)
     if limit.holds > 1 and limit.first is not None:
         words += f", {limit.times} of {limit.holds}"
     return f"perhaps the generator; {words}" if limit.generator_bound else words
+
+
+def _unseen(nearest: Saturated | None) -> str:
+    return UNSEEN if nearest is None else f"{UNSEEN}, nearest {resource_in_words(nearest)}"
 
 
 def resource_in_words(found: Saturated) -> str:
@@ -133,6 +137,7 @@ def limited(figures: CapacityFigures) -> Table:
         if one.burst.blocks != one.sustained.blocks:
             brackets.append(("burst", one.burst, one.burst_limited))
         for name, found, limit in brackets:
+            seen = limit.first or limit.nearest
             rows.append(
                 Row(
                     cells=(
@@ -141,7 +146,7 @@ def limited(figures: CapacityFigures) -> Table:
                         Cell(figure=found.first_fail),
                         text("; ".join(limit.reasons) or ABSENT),
                         text(limit_in_words(limit)),
-                        text(limit.first.evidence if limit.first else ABSENT),
+                        text(seen.evidence if seen else ABSENT),
                         text(", ".join(RESOURCES.get(other, other) for other in limit.others) or ABSENT),
                     )
                 )
@@ -150,7 +155,8 @@ def limited(figures: CapacityFigures) -> Table:
         key="limited",
         title="Limited by",
         caption="The resource that was at its limit first, in the holds that failed next to the last pass; and"
-        " in how many of them. Why and evidence are those of one such hold.",
+        " in how many of them; nearest: of those that stayed below, the one that used most of its limit over the whole"
+        " hold. Why and evidence are those of one such hold.",
         columns=LIMITED_COLUMNS,
         rows=tuple(rows),
     )

@@ -82,8 +82,9 @@ def show(given: Card, to: Console) -> None:
 
 
 def short(value: float) -> str:
-    """Two digits, for a sentence."""
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - where two digits end
+    """Two digits of what was measured, for a sentence: `0.34`, `26`, `48,000`."""
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"  # noqa: PLR2004 - where two digits end
 
 
 def listed(words: Iterable[str]) -> str:

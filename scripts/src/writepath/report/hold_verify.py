@@ -231,8 +231,9 @@ def of_limit(hold: Hold, data: HoldData, cores: int) -> Iterator[str]:
 
 
 def _differing(recorded: LimitedBy, derived: LimitedBy) -> Iterator[str]:
-    mine = [one for one in (derived.first, *derived.others) if one is not None]
-    theirs = [one for one in (recorded.first, *recorded.others) if one is not None]
+    nearest = None if recorded.nearest is None else derived.nearest  # older records do not tell it
+    mine = [one for one in (derived.first, *derived.others, nearest) if one is not None]
+    theirs = [one for one in (recorded.first, *recorded.others, recorded.nearest) if one is not None]
     if [(one.resource, one.component) for one in mine] != [(one.resource, one.component) for one in theirs]:
         names = [", ".join(f"{one.resource} of {one.component}" for one in of) for of in (theirs, mine)]
         yield f"limited_by={names[0] or 'nothing'} ≠ {names[1] or 'nothing'} of the samples"

@@ -120,7 +120,7 @@ def _beside(figures: QueriesFigures) -> list[Line]:
         for words, some in ((f"within {number(slo_ms)} ms with", held), ("not with", lost))
         if some
     ]
-    text = f"Half of its own rate beside {short(writes)} writes/s: {'; '.join(said)}."
+    text = f"Half of its own rate beside {writes:g} writes/s: {'; '.join(said)}."
     return [Line(text=text, folders=_folders(*known))]
 
 

@@ -67,6 +67,7 @@ class LimitedBy:
 
     first: Saturated | None  # null: none was seen at its limit
     others: tuple[Saturated, ...] = ()
+    nearest: Saturated | None = None  # where nothing was: what used most of its limit, over the whole load
 
 
 @dataclass(frozen=True, kw_only=True)

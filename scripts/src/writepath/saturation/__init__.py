@@ -49,15 +49,20 @@ def limited_by(
 ) -> LimitedBy:
     """series: by component and metric, moments (epoch ms) and values, of the load alone; cores: of the host."""
     sampled = Sampled(series=series)
-    found = _begun([*rules.of_the_host(sampled, cores), *rules.of_parts(sampled), *queues.of(sampled)])
+    signals = [*rules.of_the_host(sampled, cores), *rules.of_parts(sampled), *queues.of(sampled)]
+    found = _begun(signals)
     host_is_full = any(signal.resource == rules.HOST_CPU for _, signal in found)
     if not host_is_full:  # else the generator's lack of processor is the host's
-        found += _begun([*rules.of_the_generator(sampled)])
+        ours = [*rules.of_the_generator(sampled)]
+        signals += ours
+        found += _begun(ours)
     ordered = [_told(signal, begin, sampled) for begin, signal in _in_order(found, sampled.span_ms)]
     late = None if host_is_full else rules.lateness(generator)
     if late is not None and all(each.resource != rules.GENERATOR for each in ordered):
         ordered.append(late)  # last: when it was late, the record does not say
-    return LimitedBy(first=ordered[0] if ordered else None, others=tuple(ordered[1:]))
+    if not ordered:
+        return LimitedBy(first=None, nearest=_nearest(signals, sampled.start_ms))
+    return LimitedBy(first=ordered[0], others=tuple(ordered[1:]))
 
 
 def _begun(signals: list[Signal]) -> list[tuple[float, Signal]]:
@@ -78,6 +83,22 @@ def _in_order(found: list[tuple[float, Signal]], span_ms: float) -> Iterator[tup
             for each in left
             if (each[1].resource, each[1].component) != (signal.resource, signal.component)
         ]
+
+
+def _nearest(signals: list[Signal], start_ms: float) -> Saturated | None:
+    """That which used most of its limit over the whole load; None where nothing was used at all."""
+    share, signal = max(
+        ((_share(each), each) for each in signals), key=lambda each: each[0], default=(0.0, None)
+    )
+    if signal is None or not share:
+        return None
+    return Saturated(resource=signal.resource, component=signal.component, evidence=signal.words(start_ms))
+
+
+def _share(signal: Signal) -> float:
+    """Of its threshold, on average; a moment beyond counts as full, for one long queue is no limit."""
+    of_limit = signal.used.value / signal.threshold
+    return float(of_limit.clip(max=1.0).mean()) if of_limit.size else 0.0
 
 
 def _told(signal: Signal, begin_ms: float, sampled: Sampled) -> Saturated:
