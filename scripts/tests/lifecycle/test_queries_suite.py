@@ -70,6 +70,7 @@ class FakeReadings:
     interrupted: int | None = None
     clock_s: float = 0.0  # a reading takes 100 s
     made: list[str] = field(default_factory=list)
+    made_beside: list[str] = field(default_factory=list)
     specs: list[ReadSpec] = field(default_factory=list)
 
     def execute(self, spec: ReadSpec, bench: Bench) -> Read:
@@ -89,6 +90,12 @@ class FakeReadings:
         save_read(read, spec.folder)
         if number == self.interrupted:
             raise KeyboardInterrupt
+        return read
+
+    def beside_again(self, found: Read, spec: ReadSpec, _: Bench) -> Read:
+        self.made_beside.append(str(spec.folder.relative_to(spec.folder.parents[1])))
+        read = replace(found, beside=self.beside.get(len(self.made_beside), RIGHT))
+        save_read(read, spec.folder)
         return read
 
 
@@ -155,7 +162,9 @@ def run(
     asked: QueriesPlan, fake: FakeReadings, to: io.StringIO | None = None
 ) -> tuple[int, QueriesSuite, Path]:
     progress = Progress(console=Console(file=to or io.StringIO(), width=300), clock=lambda: fake.clock_s)
-    code, folder = suite.run(asked, FakeRuntime(), progress, fake.execute)
+    code, folder = suite.run(
+        asked, FakeRuntime(), progress, suite.Makers(whole=fake.execute, beside=fake.beside_again)
+    )
     return code, load_suite(folder), folder
 
 
@@ -242,15 +251,39 @@ def test_a_reading_left_to_noise_is_made_again(tmp_path: Path) -> None:
     assert (code, fake.made, len(after.reads)) == (0, [order[1]], len(order))
 
 
-def test_a_reading_whose_searches_beside_writes_were_left_to_noise_is_made_again(tmp_path: Path) -> None:
+def test_where_noise_left_only_searches_beside_writes_they_alone_are_made_again(tmp_path: Path) -> None:
     said_to = io.StringIO()
-    code, _, _ = run(plan(tmp_path), FakeReadings(beside={2: replace(RIGHT, noise=("3% stolen",))}), said_to)
+    noisy = {2: replace(RIGHT, noise=("3% stolen",))}
+    code, before, folder = run(plan(tmp_path), FakeReadings(beside=noisy), said_to)
     assert code == 3
     assert "3,000 of 3,000 writes found, in noise" in said_to.getvalue()
+    spoilt = folder / before.reads[1].folder
+    for name in ("alone", "beside", "beside-writes", "alone-noise-1", "logs", "hold-01"):
+        (spoilt / name).mkdir()
     fake = FakeReadings()
     code, after, _ = run(plan(tmp_path, resumed=True), fake)
-    order = [name for block in after.blocks for name in block]
-    assert (code, fake.made, len(after.reads)) == (0, [order[1]], len(order))
+    assert (code, fake.made, fake.made_beside) == (0, [], [before.reads[1].folder])
+    assert {line.folder for line in after.reads} == {line.folder for line in before.reads}
+    assert {path.name for path in spoilt.iterdir()} == {
+        "hold-01", "read.json", "alone-replaced-1", "beside-replaced-1", "beside-writes-replaced-1",
+        "alone-noise-1-replaced-1", "logs-replaced-1",
+    }  # fmt: skip
+
+
+def test_searches_beside_writes_that_noise_spoils_again_stay_left(tmp_path: Path) -> None:
+    noisy = replace(RIGHT, noise=("3% stolen",))
+    run(plan(tmp_path), FakeReadings(beside={2: noisy}))
+    for _ in range(2):
+        fake = FakeReadings(beside={1: noisy})
+        code, _, _ = run(plan(tmp_path, resumed=True), fake)
+        assert (code, fake.made, len(fake.made_beside)) == (3, [], 1)
+
+
+def test_a_reading_of_which_noise_left_a_hold_too_is_made_again_whole(tmp_path: Path) -> None:
+    run(plan(tmp_path), FakeReadings(noisy=(2,), beside={2: replace(RIGHT, noise=("3% stolen",))}))
+    fake = FakeReadings()
+    code, _, _ = run(plan(tmp_path, resumed=True), fake)
+    assert (code, len(fake.made), fake.made_beside) == (0, 1, [])
 
 
 def test_nothing_is_resumed_where_nothing_is_left(tmp_path: Path) -> None:

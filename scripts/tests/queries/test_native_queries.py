@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from writepath.queries import beside, rounds, suite
 from writepath.queries.suite import QueriesPlan
 from writepath.registry import Phase, Questions, Scenario, Suite
 from writepath.result import Code
-from writepath.result.queries import load_read, load_suite
+from writepath.result.queries import load_read, load_suite, save_read
 from writepath.run import visible, withheld
 from writepath.runtime.choose import choose
 from writepath.suite.common import INTERRUPTED
@@ -129,8 +130,29 @@ def test_two_paths_hold_the_same_posts_find_the_same_and_carry_searches_beside_w
         _every_answer_was_right(read, folder)
     assert len({read.loading.digest for read in reads.values() if read.loading}) == 1
     assert len({read.hits for read in reads.values()}) == 1
+    _made_again_beside_writes(folder / "jpa-bigram" / "block-01", tmp_path, runtime)
     commands._show_tables(tmp_path, folder)  # noqa: SLF001 - what a command does last must not fail on such a folder
     assert "Traceback" not in capsys.readouterr().out
+
+
+def _made_again_beside_writes(place: Path, root: Path, runtime: Runtime) -> None:
+    """Noise is planted in its searches beside writes: RESUME makes them alone, in a new store, and all else stays."""
+    before = load_read(place)
+    assert before.beside is not None
+    save_read(replace(before, beside=replace(before.beside, noise=("planted",))), place)
+    said = io.StringIO()
+    code, folder = suite.run(
+        plan(root, resumed=True), runtime, Progress(console=Console(file=said, width=200))
+    )
+    after = load_read(place)
+    assert (code, place.is_relative_to(folder)) == (0, True), said.getvalue()
+    _every_answer_was_right(after, folder)
+    assert replace(after, beside=None) == replace(before, beside=None)
+    assert after.beside is not None
+    assert (after.beside.noise, after.beside.host, after.beside.code) == ((), before.host, before.code)
+    for name in (beside.ALONE, beside.BESIDE, beside.WRITES, beside.LOGS):
+        assert (place / name).is_dir()
+        assert (place / f"{name}-replaced-1").is_dir()
 
 
 def _every_answer_was_right(read: Read, folder: Path) -> None:

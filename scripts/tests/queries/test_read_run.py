@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,11 +16,13 @@ from queries.fake_posts import FakePosts, Lies
 from writepath.load.dataset import generate
 from writepath.progress import Progress
 from writepath.queries import rounds
+from writepath.queries.beside import set_aside
 from writepath.queries.corpus import Corpus
-from writepath.queries.read_run import ReadSpec, execute
+from writepath.queries.read_run import ReadSpec, beside_again, execute
 from writepath.registry import Phase, Scenario
 from writepath.result import Code
-from writepath.result.queries import load_read
+from writepath.result.capacity import Bracket
+from writepath.result.queries import load_read, save_read
 from writepath.run import host
 from writepath.run.host import CanaryCage
 from writepath.run.runner import Bench
@@ -97,11 +99,10 @@ def no_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "WARM_UP_S", 0.0)
 
 
-def reading(tmp_path: Path, lies: Lies) -> tuple[Read, Runtime]:
-    runtime = Runtime(lies=lies)
+def asked(tmp_path: Path, runtime: Runtime, said: io.StringIO | None = None) -> tuple[ReadSpec, Bench]:
     bench = Bench(
         runtime=runtime,  # type: ignore[arg-type]
-        progress=Progress(console=Console(file=io.StringIO())),
+        progress=Progress(console=Console(file=said or io.StringIO(), width=300)),
         cage=CanaryCage(folder=tmp_path),
         host=host.facts(tmp_path),
         content=tmp_path / "content.json",
@@ -125,9 +126,41 @@ def reading(tmp_path: Path, lies: Lies) -> tuple[Read, Runtime]:
         corpus=Corpus.of(DATASET, 1_000, ("영화", "감동"), 1),
         rounds=2,
     )
+    return spec, bench
+
+
+def reading(tmp_path: Path, lies: Lies) -> tuple[Read, Runtime]:
+    runtime = Runtime(lies=lies)
+    spec, bench = asked(tmp_path, runtime)
     read = execute(spec, bench)
     assert load_read(spec.folder) == read
     return read, runtime
+
+
+@pytest.mark.parametrize(
+    ("digest", "words"),
+    [(None, "its speed would be that of another search"), ("f" * 64, "the store holds other posts now")],
+)
+def test_searches_beside_writes_that_cannot_be_made_again_leave_the_reading_as_it_was(
+    tmp_path: Path, digest: str | None, words: str
+) -> None:
+    made, _ = reading(tmp_path, Lies(oldest_first=True))
+    assert made.loading is not None
+    loaded = made.loading if digest is None else replace(made.loading, digest=digest)
+    found = replace(
+        made,
+        outcome="finished",
+        loading=loaded,
+        capacity=Bracket(last_pass_per_s=40.0, first_fail_per_s=41.0, at_least=False, holds=5),
+    )
+    said, runtime = io.StringIO(), Runtime(lies=Lies(miscount=1))
+    spec, bench = asked(tmp_path, runtime, said)
+    set_aside(spec.folder)
+    save_read(found, spec.folder)
+    assert beside_again(found, spec, bench) == found == load_read(spec.folder)
+    assert "searches beside writes were not made again" in said.getvalue()
+    assert words in said.getvalue()
+    assert runtime.events == ["logs", "stop"]
 
 
 def test_a_total_that_is_not_the_oracles_ends_the_reading_before_any_round(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ class Planted:
     stamp: str = STAMP
     seed: int = 1
     commits: tuple[str, ...] = ("a" * 40,)  # by block, the last one for the rest
+    hosts: tuple[str, ...] = ("Testor 3000",)  # processors, likewise
     failed: tuple[tuple[str, int], ...] = ()  # variant and block of searches that failed
     suite: str = "capacity"
     scale: float = 1.0  # of all rates
@@ -133,7 +134,7 @@ class Planted:
             outcome="finished", error=None,
             durability=result.Durability(level=path.level, settings={"fsync": "on"}),
             host=result.Host(
-                cpu_model="Testor 3000", cores=2, memory_bytes=8 << 30, kernel="6.1", filesystem="ext4"
+                cpu_model=_of(self.hosts, block), cores=2, memory_bytes=8 << 30, kernel="6.1", filesystem="ext4"
             ),
             versions={"postgresql": "18.6"},
         )  # fmt: skip
@@ -142,7 +143,7 @@ class Planted:
         return searched(search, path, self.scale)
 
     def _code(self, block: int) -> result.Code:
-        return result.Code(commit=self.commits[min(block, len(self.commits)) - 1], dirty=False)
+        return result.Code(commit=_of(self.commits, block), dirty=False)
 
     def _ceilings(self, block: int) -> records.Ceilings:
         found = [
@@ -175,6 +176,10 @@ class Planted:
             overrides={}, dataset=dataset(self.seed), code=self._code(1), blocks=(order,) * self.blocks,
             searches=lines, ceilings=tools,
         )  # fmt: skip
+
+
+def _of(by_block: tuple[str, ...], block: int) -> str:
+    return by_block[min(block, len(by_block)) - 1]
 
 
 def searched(search: records.Search, path: Path_, scale: float = 1.0) -> records.Search:

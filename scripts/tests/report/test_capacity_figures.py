@@ -86,7 +86,9 @@ def test_a_path_that_passed_nothing_has_no_capacity_and_is_said_so(tmp_path: Pat
     assert lines_of(figures)[0] == "JPA carried none of the rates tried at this SLO."
 
 
-def test_ranges_that_overlap_are_a_tie_and_shown_as_one(tmp_path: Path) -> None:
+def test_paths_of_which_neither_carries_more_in_every_block_are_a_tie_and_shown_as_one(
+    tmp_path: Path,
+) -> None:
     tie = next(line for line in card(figures_of(tmp_path)).lines if line.tie)
     assert tie.text.startswith("A tie with JPA: Elasticsearch, 1 shard (~2,300/s).")
     assert {folder.split("/")[0] for folder in tie.folders} == {"jpa", "elasticsearch-1s0r"}
@@ -269,14 +271,16 @@ def test_where_no_bytes_are_known_there_is_no_column_of_them(tmp_path: Path) -> 
     assert [column.key for column in unknown.columns] == known[:-1]
 
 
-def test_a_share_is_of_the_lowest_ceiling_and_of_the_brokers(tmp_path: Path) -> None:
+def test_a_share_is_of_the_lowest_ceiling_and_of_the_brokers_in_the_same_block(tmp_path: Path) -> None:
     figures = figures_of(tmp_path)
     queue = figures.variants[1]
-    stored, accepted = (share(figures, queue, accepting=accepting) for accepting in (False, True))
-    assert stored is not None
-    assert accepted is not None
-    assert stored.median == pytest.approx(100 * queue.sustained.per_s / (22_100 * 1.02))
-    assert accepted.median == pytest.approx(100 * queue.burst.per_s / (30_900 * 1.02))
+    for accepting, carried, ceiling_per_s in ((False, queue.sustained, 22_100), (True, queue.burst, 30_900)):
+        found = share(figures, queue, accepting=accepting)
+        assert found is not None
+        by_block = [
+            100 * per_s / (ceiling_per_s * (1 + block / 100)) for block, per_s in carried.by_block.items()
+        ]
+        assert (found.low, found.median, found.high) == pytest.approx(tuple(sorted(by_block)))
 
 
 def test_an_unstable_hold_is_called_so_in_words(tmp_path: Path) -> None:

@@ -252,6 +252,26 @@ def test_times_beside_writes_that_were_not_warmed_up_are_not_shown_but_what_was_
     assert cost["cost_write_p99_ms"] == "–"
 
 
+def test_searches_beside_writes_that_were_made_again_by_themselves_name_host_and_commit(
+    tmp_path: Path,
+) -> None:
+    def later(read: Read) -> Read:
+        assert read.beside is not None
+        assert read.host is not None
+        host = replace(read.host, cpu_model="Testor 4000")
+        return replace(read, beside=replace(read.beside, host=host, code=replace(read.code, commit="c" * 40)))
+
+    figures = figures_of(tmp_path, blocks=1)
+    assert not any("by itself" in note for note in table_of(figures, "beside_writes").notes)
+    found = changed(figures, "jpa", later)
+    assert (
+        "JPA, block 1: made again by itself, on Testor 4000, because noise had spoilt it."
+        in table_of(found, "beside_writes").notes
+    )
+    (line,) = lines(table_of(found, "fingerprint"), fact="searches beside writes, block 1, made again on")
+    assert (line["fact_value"], line["fact_variants"]) == ("Testor 4000, commit cccccccccccc", "jpa")
+
+
 def test_searches_beside_writes_are_set_against_searches_alone(tmp_path: Path) -> None:
     (line,) = lines(table_of(figures_of(tmp_path), "beside_writes"), variant="JPA")
     assert (line["alone_p99_ms"], line["beside_p99_ms"], line["beside_times"]) == ("120", "180", "1.50")

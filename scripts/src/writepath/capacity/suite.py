@@ -84,6 +84,7 @@ class _Suite(Blocks[CapacitySuite]):
 
     def make(self, cell: Cell, bench: Bench) -> None:
         """One search, or the stores' tools."""
+        common.set_aside(cell.folder)
         if cell.name == CEILINGS:
             self._ceilings(cell, bench)
         else:

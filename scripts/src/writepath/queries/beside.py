@@ -29,6 +29,7 @@ from writepath.result.queries import Beside
 from writepath.run import figures as measured
 from writepath.run import loading, visible, withheld
 from writepath.run.draft import required
+from writepath.suite import common
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,7 @@ WRITING = Scenario(name="writes", script="k6/scenarios/ramp.js", phases=())
 REQUESTS = 200  # searches, at least: fewer carry no p95
 SCRIPT = "k6/scenarios/beside.js"
 ALONE, BESIDE, WRITES = "alone", "beside", "beside-writes"  # folders
+LOGS = "logs"
 WARM_UP, WARM_UP_WRITES = "beside-warm-up", "beside-warm-up-writes"  # likewise, while a stage lasts
 CONTENT_FILE = "content.json"
 
@@ -127,6 +129,23 @@ def beside(capacity_per_s: float, meeting: Meeting) -> Beside:
         wrong_answers=_wrong(alone) + _wrong(searched),
         noise=tuple(dict.fromkeys((*noise_alone, *noise))),
     )
+
+
+def warm_searches(capacity_per_s: float, meeting: Meeting) -> None:
+    """What a search for capacity leaves warm, on a stack that has searched for none. Nothing stays of it."""
+    rig, rate = meeting.rig, rounded(SHARE * capacity_per_s)
+    seconds = 2 * WARM_UP_S
+    rig.bench.progress.phase(f"warm-up of searches, {seconds:.0f} s")
+    quiet = searching(rig, meeting.questions, added_meanwhile=False)
+    load(quiet, _searches(meeting, rate, seconds), rig.spec.folder / WARM_UP)
+    shutil.rmtree(rig.spec.folder / WARM_UP)
+
+
+def set_aside(folder: Path) -> None:
+    """What these loads left in a reading's folder, and the logs of their stack; kept beside what will replace it."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith((ALONE, BESIDE, LOGS)) and "-replaced-" not in path.name:
+            common.set_aside(path)
 
 
 def undisturbed(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from writepath.capacity import kept
 from writepath.capacity.search_run import SearchSpec, make_holds, require_promise, require_whole, verified
-from writepath.errors import StartError
+from writepath.errors import InvalidRunError, StartError, WritepathError
 from writepath.queries import asking, loading, rounds
 from writepath.queries import beside as besides
 from writepath.queries.answers import Client
@@ -85,8 +85,38 @@ def execute(spec: ReadSpec, bench: Bench) -> Read:
         Client(rig.stack.base_url) as client,
     ):
         _prepare(state, rig)
+        state.save()
         _ask(state, rig, client)
     return required(state.saved)
+
+
+def beside_again(found: Read, spec: ReadSpec, bench: Bench) -> Read:
+    """The same reading, its searches beside writes made anew on a stack of their own that holds the same posts.
+
+    What could not be made is said, and stays left to noise; read.json is changed when all is known.
+    """
+    capacity = required(found.capacity).last_pass_per_s
+    try:
+        with kept.rigged(spec, bench) as rig, Client(rig.stack.base_url) as client:
+            state = Draft(spec=spec, bench=bench)
+            _prepare(state, rig)
+            _require_same_posts(found, state)
+            meeting, _ = _meeting(state, rig, client)
+            rounds.restart(rig, spec.corpus.documents.post_id(0), client)
+            besides.warm_searches(required(capacity), meeting)
+            made = besides.beside(required(capacity), meeting)
+    except WritepathError as error:
+        bench.progress.say(f"  searches beside writes were not made again: {error}")
+        return found
+    read = replace(found, beside=replace(made, host=bench.host, code=spec.code))
+    save_read(read, spec.folder)
+    return read
+
+
+def _require_same_posts(found: Read, state: Draft) -> None:
+    before, now = required(found.loading).digest, required(state.loading).digest
+    if before != now:
+        raise InvalidRunError(f"the store holds other posts now (digest {now[:8]}…, it was {before[:8]}…)")
 
 
 def _prepare(state: Draft, rig: Rig) -> None:
@@ -98,7 +128,6 @@ def _prepare(state: Draft, rig: Rig) -> None:
     rig.truth.empty()
     documents = state.spec.corpus.documents
     state.loading = loading.load(documents, rig.truth.store, rig.bench.progress)
-    state.save()
 
 
 def _search_index(rig: Rig) -> str:
@@ -116,9 +145,7 @@ def _search_index(rig: Rig) -> str:
 def _ask(state: Draft, rig: Rig, client: Client) -> None:
     """One client first, then many."""
     spec, corpus, progress = state.spec, state.spec.corpus, rig.bench.progress
-    totals, odd = rounds.totals(corpus, state.mode, client, progress)
-    questions = spec.folder / asking.QUESTIONS_FILE
-    write_questions(corpus.drawn, totals, questions)
+    meeting, odd = _meeting(state, rig, client)
     rounds.restart(rig, corpus.documents.post_id(0), client)
     orders = rounds.orders(corpus.asked, spec.rounds, spec.seed, spec.block)
     state.rounds, hits = rounds.ask(corpus, state.mode, client, orders, progress)
@@ -128,12 +155,19 @@ def _ask(state: Draft, rig: Rig, client: Client) -> None:
     rounds.require_right(state.hits)
     require_whole(rig, "in the rounds")
     state.searcher = asking.searcher(spec, rounds.first_page_ms(state.rounds))
-    asked = asking.searching(rig, questions, added_meanwhile=False)
+    asked = asking.searching(rig, meeting.questions, added_meanwhile=False)
     make_holds(state.searcher, asked, state.holds, state.save)
     capacity = state.searcher.sustained().last_pass_per_s
     if capacity is not None:
-        meeting = besides.Meeting(rig=rig, corpus=corpus, mode=state.mode, questions=questions, client=client)
         state.beside = besides.beside(capacity, meeting)
+
+
+def _meeting(state: Draft, rig: Rig, client: Client) -> tuple[besides.Meeting, list[Hits]]:
+    """With every keyword's total, as it must be found; and the hits that no rule explains."""
+    corpus, questions = state.spec.corpus, state.spec.folder / asking.QUESTIONS_FILE
+    totals, odd = rounds.totals(corpus, state.mode, client, rig.bench.progress)
+    write_questions(corpus.drawn, totals, questions)
+    return besides.Meeting(rig=rig, corpus=corpus, mode=state.mode, questions=questions, client=client), odd
 
 
 def _say(state: Draft, rig: Rig) -> None:

@@ -6,13 +6,14 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from writepath.capacity import resume
-from writepath.result.queries import QUERIES_FILE, load_read, load_suite
+from writepath.result.capacity import unresolved
+from writepath.result.queries import QUERIES_FILE, READ_FILE, load_read, load_suite
 from writepath.suite.resume import unfinished
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from writepath.result.queries import QueriesSuite
+    from writepath.result.queries import QueriesSuite, Read
 
 SAME = (
     *resume.SAME,
@@ -28,6 +29,15 @@ def newest(wanted: QueriesSuite, results: Path) -> tuple[QueriesSuite, Path]:
     return unfinished(
         wanted, paths, load_suite, _left, same=SAME, what="a reading missing, failed or left to noise"
     )
+
+
+def all_but_beside(folder: Path) -> Read | None:
+    """A reading of which noise left nothing but searches alone or beside writes: these can be made again alone."""
+    if not (folder / READ_FILE).is_file():
+        return None
+    read = load_read(folder)
+    whole = read.outcome == "finished" and not unresolved(read.holds)
+    return read if whole and read.beside_left_to_noise else None
 
 
 def _left(index: QueriesSuite, folder: Path) -> QueriesSuite | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath.capacity import said
 from writepath.capacity.suite import BETWEEN_HOLDS_S, CEILINGS, TYPICAL_HOLDS, CapacityPlan, spec_of
-from writepath.queries import read_run, resume
+from writepath.queries import beside, read_run, resume
 from writepath.queries.corpus import Corpus
 from writepath.queries.read_run import ReadSpec
 from writepath.result.capacity import answers
@@ -25,6 +24,7 @@ from writepath.suite import common
 from writepath.suite.blocks import Blocks, Cell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from writepath.progress import Progress
@@ -33,7 +33,17 @@ if TYPE_CHECKING:
 
 LOADED_PER_S = 5_000.0  # posts, with building the search index and reading back: a first guess
 BESIDE_LOADS = 2  # holds' lengths: searches alone, and beside writes
-Execute = Callable[[ReadSpec, "Bench"], Read]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Makers:
+    """What a suite does not do itself."""
+
+    whole: Callable[[ReadSpec, Bench], Read]
+    beside: Callable[[Read, ReadSpec, Bench], Read]
+
+
+REAL = Makers(whole=read_run.execute, beside=read_run.beside_again)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +66,19 @@ class _Suite(Blocks[QueriesSuite]):
 
     plan: QueriesPlan
     corpus: Corpus
-    execute: Execute
+    makers: Makers
 
     def make(self, cell: Cell, bench: Bench) -> None:
-        """One reading."""
+        """One reading, or of one that is there the searches beside writes."""
         began = time.monotonic()
         spec = ReadSpec(**vars(spec_of(cell, self.plan)), corpus=self.corpus, rounds=self.plan.rounds)
-        read = self.execute(spec, bench)
+        found = resume.all_but_beside(cell.folder)
+        if found is None:
+            common.set_aside(cell.folder)
+            read = self.makers.whole(spec, bench)
+        else:
+            beside.set_aside(cell.folder)
+            read = self.makers.beside(found, spec, bench)
         line = self.line(cell, read, time.monotonic() - began)
         self.index = dataclasses.replace(self.index, reads=(*self.index.reads, line))
         self.progress.ended(_word(read), _said(read))
@@ -77,9 +93,7 @@ class _Suite(Blocks[QueriesSuite]):
         return common.worst({"found": 0, "open": 3}.get(_word(read), 1) for read in reads)
 
 
-def run(
-    plan: QueriesPlan, runtime: Runtime, progress: Progress, execute: Execute = read_run.execute
-) -> tuple[int, Path]:
+def run(plan: QueriesPlan, runtime: Runtime, progress: Progress, makers: Makers = REAL) -> tuple[int, Path]:
     """All readings. The exit code, or 130 where the user stopped it, and the suite run's folder."""
     progress.say(f"finding by brute force what searches over {plan.documents:,} posts must find")
     corpus = Corpus.of(plan.dataset, plan.documents, plan.keywords, plan.seed)
@@ -92,7 +106,7 @@ def run(
         index=index,
         save=save_suite,
         corpus=corpus,
-        execute=execute,
+        makers=makers,
     )
     loads_s = (TYPICAL_HOLDS + BESIDE_LOADS) * (plan.hold_seconds + BETWEEN_HOLDS_S)
     progress.load_seconds = plan.documents / LOADED_PER_S + loads_s

@@ -9,15 +9,15 @@ import math
 import statistics
 from typing import TYPE_CHECKING
 
-from writepath.report.capacity_cost import cost, passed_at
-from writepath.report.capacity_figures import BISECTION
+from writepath.report.capacity_cost import cpu_s_by_block, passed_at
+from writepath.report.capacity_figures import BISECTION, times
 from writepath.report.capacity_tables import LATER, resource_in_words
 from writepath.report.card import Card, Line, listed, short
 from writepath.report.model import number
 from writepath.report.rows import AGAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from writepath.report.capacity_figures import Capacity, CapacityFigures, VariantFigures
     from writepath.report.capacity_raw import Found
@@ -144,30 +144,33 @@ def _burst(figures: CapacityFigures, queue: VariantFigures) -> str:
 
 
 def _cheapest(figures: CapacityFigures) -> Line | None:
-    """At the highest rate that most variants held; a tie where ranges overlap or differ by less than a twentieth."""
+    """At the highest rate that most variants held; a tie with those that are not dearer in every block."""
     rated = [
-        (per_s, [one for one in figures.main if any(passed_at(one, per_s))])
+        (per_s, [one for one in figures.main if all(passed_at(one, per_s))])
         for per_s in sorted(figures.common_rates_per_s, reverse=True)
     ]
     if not rated:
         return None
     per_s, held = max(rated, key=lambda entry: len(entry[1]))
-    known = [(used, one) for one in held if (used := cost(passed_at(one, per_s)).cpu_s) is not None]
+    known = [(used, one) for one in held if (used := cpu_s_by_block(one, per_s))]
     if len(known) < 2:  # noqa: PLR2004 - one alone is not the cheapest of anything
         return None
-    known.sort(key=lambda entry: entry[0].median)
-    low, high = known[0], known[-1]
-    ties = [
-        one
-        for used, one in known
-        if used.low <= low[0].high or used.median <= low[0].median * (1 + BISECTION)
-    ]
+    known.sort(key=lambda entry: statistics.median(entry[0].values()))
+    low, high = known[0][0], known[-1]
+    ties = [one for used, one in known if not _dearer(used, low)]
     first = listed(one.label for one in ties)
     text = (
-        f"Cheapest at {number(per_s)}/s: {first}{', a tie,' if len(ties) > 1 else ''} with {short(low[0].median)} CPU"
-        f" seconds per 1,000 stored writes; dearest: {high[1].label} with {short(high[0].median)}."
+        f"Cheapest at {number(per_s)}/s: {first}{', a tie,' if len(ties) > 1 else ''} with"
+        f" {short(statistics.median(low.values()))} CPU seconds per 1,000 stored writes; dearest: {high[1].label} with"
+        f" {short(statistics.median(high[0].values()))}."
     )
     return Line(text=text, folders=_folders(*(one for _, one in known)), tie=len(ties) > 1)
+
+
+def _dearer(used: Mapping[int, float], low: Mapping[int, float]) -> bool:
+    """In every block, and by more than a twentieth."""
+    by_block = [used[block] / low[block] for block in used.keys() & low.keys()]
+    return bool(by_block) and min(by_block) > 1 and statistics.geometric_mean(by_block) > 1 + BISECTION
 
 
 def _twin(figures: CapacityFigures, twin: VariantFigures) -> Line:
@@ -176,8 +179,10 @@ def _twin(figures: CapacityFigures, twin: VariantFigures) -> Line:
     if of is None or not of.sustained.per_s:
         return Line(text=f"{twin.label}: {about(twin.sustained)}.", folders=twin.folders)
     tie = figures.tie(twin.sustained, of.sustained)
-    share = f"{short(twin.sustained.per_s / of.sustained.per_s)} times what {of.label} carries"
-    words = f"a tie with {of.label}" if tie else share
+    carried = times(twin.sustained, of.sustained).ratio
+    if carried is None:  # where nothing passed in one block and something in another
+        carried = twin.sustained.per_s / of.sustained.per_s
+    words = f"a tie with {of.label}" if tie else f"{short(carried)} times what {of.label} carries"
     less = f" Its 201 promises less: class {twin.level}, not {of.level}." if twin.level > of.level else ""
     text = f"{twin.label}: {about(twin.sustained)}, {words}.{less}"
     return Line(text=text, folders=_folders(twin, of), tie=tie)
@@ -212,7 +217,7 @@ def _resolution(figures: CapacityFigures) -> str:
     percent = short(100 * figures.resolution)
     if not figures.twin_ratios:
         return f"No A/A twin: capacities closer than {percent} % are called a tie."
-    return f"Capacities whose ranges overlap or that differ by less than {percent} % (A/A) are called a tie."
+    return f"A tie: neither carries more in every block, or they differ by less than {percent} % (A/A)."
 
 
 def about(capacity: Capacity) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath import stats
@@ -33,40 +35,50 @@ SHARE_COLUMNS = (
 )
 
 
-def bound(figures: CapacityFigures, variant: SuiteVariant, *, accepting: bool) -> tuple[str, float] | None:
-    """The lowest of the ceilings that bound a path, and its median; None unless all of them were measured.
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """The lowest of the ceilings that bound a path."""
+
+    name: str
+    per_s: dict[int, float]  # by block
+
+
+def bound(figures: CapacityFigures, variant: SuiteVariant, *, accepting: bool) -> Bound | None:
+    """By its median; None unless all of them were measured.
 
     accepting: of what is answered 201, else of what is stored.
     """
     bounds = ceiling_names.of(variant.family, variant.settings)
     found = [
-        (name, spread.median)
+        Bound(name=name, per_s={block: one.writes_per_s for block, one in best(figures, name).items()})
         for name in (bounds.burst if accepting else bounds.sustained)
-        if (spread := stats.spread(one.writes_per_s for one in best(figures, name))) is not None
     ]
-    names = bounds.burst if accepting else bounds.sustained
-    if not found or len(found) < len(names):
+    if not found or not all(one.per_s for one in found):
         return None
-    return min(found, key=lambda entry: entry[1])
+    return min(found, key=lambda one: statistics.median(one.per_s.values()))
 
 
-def best(figures: CapacityFigures, name: str) -> tuple[Ceiling, ...]:
-    """Of each block the tool's best figure, whatever the number of clients."""
-    found = []
-    for block in figures.data.ceilings:
-        own = [ceiling for ceiling in block.ceilings if ceiling.name == name]
+def best(figures: CapacityFigures, name: str) -> dict[int, Ceiling]:
+    """By block the tool's best figure, whatever the number of clients."""
+    found = {}
+    for made in figures.data.ceilings:
+        own = [ceiling for ceiling in made.ceilings if ceiling.name == name]
         if own:
-            found.append(max(own, key=lambda ceiling: ceiling.writes_per_s))
-    return tuple(found)
+            found[made.block] = max(own, key=lambda ceiling: ceiling.writes_per_s)
+    return found
 
 
 def share(figures: CapacityFigures, one: VariantFigures, *, accepting: bool) -> Spread | None:
-    """In percent, of the ceilings' median: its blocks are not the searches'. None without ceiling or capacity."""
+    """In percent, of the ceiling that was measured in the same block. None without ceiling or capacity."""
     ceiling = bound(figures, one.variant, accepting=accepting)
     capacity = one.burst if accepting else one.sustained
     if ceiling is None or not capacity.per_s:
         return None
-    return stats.spread(100 * value / ceiling[1] for value in capacity.blocks)
+    return stats.spread(
+        100 * per_s / ceiling.per_s[block]
+        for block, per_s in capacity.by_block.items()
+        if block in ceiling.per_s
+    )
 
 
 def ceilings(figures: CapacityFigures) -> Table | None:
@@ -74,7 +86,7 @@ def ceilings(figures: CapacityFigures) -> Table | None:
     names = dict.fromkeys(ceiling.name for block in figures.data.ceilings for ceiling in block.ceilings)
     rows = []
     for name in names:
-        found = best(figures, name)
+        found = list(best(figures, name).values())
         first = found[0]
         rows.append(
             Row(
@@ -111,7 +123,7 @@ def shares(figures: CapacityFigures) -> Table | None:
             ceiling = bound(figures, one.variant, accepting=accepting)
             cells = (
                 text("burst" if accepting else "sustained"),
-                text(ABSENT if ceiling is None else ceiling[0]),
+                text(ABSENT if ceiling is None else ceiling.name),
                 Cell(figure=capacity.last_pass),
                 Cell(figure=found),
             )
@@ -121,9 +133,9 @@ def shares(figures: CapacityFigures) -> Table | None:
     return Table(
         key="ceiling_shares",
         title="Share of the ceiling",
-        caption="Capacity by the lowest of the ceilings that bound it: sustained by what the broker delivers and the"
-        " store takes, burst of a queue path by what the broker confirms. The rest is proxy, HTTP, the application"
-        " and the generator on the same host.",
+        caption="Capacity by the lowest of the ceilings that bound it, of the same block: sustained by what the broker"
+        " delivers and the store takes, burst of a queue path by what the broker confirms. The rest is proxy, HTTP, the"
+        " application and the generator on the same host.",
         columns=SHARE_COLUMNS,
         rows=tuple(rows),
     )

@@ -66,6 +66,15 @@ def cost(by_block: Iterable[Sequence[Hold]]) -> Cost:
     )
 
 
+def cpu_s_by_block(one: VariantFigures, rate_per_s: float) -> dict[int, float]:
+    """Of a thousand writes really stored, of all components but the generator; of the blocks that passed the rate."""
+    return {
+        found.search.block: used
+        for found, holds in zip(one.searches, passed_at(one, rate_per_s), strict=True)
+        if holds and (used := _per_1000(holds, _cpu)) is not None
+    }
+
+
 def stored(hold: Hold) -> float:
     """Writes that reached the final store while the load ran."""
     return (

@@ -14,7 +14,7 @@ from writepath.report.rows import AGAIN, VARIANT
 from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.capacity_raw import Found
@@ -177,14 +177,30 @@ def lost_in_words(own: list[Found]) -> str:
 
 def fingerprint(figures: CapacityFigures) -> Table:
     """One line a fact; facts that all searches share are one line."""
-    found = [(one.search.variant, fact) for one in figures.data.searches for fact in search_facts(one.search)]
+    searches = [one.search for one in figures.data.searches]
+    found = [*of_hosts(searches), *((one.variant, fact) for one in searches for fact in search_facts(one))]
     found += [
         ("ceilings", ("version", what, value))
         for tools in figures.data.ceilings
         for what, value in tools.versions.items()
     ]
-    names = (one.search.variant for one in figures.data.searches)
-    return common.of_blocks(suite_facts(figures), found, names)
+    return common.of_blocks(suite_facts(figures), found, *names(searches))
+
+
+def names(searches: Sequence[Search]) -> tuple[list[str], list[str]]:
+    """Of all variants, and of all blocks."""
+    return [one.variant for one in searches], [_block(one) for one in searches]
+
+
+def of_hosts(searches: Sequence[Search]) -> Iterator[tuple[str, common.Fact]]:
+    """Each block's machines; blocks may have been added from another."""
+    for one in searches:
+        if one.host is not None:
+            yield from ((_block(one), fact) for fact in common.of_host(one.host))
+
+
+def _block(search: Search) -> str:
+    return f"block {search.block}"
 
 
 def suite_facts(figures: CapacityFigures) -> Iterator[tuple[str, str]]:
@@ -217,8 +233,6 @@ def suite_facts(figures: CapacityFigures) -> Iterator[tuple[str, str]]:
 
 def search_facts(search: Search) -> Iterator[tuple[str, str, str]]:
     """Of what, name and value."""
-    if search.host is not None:
-        yield from common.of_host(search.host)
     for what, value in search.versions.items():
         yield "version", what, value
     if search.durability is not None:

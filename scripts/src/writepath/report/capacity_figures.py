@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath import stats
+from writepath.comparison import paired
 from writepath.report.rows import DAGGER
 from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from writepath.comparison import Estimate
     from writepath.report.capacity_raw import CapacityData, Found
     from writepath.result import SuiteVariant
     from writepath.result.capacity import Bracket, CapacitySuite, Hold, Saturated
@@ -31,7 +33,7 @@ class Capacity:
     last_pass: Spread | None  # None: no search. A block in which nothing passed counts as 0
     first_fail: Spread | None
     at_least: bool  # the median could be higher: generator or host ended searches
-    blocks: tuple[float, ...]  # last pass of each
+    by_block: Mapping[int, float]  # last pass of each
 
     @property
     def per_s(self) -> float:
@@ -119,12 +121,31 @@ class CapacityFigures:
         return next((one for one in self.variants if one.variant.name == name), None)
 
     def tie(self, one: Capacity, other: Capacity) -> bool:
-        """Whether their ranges overlap, or they differ less than this host can tell."""
-        if one.last_pass is None or other.last_pass is None or not (one.per_s and other.per_s):
+        """Whether neither carries more in every block, or they differ less than this host can tell."""
+        if not (one.per_s and other.per_s):
             return one.per_s == other.per_s
-        apart = max(one.per_s, other.per_s) / min(one.per_s, other.per_s) - 1
-        overlap = one.last_pass.low <= other.last_pass.high and other.last_pass.low <= one.last_pass.high
-        return overlap or apart < self.resolution
+        pairs = _pairs(one, other)
+        more, less = (all(sign * mine > sign * theirs for mine, theirs in pairs) for sign in (1, -1))
+        if more == less:  # of no pair both are so
+            return True
+        found = times(one, other).ratio
+        return bool(found) and max(found, 1 / found) < 1 + self.resolution
+
+    def by_baseline(self, one: VariantFigures) -> Estimate | None:
+        """What it carries by what the baseline does; None of the baseline itself, or without it."""
+        base = self.one(self.suite.baseline)
+        return None if base is None or base is one else times(one.sustained, base.sustained)
+
+
+def times(one: Capacity, other: Capacity) -> Estimate:
+    """The one by the other in the same block, where host and day were the same: above 1 carries more."""
+    mine, theirs = zip(*pairs, strict=True) if (pairs := _pairs(one, other)) else ((), ())
+    return paired(mine, theirs, "higher")
+
+
+def _pairs(one: Capacity, other: Capacity) -> list[tuple[float, float]]:
+    blocks = sorted(one.by_block.keys() & other.by_block.keys())
+    return [(one.by_block[block], other.by_block[block]) for block in blocks]
 
 
 def capacity_figures(data: CapacityData) -> CapacityFigures:
@@ -136,11 +157,14 @@ def capacity_figures(data: CapacityData) -> CapacityFigures:
         data=data,
         variants=variants,
         twin_ratios=_twin_ratios(data),
-        common_rates_per_s=common_rates([one.holds for one in variants]),
+        common_rates_per_s=common_rates(
+            [[one.search.holds for one in variant.searches] for variant in variants]
+        ),
     )
 
 
 def _variant(variant: SuiteVariant, found: tuple[Found, ...]) -> VariantFigures:
+    blocks = [one.search.block for one in found]
     sustained = [bracket for one in found if (bracket := one.search.sustained) is not None]
     burst = [one.search.burst or bracket for one, bracket in zip(found, sustained, strict=True)]
     at_limit = [_worst_p99(one, bracket) for one, bracket in zip(found, sustained, strict=True)]
@@ -148,15 +172,15 @@ def _variant(variant: SuiteVariant, found: tuple[Found, ...]) -> VariantFigures:
         variant=variant,
         searches=found,
         later=any(hold.backlog is not None for one in found for hold in one.search.holds),
-        sustained=_capacity(sustained),
-        burst=_capacity(burst),
+        sustained=_capacity(blocks, sustained),
+        burst=_capacity(blocks, burst),
         p99_at_last_pass=stats.spread(at_limit),
         limited=_limit(found, sustained, lambda hold: hold.verdict == "pass"),
         burst_limited=_limit(found, burst, lambda hold: hold.verdict == "pass" or hold.burst),
     )
 
 
-def _capacity(brackets: Sequence[Bracket]) -> Capacity:
+def _capacity(blocks: Sequence[int], brackets: Sequence[Bracket]) -> Capacity:
     passed = [bracket.last_pass_per_s or 0.0 for bracket in brackets]
     highest = [
         math.inf if bracket.at_least else value for bracket, value in zip(brackets, passed, strict=True)
@@ -165,7 +189,7 @@ def _capacity(brackets: Sequence[Bracket]) -> Capacity:
         last_pass=stats.spread(passed),
         first_fail=stats.spread(bracket.first_fail_per_s for bracket in brackets),
         at_least=bool(passed) and statistics.median(highest) != statistics.median(passed),
-        blocks=tuple(passed),
+        by_block=dict(zip(blocks, passed, strict=True)),
     )
 
 
@@ -231,16 +255,21 @@ def _twin_ratios(data: CapacityData) -> tuple[float, ...]:
 MOST_COMMON = 4
 
 
-def common_rates(by_variant: Sequence[Iterable[Hold]]) -> tuple[float, ...]:
+def common_rates(by_variant: Iterable[Sequence[Iterable[Hold]]]) -> tuple[float, ...]:
     """For each number of variants from all down to two, the highest rate that so many passed; at most four.
 
-    Steps of the ramp count here: they alone are the same for every variant.
+    by_variant: of each the holds, block by block; a rate that it did not pass in every block compares other hosts and
+    days. Steps of the ramp count here: they alone are the same for every variant.
     """
-    rates = [{hold.rate_per_s for hold in holds if hold.verdict == "pass"} for holds in by_variant]
+    rates = [
+        set.intersection(*({hold.rate_per_s for hold in own if hold.verdict == "pass"} for own in blocks))
+        for blocks in by_variant
+        if blocks
+    ]
     held = Counter(rate for own in rates for rate in own)
     chosen: list[float] = []
-    for times in sorted(set(held.values()) - {1}, reverse=True):
-        highest = max(rate for rate, own in held.items() if own == times)
+    for many in sorted(set(held.values()) - {1}, reverse=True):
+        highest = max(rate for rate, own in held.items() if own == many)
         if len(chosen) < MOST_COMMON and all(abs(highest / other - 1) > SAME_RATE for other in chosen):
             chosen.append(highest)
     return tuple(sorted(chosen))

@@ -12,6 +12,7 @@ from writepath.report import capacity_ceilings, capacity_evidence, capacity_tabl
 from writepath.report import card as cards
 from writepath.report.capacity_card import card
 from writepath.report.capacity_evidence import name
+from writepath.report.card import listed
 from writepath.report.model import Column, number, plain, shown
 from writepath.result.capacity import SEARCH_FILE
 
@@ -100,19 +101,27 @@ def sections(
 def heading(figures: CapacityFigures) -> str:
     """In one paragraph: what, when, where."""
     suite = figures.suite
-    where = place(suite, (found.search.host for found in figures.data.searches))
+    where = place(suite, ((found.search.block, found.search.host) for found in figures.data.searches))
     return (
         f"Suite {suite.suite}, {suite.started_at}, {where[0]}, load generator and stores on the same host; {where[1]},"
         f" holds of {plain(suite.hold_seconds)} s, SLO p99 at most {number(suite.slo_ms)} ms from the planned moment."
     )
 
 
-def place(suite: CapacitySuite | QueriesSuite, hosts: Iterable[Host | None]) -> tuple[str, str]:
-    """Runtime and machine; how many blocks."""
-    known = next((host for host in hosts if host is not None), None)
-    machine = f" on {known.cpu_model}, {known.cores} cores" if known else ""
-    blocks = "one block" if suite.repetitions == 1 else f"{suite.repetitions} blocks"
-    return f"{suite.runtime} runtime{machine}", f"{blocks} in random order"
+def place(suite: CapacitySuite | QueriesSuite, hosts: Iterable[tuple[int, Host | None]]) -> tuple[str, str]:
+    """Runtime and machines; how many blocks. hosts: of each record its block and host."""
+    machines: dict[str, dict[int, None]] = {}
+    for block, host in hosts:
+        if host is not None:
+            machines.setdefault(f"{host.cpu_model}, {host.cores} cores", {})[block] = None
+    one = len(machines) == 1
+    words = [
+        machine if one else f"{machine} (block{'s' if len(blocks) > 1 else ''} {', '.join(map(str, blocks))})"
+        for machine, blocks in machines.items()
+    ]
+    on = f" on {listed(words)}" if words else ""
+    count = "one block" if suite.repetitions == 1 else f"{suite.repetitions} blocks"
+    return f"{suite.runtime} runtime{on}", f"{count} in random order"
 
 
 def folded(table: Table, section: str) -> str:

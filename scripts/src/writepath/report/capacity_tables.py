@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from writepath import stats
+from writepath.report.capacity_baseline import BY_BASELINE, baseline_in_words, by_baseline
 from writepath.report.capacity_ceilings import share
 from writepath.report.capacity_cost import cost, p99_at, passed_at, passed_at_capacity
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, number, text
@@ -33,6 +34,7 @@ CAPACITY_COLUMNS = (
     Column(key="capacity_class", title="class"),
     Column(key="sustained_per_s", title="sustained", unit="1/s"),
     Column(key="first_fail_per_s", title="first fail", unit="1/s"),
+    BY_BASELINE,
     Column(key="burst_per_s", title="burst", unit="1/s"),
     Column(key="capacity_p99_ms", title="p99 at the last pass", unit="ms"),
     Column(key="capacity_limited_by", title="limited by"),
@@ -50,7 +52,7 @@ def capacity(figures: CapacityFigures) -> Table:
         title="Capacity",
         caption=f"The highest rate that passed: at least 99.9 % answered 201, p99 from the planned moment at most"
         f" {number(slo)} ms, nothing dropped, and for sustained no growing backlog. Median over blocks"
-        f" (lowest–highest). {resolution_in_words(figures)}",
+        f" (lowest–highest).{baseline_in_words(figures)} {resolution_in_words(figures)}",
         columns=CAPACITY_COLUMNS,
         rows=rows,
         notes=(*((LATER,) if any(one.later for one in figures.variants) else ()), AT_LEAST),
@@ -64,6 +66,7 @@ def _capacity_cells(figures: CapacityFigures, one: VariantFigures) -> tuple[Cell
         text(one.level or ABSENT),
         rate(one.sustained),
         Cell(figure=one.sustained.first_fail),
+        by_baseline(figures, one),
         rate(one.burst),
         Cell(figure=one.p99_at_last_pass),
         text(limit_in_words(one.limited)),
@@ -134,7 +137,7 @@ def limited(figures: CapacityFigures) -> Table:
     rows = []
     for one in figures.variants:
         brackets = [("sustained", one.sustained, one.limited)]
-        if one.burst.blocks != one.sustained.blocks:
+        if one.burst.by_block != one.sustained.by_block:
             brackets.append(("burst", one.burst, one.burst_limited))
         for name, found, limit in brackets:
             seen = limit.first or limit.nearest
@@ -177,7 +180,7 @@ def costs(figures: CapacityFigures) -> Table:
         (f"{number(per_s)}/s", one, p99_at(one, per_s), cost(holds))
         for per_s in figures.common_rates_per_s
         for one in figures.variants
-        if any(holds := passed_at(one, per_s))
+        if all(holds := passed_at(one, per_s))
     ]
     lines += [
         ("its capacity", one, one.p99_at_last_pass, cost(holds))
@@ -194,7 +197,8 @@ def costs(figures: CapacityFigures) -> Table:
         title="Latency and cost at common rates",
         caption="p99 from the planned moment; processor time of all components but the generator, by writes that"
         " reached the final store while the load ran. Short holds of the ramp count in this table, and in no other:"
-        " they alone have the same rates for every variant. Their writes are those answered 201.",
+        " they alone have the same rates for every variant. Their writes are those answered 201. At a rate stand the"
+        " variants that passed it in every block.",
         columns=COST_COLUMNS[:known],  # bytes last, where the runtime can tell them
         rows=tuple(Row(cells=cells[:known]) for cells in rows),
     )

@@ -50,19 +50,20 @@ def fingerprint(figures: SuiteFigures) -> Table:
 
 
 def of_blocks(
-    suite: Iterable[tuple[str, str]], facts: Iterable[tuple[str, Fact]], names: Iterable[str]
+    suite: Iterable[tuple[str, str]], facts: Iterable[tuple[str, Fact]], *names: Iterable[str]
 ) -> Table:
     """One line a fact of suite runs whose records have each their own: facts of the suite, then those of variants.
 
-    names: of all variants; facts that all of them share are one line, whoever else has them.
+    names: of all variants, and of all blocks; a fact that all of either share is everybody's.
     """
     rows = [_row("suite", what, value, EVERY) for what, value in suite]
     of: dict[Fact, dict[str, None]] = {}
     for name, fact in facts:
         of.setdefault(fact, {})[name] = None
-    everywhere = set(names)
+    everywhere = [set(those) for those in names]
     for (group, what, value), those in sorted(of.items(), key=lambda item: item[0][:2]):
-        rows.append(_row(group, what, value, EVERY if everywhere <= set(those) else ", ".join(those)))
+        shared = any(every <= set(those) for every in everywhere)
+        rows.append(_row(group, what, value, EVERY if shared else ", ".join(those)))
     return Table(key="fingerprint", title=TITLE, caption=CAPTION, columns=COLUMNS, rows=tuple(rows))
 
 

@@ -76,14 +76,17 @@ def _wrong(reads: list[Read]) -> Cell:
 
 def fingerprint(figures: QueriesFigures) -> Table:
     """One line a fact; facts that all share are one line."""
+    searches = [one.search for one in figures.carried.data.searches]
     facts = [
-        (one.read.variant, fact)
-        for one, carried in zip(figures.data.reads, figures.carried.data.searches, strict=True)
-        for fact in (*capacity_evidence.search_facts(carried.search), *_of_read(one.read))
+        *capacity_evidence.of_hosts(searches),
+        *(
+            (one.read.variant, fact)
+            for one, search in zip(figures.data.reads, searches, strict=True)
+            for fact in (*capacity_evidence.search_facts(search), *_of_read(one.read))
+        ),
     ]
-    names = (one.read.variant for one in figures.data.reads)
     suite = (*capacity_evidence.suite_facts(figures.carried), *_of_suite(figures))
-    return common.of_blocks(suite, facts, names)
+    return common.of_blocks(suite, facts, *capacity_evidence.names(searches))
 
 
 def _of_suite(figures: QueriesFigures) -> Iterator[tuple[str, str]]:
@@ -97,3 +100,7 @@ def _of_suite(figures: QueriesFigures) -> Iterator[tuple[str, str]]:
 def _of_read(read: Read) -> Iterator[Fact]:
     yield "setting", "search index", read.search_index
     yield "setting", "search mode", read.mode
+    later = read.beside
+    if later is not None and later.host is not None and later.code is not None:
+        words = f"{later.host.cpu_model}, commit {common.of_code(later.code)}"
+        yield "setting", f"searches beside writes, block {read.block}, made again on", words

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath import stats
+from writepath.report.capacity_baseline import BY_BASELINE, baseline_in_words, by_baseline
 from writepath.report.capacity_tables import AT_LEAST, known_as, limit_in_words, rate, resolution_in_words
 from writepath.report.model import Cell, Column, Row, Table, cell, number, text
 from writepath.report.queries_tables import BLOCKS, MODE
 from writepath.report.rows import VARIANT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from writepath.report.model import Value
     from writepath.report.queries_figures import QueriesFigures, VariantFigures
@@ -23,6 +24,7 @@ CAPACITY_COLUMNS = (
     MODE,
     Column(key="searches_per_s", title="searches", unit="1/s"),
     Column(key="searches_first_fail_per_s", title="first fail", unit="1/s"),
+    BY_BASELINE,
     Column(key="searches_p99_ms", title="p99 at the last pass", unit="ms"),
     Column(key="searches_limited_by", title="limited by"),
     Column(key="searches_bound", title="known as"),
@@ -38,6 +40,7 @@ def capacity(figures: QueriesFigures) -> Table | None:
             cells = (
                 rate(carried.sustained),
                 Cell(figure=carried.sustained.first_fail),
+                by_baseline(figures.carried, carried),
                 Cell(figure=carried.p99_at_last_pass),
                 text(limit_in_words(carried.limited)),
                 text(known_as(carried)),
@@ -51,7 +54,7 @@ def capacity(figures: QueriesFigures) -> Table | None:
         caption="First pages a second, the highest rate that passed: at least 99.9 % answered with the right total, p99"
         f" from the planned moment at most {number(figures.suite.slo_ms)} ms, nothing dropped. Keywords are words of"
         " the posts, each as often as it stands in them. Median over blocks (lowest–highest)."
-        f" {resolution_in_words(figures.carried)}",
+        f"{baseline_in_words(figures.carried)} {resolution_in_words(figures.carried)}",
         columns=CAPACITY_COLUMNS,
         rows=tuple(body),
         notes=(AT_LEAST,),
@@ -102,8 +105,20 @@ def beside(figures: QueriesFigures) -> Table | None:
         f" after the last refresh. Wrong: a total below what was there before the load. {BLOCKS}",
         columns=BESIDE_COLUMNS,
         rows=tuple(body),
-        notes=(COLD,) if cold else (),
+        notes=(*((COLD,) if cold else ()), *_made_later(figures)),
     )
+
+
+def _made_later(figures: QueriesFigures) -> Iterator[str]:
+    """Loads that noise spoilt, and that were made again alone."""
+    for one in figures.variants:
+        for found in one.reads:
+            host = found.read.beside.host if found.read.beside is not None else None
+            if host is not None:
+                yield (
+                    f"{one.label}, block {found.read.block}: made again by itself, on {host.cpu_model}, because noise"
+                    " had spoilt it."
+                )
 
 
 def _beside_cells(one: VariantFigures) -> tuple[Cell, ...]:

@@ -76,7 +76,7 @@ def markdown(figures: QueriesFigures, built: tuple[Table, ...], drawn: dict[str,
 def heading(figures: QueriesFigures) -> str:
     """In one paragraph: what, when, where."""
     suite = figures.suite
-    where = capacity_page.place(suite, (found.read.host for found in figures.data.reads))
+    where = capacity_page.place(suite, ((found.read.block, found.read.host) for found in figures.data.reads))
     return (
         f"Suite {suite.suite}, {suite.started_at}, {where[0]}, clients and stores on the same host; {where[1]}."
         f" {suite.documents:,} posts, the same in every store; {suite.rounds} rounds of each keyword by one"

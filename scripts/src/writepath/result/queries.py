@@ -92,6 +92,8 @@ class Beside:
         None  # of writes, then of both together; null: of writes alone, too short to believe latencies
     )
     noise: tuple[str, ...] = ()  # what still spoilt these loads when they had been made again
+    host: Host | None = None  # where they were made alone, later; null: with the rest of the reading
+    code: Code | None = None  # likewise, by which version
 
     @property
     def warm(self) -> bool:
@@ -136,7 +138,12 @@ class Read:
     @property
     def left_to_noise(self) -> bool:
         """Whether noise spoilt something that was not made again."""
-        return bool(unresolved(self.holds) or (self.beside is not None and self.beside.noise))
+        return bool(unresolved(self.holds)) or self.beside_left_to_noise
+
+    @property
+    def beside_left_to_noise(self) -> bool:
+        """Likewise, searches alone or beside writes."""
+        return self.beside is not None and bool(self.beside.noise)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,7 @@ class Blocks(ABC, Generic[Index]):
 
     @abstractmethod
     def make(self, cell: Cell, bench: Bench) -> None:
-        """One search, set down in the index."""
+        """One search, set down in the index; what is there already is set aside."""
 
     @abstractmethod
     def made(self) -> Collection[str]:
@@ -97,7 +97,6 @@ class Blocks(ABC, Generic[Index]):
 
     def _make(self, cell: Cell, bench: Bench) -> None:
         host.require_disk(self.plan.root)
-        common.set_aside(cell.folder)
         self.progress.run_began(self.progress.done + 1, cell.name, self.plan.suite.name, cell.block)
         self.make(cell, bench)
         self.save(self.index, self.folder)
