@@ -129,7 +129,7 @@ class CapacityFigures:
         if more == less:  # of no pair both are so
             return True
         found = times(one, other).ratio
-        return bool(found) and max(found, 1 / found) < 1 + self.resolution
+        return found is not None and found > 0 and max(found, 1 / found) < 1 + self.resolution
 
     def by_baseline(self, one: VariantFigures) -> Estimate | None:
         """What it carries by what the baseline does; None of the baseline itself, or without it."""
