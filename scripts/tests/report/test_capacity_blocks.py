@@ -10,6 +10,7 @@ import pytest
 from report.planted_capacity import Planted
 from report.planted_paths import PATHS
 from report.test_capacity_figures import column, figures_of, lines_of
+from writepath.report.capacity_card import card
 from writepath.report.capacity_evidence import fingerprint
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.capacity_page import heading
@@ -122,6 +123,8 @@ def test_hosts_are_named_with_their_blocks_where_they_differ(tmp_path: Path) -> 
     assert "on Testor 3000, 2 cores (block 1) and Testor 4000, 2 cores (blocks 2, 3), load" in heading(
         several
     )
+    assert card(one).title.endswith("on this host?")
+    assert card(several).title.endswith("on these hosts?")
 
 
 def test_the_fingerprint_says_which_block_was_made_on_which_host(tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ def card(figures: CapacityFigures) -> Card:
         lines.append(top)
     notes = ((LATER,) if queues else ()) + (_resolution(figures),)
     slo = number(figures.suite.slo_ms)
-    return Card(title=f"Which write path, at p99 ≤ {slo} ms on this host?", lines=tuple(lines), notes=notes)
+    title = f"Which write path, at p99 ≤ {slo} ms {figures.here}?"
+    return Card(title=title, lines=tuple(lines), notes=notes)
 
 
 def _by_capacity(found: Iterable[VariantFigures]) -> list[VariantFigures]:
@@ -198,7 +199,7 @@ def _top(figures: CapacityFigures) -> Line | None:
     if not carried:
         return None
     per_s, at_least, top = max(carried, key=lambda entry: entry[0])
-    known = "no path was seen to carry it for any length of time on this host"
+    known = f"no path was seen to carry it for any length of time {figures.here}"
     if at_least:
         known = f"not known; generator or host ended the search of {_label(figures, top)}"
     return Line(

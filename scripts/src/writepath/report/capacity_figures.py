@@ -116,6 +116,13 @@ class CapacityFigures:
             one for one in self.variants if not (one.variant.tutorial_of or one.variant.naive_twin_of)
         )
 
+    @property
+    def here(self) -> str:
+        """Where it was measured, in words."""
+        hosts = (found.search.host for found in self.data.searches)
+        machines = {(host.cpu_model, host.cores) for host in hosts if host is not None}
+        return "on these hosts" if len(machines) > 1 else "on this host"
+
     def one(self, name: str) -> VariantFigures | None:
         """By the variant's name."""
         return next((one for one in self.variants if one.variant.name == name), None)

@@ -34,7 +34,9 @@ def card(figures: QueriesFigures) -> Card:
         *_loading(figures),
     ]
     slo = number(figures.suite.slo_ms)
-    return Card(title=f"Which path for which search, at p99 ≤ {slo} ms on this host?", lines=tuple(lines))
+    return Card(
+        title=f"Which path for which search, at p99 ≤ {slo} ms {figures.carried.here}?", lines=tuple(lines)
+    )
 
 
 def _most(figures: QueriesFigures, mode: SearchMode) -> Line | None:
