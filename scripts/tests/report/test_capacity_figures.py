@@ -172,6 +172,18 @@ def test_a_bracket_that_was_not_narrowed_is_called_open(tmp_path: Path) -> None:
         figures_of(tmp_path), "jpa", bracket(1000, 1300), bracket(1200, 1260), bracket(1100, 1150)
     )
     assert column(capacity(figures), "capacity_bound")[0] == "open in 1 of 3"
+    assert "Open: a search ended before its limit was known to 5 %." in capacity(figures).notes
+
+
+def test_where_no_bracket_is_open_nothing_is_said_of_open_ones(tmp_path: Path) -> None:
+    assert not [note for note in capacity(figures_of(tmp_path)).notes if "Open" in note]
+
+
+def test_a_first_fail_that_no_hold_found_lies_above_those_of_other_blocks(tmp_path: Path) -> None:
+    figures = with_brackets(
+        figures_of(tmp_path), "jpa", bracket(None, 200), bracket(556, 608), bracket(650, None)
+    )
+    assert column(capacity(figures), "first_fail_per_s")[0] == "608 (200–∞)"
 
 
 def test_without_the_tools_there_is_no_share_and_no_table_of_it(tmp_path: Path) -> None:

@@ -31,7 +31,9 @@ class Capacity:
     """Of one variant over its blocks."""
 
     last_pass: Spread | None  # None: no search. A block in which nothing passed counts as 0
-    first_fail: Spread | None
+    first_fail: (
+        Spread | None
+    )  # above everything (math.inf) in a block in which nothing above the last pass failed
     at_least: bool  # the median could be higher: generator or host ended searches
     by_block: Mapping[int, float]  # last pass of each
 
@@ -194,10 +196,16 @@ def _capacity(blocks: Sequence[int], brackets: Sequence[Bracket]) -> Capacity:
     ]
     return Capacity(
         last_pass=stats.spread(passed),
-        first_fail=stats.spread(bracket.first_fail_per_s for bracket in brackets),
+        first_fail=stats.spread(_first_fail(bracket) for bracket in brackets),
         at_least=bool(passed) and statistics.median(highest) != statistics.median(passed),
         by_block=dict(zip(blocks, passed, strict=True)),
     )
+
+
+def _first_fail(bracket: Bracket) -> float | None:
+    """+∞ where whatever was asked passed: left out, the others' median could lie below the last pass."""
+    passed_all = bracket.first_fail_per_s is None and bracket.last_pass_per_s is not None
+    return math.inf if passed_all else bracket.first_fail_per_s
 
 
 def _worst_p99(one: Found, bracket: Bracket) -> float | None:

@@ -178,7 +178,14 @@ def _alternative(label: str, figures: CapacityFigures) -> str:
     return f"p99 against rate of {label}; highest rates that passed: {words or 'none'}"
 
 
-README_COLUMNS = ("variant", "sustained_per_s", "burst_per_s", "capacity_p99_ms", "capacity_limited_by")
+README_COLUMNS = (
+    "variant",
+    "sustained_per_s",
+    "burst_per_s",
+    "capacity_bound",
+    "capacity_p99_ms",
+    "capacity_limited_by",
+)
 
 
 def readme_table(figures: CapacityFigures, link: str) -> str:

@@ -26,6 +26,7 @@ HOST = "host"
 NONE = "none"
 UNSEEN = "nothing seen at its limit"
 AT_LEAST = "≥: the generator or its host ended the search; capacity may be higher."
+OPEN = "Open: a search ended before its limit was known to 5 %."
 LATER = f"{DAGGER} The 201 comes before the row is in the store it is meant for."
 
 CAPACITY_COLUMNS = (
@@ -55,7 +56,10 @@ def capacity(figures: CapacityFigures) -> Table:
         f" (lowest–highest).{baseline_in_words(figures)} {resolution_in_words(figures)}",
         columns=CAPACITY_COLUMNS,
         rows=rows,
-        notes=(*((LATER,) if any(one.later for one in figures.variants) else ()), AT_LEAST),
+        notes=(
+            *((LATER,) if any(one.later for one in figures.variants) else ()),
+            *bound_notes(figures.variants),
+        ),
     )
 
 
@@ -81,6 +85,12 @@ def known_as(one: VariantFigures) -> str:
     if unsure:
         return f"open in {unsure} of {len(one.searches)}"
     return "at least" if one.sustained.at_least else "pass and fail"
+
+
+def bound_notes(variants: Sequence[VariantFigures]) -> tuple[str, ...]:
+    """What ≥ and *open* mean; the latter where it is said."""
+    unsure = any(not answers(found.search.sustained) for one in variants for found in one.searches)
+    return (AT_LEAST, OPEN) if unsure else (AT_LEAST,)
 
 
 def rate(found: Capacity) -> Cell:

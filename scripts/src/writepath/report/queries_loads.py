@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from writepath import stats
 from writepath.report.capacity_baseline import BY_BASELINE, baseline_in_words, by_baseline
-from writepath.report.capacity_tables import AT_LEAST, known_as, limit_in_words, rate, resolution_in_words
+from writepath.report.capacity_tables import bound_notes, known_as, limit_in_words, rate, resolution_in_words
 from writepath.report.model import Cell, Column, Row, Table, cell, number, text
 from writepath.report.queries_tables import BLOCKS, MODE
 from writepath.report.rows import VARIANT
@@ -33,7 +33,7 @@ CAPACITY_COLUMNS = (
 
 def capacity(figures: QueriesFigures) -> Table | None:
     """The highest rate of searches within the SLO; None where nobody was asked."""
-    body = []
+    body, asked = [], []
     for one in figures.variants:
         carried = figures.carried.one(one.variant.name)
         if carried is not None:
@@ -46,6 +46,7 @@ def capacity(figures: QueriesFigures) -> Table | None:
                 text(known_as(carried)),
             )
             body.append(Row(cells=(text(one.label), text(one.mode), *cells)))
+            asked.append(carried)
     if not body:
         return None
     return Table(
@@ -57,7 +58,7 @@ def capacity(figures: QueriesFigures) -> Table | None:
         f"{baseline_in_words(figures.carried)} {resolution_in_words(figures.carried)}",
         columns=CAPACITY_COLUMNS,
         rows=tuple(body),
-        notes=(AT_LEAST,),
+        notes=bound_notes(asked),
     )
 
 

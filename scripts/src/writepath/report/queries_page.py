@@ -46,7 +46,14 @@ CURVES_SAY = (
     " of the ramp."
 )
 COSTS = "index_cost"  # the table that the page of write capacity belongs to
-README_COLUMNS = ("variant", "search_mode", "searches_per_s", "searches_p99_ms", "searches_limited_by")
+README_COLUMNS = (
+    "variant",
+    "search_mode",
+    "searches_per_s",
+    "searches_bound",
+    "searches_p99_ms",
+    "searches_limited_by",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
