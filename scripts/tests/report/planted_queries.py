@@ -90,7 +90,7 @@ VARIANTS = (
     ),
     Asked(
         name="elasticsearch-8s0r", title="Elasticsearch, 8 shards", mode="native", index="words",
-        first_page_ms=4.0, every_match_ms=150.0, per_s=(1600.0, 1650.0, 1620.0),
+        first_page_ms=4.0, every_match_ms=150.0, per_s=(1700.0, 1750.0, 1720.0),
         settings=_elasticsearch(8, 0), profiles=("elasticsearch",), wobble=(1.0, 1.02, 0.98),
     ),
     Asked(

@@ -46,6 +46,15 @@ def test_a_path_that_carries_more_in_most_blocks_only_is_a_tie(tmp_path: Path) -
     assert any(line.startswith("A tie with JPA: Elasticsearch, 1 shard") for line in lines_of(figures))
 
 
+def test_a_path_that_carries_more_in_every_block_but_in_one_by_what_chance_gives_is_a_tie(
+    tmp_path: Path,
+) -> None:
+    figures = on_three_hosts(
+        tmp_path, *(by * per_s for by, per_s in zip((1.25, 1.02, 1.25), FASTER, strict=True))
+    )
+    assert any(line.startswith("A tie with JPA: Elasticsearch, 1 shard") for line in lines_of(figures))
+
+
 def test_a_path_that_carried_nothing_in_a_block_is_still_less_in_every_block(tmp_path: Path) -> None:
     figures = on_three_hosts(tmp_path, 500.0, 900.0, 700.0)
     none = replace(figures.variants[1].sustained, by_block={1: 0.0, 2: 900.0, 3: 700.0})

@@ -218,7 +218,7 @@ def _resolution(figures: CapacityFigures) -> str:
     percent = short(100 * figures.resolution)
     if not figures.twin_ratios:
         return f"No A/A twin: capacities closer than {percent} % are called a tie."
-    return f"A tie: neither carries more in every block, or they differ by less than {percent} % (A/A)."
+    return f"A tie: not in every block does the same one carry more by {percent} %, the least told apart here (A/A)."
 
 
 def about(capacity: Capacity) -> str:

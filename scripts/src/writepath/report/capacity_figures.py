@@ -130,15 +130,13 @@ class CapacityFigures:
         return next((one for one in self.variants if one.variant.name == name), None)
 
     def tie(self, one: Capacity, other: Capacity) -> bool:
-        """Whether neither carries more in every block, or they differ less than this host can tell."""
+        """Whether in some block neither carries more by what can be told apart: order within 5 % is chance."""
         if not (one.per_s and other.per_s):
             return one.per_s == other.per_s
-        pairs = _pairs(one, other)
-        more, less = (all(sign * mine > sign * theirs for mine, theirs in pairs) for sign in (1, -1))
-        if more == less:  # of no pair both are so
-            return True
-        found = times(one, other).ratio
-        return found is not None and found > 0 and max(found, 1 / found) < 1 + self.resolution
+        pairs, apart = _pairs(one, other), 1 + self.resolution
+        more = all(mine > apart * theirs for mine, theirs in pairs)
+        less = all(theirs > apart * mine for mine, theirs in pairs)
+        return more == less  # of no pair both are so
 
     def by_baseline(self, one: VariantFigures) -> Estimate | None:
         """What it carries by what the baseline does; None of the baseline itself, or without it."""
