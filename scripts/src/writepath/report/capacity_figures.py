@@ -31,9 +31,7 @@ class Capacity:
     """Of one variant over its blocks."""
 
     last_pass: Spread | None  # None: no search. A block in which nothing passed counts as 0
-    first_fail: (
-        Spread | None
-    )  # above everything (math.inf) in a block in which nothing above the last pass failed
+    first_fail: Spread | None  # math.inf in a block in which whatever was asked passed
     at_least: bool  # the median could be higher: generator or host ended searches
     by_block: Mapping[int, float]  # last pass of each
 
