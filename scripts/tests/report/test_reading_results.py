@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from faults.planted import CELL, MATRIX, TRIAL
 from report import planted_queries
 from report.planted_capacity import Planted
 from writepath import result
-from writepath.report import capacity_page, queries_page
+from writepath.report import capacity_page, fault_tables, queries_page
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.compare import compared
 from writepath.report.figures import suite_figures
@@ -23,25 +25,33 @@ if TYPE_CHECKING:
     from report.conftest import RunSpec, SuiteSpec
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "reading-results.md"
+ORDER = result.Order(inversions=0, overtaken_share=0.0, redelivered=0)
+FAULTS = "Faults under load"  # its tables have no CSV: they are defined by the titles of their columns
+
+
+def sections(text: str, heading: str) -> dict[str, str]:
+    """Text by title, for all headings of one level."""
+    parts = (part.partition("\n") for part in re.split(rf"^{heading} ", text, flags=re.MULTILINE)[1:])
+    return {title: body for title, _, body in parts}
+
+
+def document() -> dict[str, str]:
+    """Its sections."""
+    return sections(DOCUMENT.read_text(encoding="utf-8"), "##")
 
 
 def defined() -> dict[str, list[str]]:
-    """By section, the names in the first column of its table."""
-    sections = re.split(r"^## ", DOCUMENT.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    found = {
-        section.splitlines()[0]: re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
-        for section in sections
-    }
-    return {title: names for title, names in found.items() if names}
+    """By section, the keys in the first column of its table."""
+    found = {title: re.findall(r"^\| `([^`]+)` \|", body, re.MULTILINE) for title, body in document().items()}
+    return {title: keys for title, keys in found.items() if keys}
 
 
 def test_every_column_is_defined_and_nothing_else(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
     suite.suite = "original"  # the one suite with a table of its own
-    order = result.Order(inversions=0, overtaken_share=0.0, redelivered=0)
     suite.baseline, suite.repetitions, suite.runs = "jpa", 2, []
     for block in (1, 2):
         suite.runs += [
-            run_spec(repetition=block, visible_ms=np.full(1200, 500.0), order=order),
+            run_spec(repetition=block, visible_ms=np.full(1200, 500.0), order=ORDER),
             run_spec(repetition=block, again=True),
             run_spec(variant="jpa-naive", repetition=block, naive_twin_of="jpa"),
         ]
@@ -56,6 +66,22 @@ def test_every_column_is_defined_and_nothing_else(suite: SuiteSpec, run_spec: ty
     assert defined() == {table.title: [column.key for column in table.columns] for table in built}
 
 
+def test_every_column_of_the_fault_tables_is_defined_and_nothing_else() -> None:
+    cell = replace(CELL, title="Each variant", fault="kill-consumer", order=ORDER)
+    control = replace(cell, variant="control", title="Control", naive_twin_of=cell.variant, status="loses")
+    matrix = fault_tables.Matrix(
+        index=MATRIX, cells=(cell, replace(control, trials=(replace(TRIAL, lost=1),)))
+    )
+    order = (cell.fault,)
+    built = [*fault_tables.tables(matrix, order), fault_tables.evidence(matrix, order)]
+    titles = {
+        title: re.findall(r"^\| ([^|]+) \|", body, re.MULTILINE)[1:]  # without the head
+        for title, body in sections(document()[FAULTS], "###").items()
+    }
+    assert titles == {table.title: [column.title for column in table.columns] for table in built}
+
+
 def test_every_definition_says_something() -> None:
     lines = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     assert all(len(line.split(" | ")[1].strip()) > 3 for line in lines)
+    assert all(line.count("|") == 5 for line in lines)  # key, definition, unit, source
