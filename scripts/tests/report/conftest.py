@@ -58,6 +58,7 @@ class RunSpec:
     naive_twin_of: str | None = None
     control_of: str | None = None
     again: bool = False  # the baseline's second run in its block
+    cpu_model: str = "Testor 3000"
 
 
 @dataclass(kw_only=True)
@@ -210,7 +211,7 @@ class SuiteSpec:
             ),
             resources=sampler.resources(samples),
             host=result.Host(
-                cpu_model="Testor 3000", cores=2, memory_bytes=8 << 30, kernel="6.1", filesystem="ext4"
+                cpu_model=spec.cpu_model, cores=2, memory_bytes=8 << 30, kernel="6.1", filesystem="ext4"
             ),
             versions={"postgresql": "18.6"},
             order=spec.order,

@@ -116,7 +116,7 @@ def test_a_cut_file_is_named(tmp_path: Path, run_data: RunData) -> None:
     compact.write(run_data, tmp_path)
     path = tmp_path / compact.REQUESTS_FILE
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(UsageError, match="cut or edited"):
+    with pytest.raises(UsageError, match="truncated or was edited"):
         compact.read(tmp_path)
 
 

@@ -65,14 +65,17 @@ def test_planted_ratios_have_their_word(compared: SuiteSpec) -> None:
     assert line(table, "SLOW", "throughput")[4] == "same within 5 %"
     assert line(table, "SLOW", "CPU per 1,000 writes")[4] == "same within 5 %"
     assert line(table, "CONTROL", "p95")[4] == "slower"
+    assert [column.header for column in table.columns] == [
+        "variant", "metric", "× baseline", "pairs", "verdict", "smallest detectable difference (%)", "reason",
+    ]  # fmt: skip
 
 
 def test_the_a_a_pair_has_rows_of_its_own_and_gives_the_resolution(compared: SuiteSpec) -> None:
     table = built(compared)["comparison"]
-    own = line(table, "JPA, again (A/A)", "median")
+    own = line(table, "JPA (A/A control)", "median")
     assert own[4] == "same within 5 %"
-    assert "of: median 3.00 %, p95 3.00 %, p99 3.00 %" in table.caption
-    assert table.rows[-1].cells[0].text == "JPA, again (A/A)"
+    assert "by the A/A control: median 3.00 %, p95 3.00 %, p99 3.00 %" in table.caption
+    assert table.rows[-1].cells[0].text == "JPA (A/A control)"
 
 
 def test_no_other_table_and_no_plot_has_the_twin_or_the_control(compared: SuiteSpec) -> None:
@@ -86,8 +89,8 @@ def test_no_other_table_and_no_plot_has_the_twin_or_the_control(compared: SuiteS
         for title in _titles(table)
         if table.key not in ("comparison", "runs")
     ]
-    assert not [title for title in ranked if "again" in title or "CONTROL" in title]
-    assert titles.count("JPA, again (A/A)") == 7 + BLOCKS  # its rows of the comparison, its runs
+    assert not [title for title in ranked if "A/A" in title or "CONTROL" in title]
+    assert titles.count("JPA (A/A control)") == 7 + BLOCKS  # its rows of the comparison, its runs
     compared.runs = [spec for spec in compared.runs if not spec.again and not spec.control_of]
     compared.stamp = "20260103T030405Z"
     without = built(compared)
@@ -140,7 +143,9 @@ def test_two_blocks_are_compared_and_said_to_be_too_few(compared: SuiteSpec) -> 
     compared.repetitions = 2
     compared.runs = [spec for spec in compared.runs if spec.repetition <= 2]
     table = built(compared)["comparison"]
-    assert "With 2 blocks no difference can be significant by rank: 6 are needed." in table.notes
+    assert (
+        "With 2 blocks no difference can be significant in a rank test: 6 blocks are needed." in table.notes
+    )
 
 
 def test_a_suite_with_a_twin_is_published_whole_and_derives_again(compared: SuiteSpec) -> None:

@@ -235,7 +235,7 @@ def test_a_store_without_rows_is_read_as_empty(tmp_path: Path) -> None:
 def test_a_torn_gz_is_an_error_that_names_it(tmp_path: Path) -> None:
     path = tmp_path / "stored.csv.gz"
     path.write_bytes(gzip.compress(b"seq,content_ok,durable_at_ms,foreign_id\n1,1,5.5,\n" * 50)[:-20])
-    with pytest.raises(UsageError, match="cut or is not gzip"):
+    with pytest.raises(UsageError, match="truncated or not gzip"):
         read_stored(path)
 
 

@@ -44,4 +44,4 @@ def test_without_a_served_request_there_is_nothing_to_draw(suite: SuiteSpec, run
 def test_a_rank_at_infinity_is_drawn(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
     suite.runs = [run_spec(dropped=700)]
     drawn = plots(suite_figures(read_suite(suite.write())))
-    assert b"not served" in drawn["latency-percentiles.svg"]
+    assert b"not acknowledged" in drawn["latency-percentiles.svg"]

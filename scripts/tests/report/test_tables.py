@@ -44,9 +44,13 @@ def line(table: Table, row: int = 0) -> list[str]:
 
 
 def test_the_latency_table_has_the_planted_values(suite: SuiteSpec) -> None:
-    assert line(built(suite)["latency"]) == [
+    table = built(suite)["latency"]
+    assert line(table) == [
         "JPA", "flushed", "A", "1,200", "0", "0.100", "120", "60.0", "60.0", "114", "119", "60.0", "114", "119",
     ]  # fmt: skip
+    heads = [column.header for column in table.columns]
+    assert heads[1:5] == ["a 201 guarantees", "durability class", "scheduled", "not acknowledged"]
+    assert heads[-1] == "p99 from scheduled time (ms)"
 
 
 def test_resources_are_summed_and_divided_by_stored_rows(suite: SuiteSpec) -> None:
@@ -56,6 +60,7 @@ def test_resources_are_summed_and_divided_by_stored_rows(suite: SuiteSpec) -> No
         "all but k6", "jpa-writer", "postgres", "k6",
     ]  # fmt: skip
     assert line(table, 3)[-1] == "–"
+    assert "so CPU per write is higher here than in the capacity suite" in table.caption
 
 
 def test_where_each_component_tells_what_it_wrote_the_disks_are_not_asked(
@@ -66,7 +71,7 @@ def test_where_each_component_tells_what_it_wrote_the_disks_are_not_asked(
     assert [row[4] for row in (line(table, number) for number in range(4))] == ["12.0", "0", "12.0", "–"]
 
 
-def test_a_thousand_writes_are_rows_really_stored(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
+def test_writes_are_rows_stored(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
     status = np.full(1200, 201)
     status[:600] = 503
     suite.runs = [run_spec(status=status)]
@@ -117,7 +122,7 @@ def test_a_later_durability_is_marked_and_explained(suite: SuiteSpec, run_spec: 
     assert [line(throughput, row)[durable] for row in (0, 1)] == ["–", "500"]
 
 
-def test_the_original_suite_stands_beside_the_original_figures(suite: SuiteSpec) -> None:
+def test_the_original_suite_is_compared_with_the_original_figures(suite: SuiteSpec) -> None:
     suite.suite = "original"
     table = built(suite)["original"]
     theirs, ours = line(table, 0), line(table, 1)
@@ -128,7 +133,7 @@ def test_the_original_suite_stands_beside_the_original_figures(suite: SuiteSpec)
     assert "neither confirms nor refutes" in table.notes[-1]
 
 
-def test_other_suites_are_not_set_beside_the_original(suite: SuiteSpec) -> None:
+def test_other_suites_are_not_compared_with_the_original(suite: SuiteSpec) -> None:
     assert "original" not in built(suite)
 
 
@@ -262,10 +267,10 @@ def test_compare_gives_per_cent_and_the_settings_that_differ(
     assert rows["p99 (ms)"] == ["JPA", "p99 (ms)", "10.0", "15.0", "50.0"]
     assert "503" not in rows
     assert [[c.text for c in row.cells] for row in settings.rows] == [["suite: seed", "1", "2"]]
-    assert "one run a side cannot say" in figures.notes[-1]
+    assert "One run per side cannot show" in figures.notes[-1]
 
 
-def test_any_number_of_suite_runs_stand_beside_the_first_under_their_labels(
+def test_any_number_of_suite_runs_are_compared_with_the_first_under_their_labels(
     suite: SuiteSpec, run_spec: type[RunSpec], tmp_path: Path
 ) -> None:
     read = []
@@ -276,12 +281,12 @@ def test_any_number_of_suite_runs_stand_beside_the_first_under_their_labels(
         read.append(suite_figures(read_suite(suite.write())))
     figures, settings = compared(*read, labels=("before", "after", "later"))
     assert [column.header for column in figures.columns[2:]] == [
-        "A before", "B after", "B against A (%)", "C later", "C against A (%)",
+        "A before", "B after", "B versus A (%)", "C later", "C versus A (%)",
     ]  # fmt: skip
     rows = {(row.cells[1].text or ""): row for row in figures.rows}
     values = [shown(c, k) for c, k in zip(rows["p99 (ms)"].cells, figures.columns, strict=True)]
     assert values[2:] == ["10.0", "15.0", "50.0", "5.00", "-50.0"]
-    assert figures.notes[0] == "Not in all of them: only-here."
+    assert figures.notes[0] == "Not in every suite run: only-here."
     assert [c.text for c in settings.rows[0].cells] == ["suite: seed", "1", "2", "3"]
 
 
@@ -304,9 +309,9 @@ def test_with_repetitions_on_both_sides_compare_has_intervals_and_words(
     median = rows["median"]
     assert median[0] == "JPA"
     assert median[3].startswith("1.50 (1.49–1.5")
-    assert median[4:6] == ["at least 4 a side", "slower"]
+    assert median[4:6] == ["at least 4 per side", "slower"]
     assert rows["throughput"][5] == "same within 5 %"
-    assert "no interval knows it" in noise.notes[0]
+    assert "the interval does not cover them" in noise.notes[0]
 
 
 def test_three_clocks_stand_side_by_side(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
@@ -332,13 +337,13 @@ def test_the_order_of_queue_paths_has_rows_of_queue_paths_alone(
     assert [line(table, row) for row in range(len(table.rows))] == [["RABBITMQ-JPA", "7", "0.500", "3"]]
 
 
-def test_a_naive_twin_is_in_no_table_that_ranks(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
+def test_a_weakened_control_is_in_no_table_that_ranks(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
     suite.runs = [run_spec(), run_spec(variant="jpa-naive", naive_twin_of="jpa", absent=(3, 4))]
     found = built(suite)
     names = {key: {row.cells[0].text for row in table.rows} for key, table in found.items()}
     assert {key for key, own in names.items() if "JPA-NAIVE" in own} == {"twins", "runs"}
     assert names["twins"] == {"JPA-NAIVE"}
     twins = found["twins"]
-    assert twins.title == "Naive twins, for comparison of what they lose; not ranked"
+    assert twins.title == "Weakened controls, not ranked"
     values = dict(zip((column.key for column in twins.columns), line(twins), strict=True))
     assert (values["twin_of"], values["acknowledged"], values["lost"]) == ("JPA", "1,200", "2")

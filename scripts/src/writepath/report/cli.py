@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from writepath.report.figures import SuiteFigures
 
 LATEST = "results/latest"
-FOLDER = "report"  # beside suite.json
+FOLDER = "report"  # next to suite.json
 READING = "docs/reading-results.md"
 OK, INVALID, UNKNOWN = 0, 1, 3
 
 
 def cli_report(root: Path, path: Path | None) -> int:
-    """Prints and writes the tables of a suite run of any kind, or of a matrix of faults. Its worst verdict."""
+    """Prints and writes the tables of a suite run of any kind or of a fault matrix. Its worst verdict."""
     if (matrix := matrix_folder(root, path)) is not None:
         return print_matrix(matrix)
     if (found := capacity_cli.newest(root, path, LATEST)) is not None:
@@ -53,7 +53,7 @@ def cli_report(root: Path, path: Path | None) -> int:
         markup=False,
     )
     print_tables(built, to)
-    to.print(f"\nAlso as Markdown, CSV, JSON and SVG in {_short(root, target)}")
+    to.print(f"\nMarkdown, CSV, JSON and SVG: {_short(root, target)}")
     return exit_code(figures)
 
 
@@ -102,7 +102,7 @@ def suite_folder(root: Path, path: Path | None) -> Path:
         given = root / "results" / path
     if not given.exists():
         what = "no results yet" if path is None else f"RUN={path}: no such folder"
-        raise UsageError(f"{what}; `make bench-all` makes results, below results/<suite>/<stamp>")
+        raise UsageError(f"{what}; `make bench-all` writes results to results/<suite>/<stamp>")
     for folder in (given, *given.parents):
         if (folder / SUITE_FILE).is_file():
             return folder
@@ -111,7 +111,8 @@ def suite_folder(root: Path, path: Path | None) -> Path:
     below = sorted((p.parent for p in given.glob(f"*/{SUITE_FILE}")), key=lambda p: load_suite(p).started_at)
     if not below:
         raise UsageError(
-            f"RUN={path}: no {SUITE_FILE} in it, above it or one below it; name a folder results/<suite>/<stamp>"
+            f"RUN={path}: no {SUITE_FILE} in this folder, above it or one level below it;"
+            " name a folder results/<suite>/<stamp>"
         )
     return below[-1]
 

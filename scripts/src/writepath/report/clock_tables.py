@@ -13,38 +13,38 @@ if TYPE_CHECKING:
     from writepath.report.figures import Figures, SuiteFigures
 
 CLOCKS = (
-    *ranks(lambda figures: figures.accept, "to_acknowledge_", "acknowledged, "),
-    *ranks(lambda figures: figures.durable_of_planned, "to_durable_", "durable, "),
-    *ranks(lambda figures: figures.visible.times if figures.visible else None, "to_visible_", "visible, "),
+    *ranks(lambda figures: figures.accept, "to_acknowledge_", "acknowledged, {}"),
+    *ranks(lambda figures: figures.durable_of_planned, "to_durable_", "durable, {}"),
+    *ranks(lambda figures: figures.visible.times if figures.visible else None, "to_visible_", "visible, {}"),
     count(
         "visible_samples",
-        "visible, sampled",
+        "visibility samples",
         lambda figures: figures.visible.times.planned if figures.visible else None,
     ),
     ms(
         "visible_error_median",
-        "visible, at most too late, median",
+        "visibility error bound, median",
         lambda figures: figures.visible.error_ms_median if figures.visible else None,
     ),
     ms(
         "visible_error_max",
-        "visible, at most too late, max",
+        "visibility error bound, max",
         lambda figures: figures.visible.error_ms_max if figures.visible else None,
     ),
 )
 
 
 def clocks(figures: SuiteFigures) -> Table | None:
-    """Side by side; None for suite runs from before visibility was measured."""
+    """All three; None for suite runs from before visibility was measured."""
     if not any(run.visible for run in figures.runs):
         return None
     return Table(
         key="clocks",
         title="Three clocks: acknowledged, durable, visible",
-        caption="All from sending the POST: until its 201, until its row is committed in the store it is meant for,"
-        " until a search in that store finds it. The first two over all planned requests, the third over a sample of"
-        " them drawn beforehand; the unserved, and what was never found, at infinity. "
-        + rows.spread_note(figures),
+        caption="Times from sending the POST. Acknowledged: until its 201. Durable: until its row is committed in its"
+        " target store. Visible: until a search in that store finds it. The first two cover all scheduled requests,"
+        " the third a sample that was drawn before the load. Requests not acknowledged and rows never found count as"
+        " infinite. " + rows.spread_note(figures),
         columns=rows.columns(CLOCKS),
         rows=rows.by_variant(figures, CLOCKS),
         notes=(rows.LEGEND,),
@@ -74,8 +74,8 @@ def order(figures: SuiteFigures) -> Table | None:
     return Table(
         key="order",
         title="Order on the queue paths",
-        caption="A write is overtaken where another one that was sent after its 201 was durable before it; each such"
-        " pair is an inversion. Requests under way together have no order. " + rows.spread_note(figures),
+        caption="A write is overtaken if another write, sent after its 201, became durable before it. Each such pair is"
+        " an inversion. Concurrent requests have no order. " + rows.spread_note(figures),
         columns=rows.columns(ORDER),
         rows=rows.by_variant(of_queues, ORDER),
     )

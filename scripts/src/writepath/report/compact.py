@@ -41,7 +41,7 @@ METRICS = (
 
 
 def problems(data: RunData) -> list[str]:
-    """Why this form cannot hold the run: it knows no row but the one of each request, as it was sent."""
+    """Why this form cannot represent the run: it knows only the one row of each request, as it was sent."""
     ledger, stored = data.ledger, data.stored
     if ledger is None or stored is None:
         return ["the ledger or the rows read back are missing"]
@@ -201,7 +201,7 @@ def _load(path: Path) -> list[tuple[str, Floats]]:
     try:
         text = lzma.decompress(path.read_bytes()).decode()
     except (OSError, lzma.LZMAError) as error:
-        raise UsageError(f"{path}: cannot be read ({error}); it was cut or edited") from error
+        raise UsageError(f"{path}: cannot be read ({error}); it is truncated or was edited") from error
     lines = []
     for line in text.splitlines():
         name, _, values = line.partition(" ")

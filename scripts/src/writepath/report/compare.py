@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 
 COMPARED = ("latency", "throughput", "clocks", "resources", "answers")
 SKIPPED = ("planned", "acknowledges", "durability", "component")
-UNTOLD = "Whether a difference is more than noise, one run a side cannot say: several repetitions of a variant can."
-TOLD = (
-    "The next table says what of it is more than noise, for variants with several repetitions on both sides."
-)
+UNTOLD = "One run per side cannot show whether a difference is more than noise; several repetitions of a variant can."
+TOLD = "The next table tests which differences exceed noise, for variants with several repetitions on both sides."
 
 
 def compared(*runs: SuiteFigures, labels: Sequence[str] = ()) -> tuple[Table, ...]:
-    """The table of figures, that of what is more than noise where repetitions can tell, and that of settings."""
+    """The table of values, that of differences beyond noise if there are repetitions, and that of settings."""
     names = list(labels) or [one.suite.stamp for one in runs]
     told = compare_words.more_than_noise(runs, names)
     figures = _figures(runs, names, told=told is not None)
@@ -44,9 +42,9 @@ def _figures(runs: Sequence[SuiteFigures], names: Sequence[str], *, told: bool) 
         for key in first
         if any(key in other and not _equal(first[key][0], other[key][0]) for other in others)
     ]
-    notes = ["Figures that are the same everywhere are left out.", TOLD if told else UNTOLD]
+    notes = ["Metrics with the same value everywhere are omitted.", TOLD if told else UNTOLD]
     if only := _not_in_all(runs):
-        notes.insert(0, f"Not in all of them: {', '.join(only)}.")
+        notes.insert(0, f"Not in every suite run: {', '.join(only)}.")
     return Table(
         key="compare",
         title="Side by side",
@@ -63,12 +61,12 @@ def _figures(runs: Sequence[SuiteFigures], names: Sequence[str], *, told: bool) 
 def _figure_columns(names: Sequence[str]) -> tuple[Column, ...]:
     columns = [
         Column(key="variant", title="variant"),
-        Column(key="compared_figure", title="figure"),
+        Column(key="compared_figure", title="metric"),
         Column(key="a", title=f"A {names[0]}"),
     ]
     for letter, name in zip(letters(len(names))[1:], names[1:], strict=True):
         columns.append(Column(key=letter.lower(), title=f"{letter} {name}"))
-        columns.append(Column(key=f"{letter.lower()}_percent", title=f"{letter} against A", unit="%"))
+        columns.append(Column(key=f"{letter.lower()}_percent", title=f"{letter} versus A", unit="%"))
     return tuple(columns)
 
 
@@ -121,11 +119,9 @@ def _settings(runs: Sequence[SuiteFigures], names: Sequence[str]) -> Table:
     return Table(
         key="compare_settings",
         title="Settings that differ",
-        caption="Everything in the fingerprint that is not the same."
-        if rows
-        else "None: the fingerprints are the same.",
+        caption="All facts of the fingerprints that differ." if rows else "None: the fingerprints are equal.",
         columns=(
-            Column(key="compared_setting", title="what"),
+            Column(key="compared_setting", title="setting"),
             *(
                 Column(key=f"{letter.lower()}_setting", title=f"{letter} {name}")
                 for letter, name in zip(letters(len(names)), names, strict=True)

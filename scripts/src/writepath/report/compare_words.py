@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 
 FEWEST_REPETITIONS = 2
 APART = (
-    "These suite runs were made at different times, and share no block: what the host did in between is in the ratio,"
-    " and no interval knows it. A suite with a baseline compares within its blocks."
+    "These suite runs were made at different times and share no block. Changes of the host between them are part of the"
+    " ratio, and the interval does not cover them. A suite with a baseline compares within its blocks."
 )
 COLUMNS = (
     rows.VARIANT,
-    Column(key="against_a", title="against A"),
-    Column(key="noise_metric", title="figure"),
-    Column(key="noise_ratio", title="ratio", unit="1 = A"),
+    Column(key="against_a", title="compared with A"),
+    Column(key="noise_metric", title="metric"),
+    Column(key="noise_ratio", title="× A"),
     Column(key="noise_runs", title="runs"),
     Column(key="noise_word", title="verdict"),
-    Column(key="noise_because", title="because"),
+    Column(key="noise_because", title="reason"),
 )
 
 
 def letters(number: int) -> tuple[str, ...]:
-    """Names of suite runs that stand side by side: A to Z, then AA, AB and so on."""
+    """Names of the suite runs of a comparison: A to Z, then AA, AB and so on."""
     names = (
         "".join(name)
         for length in itertools.count(1)
@@ -77,7 +77,7 @@ def more_than_noise(runs: Sequence[SuiteFigures], names: Sequence[str]) -> Table
                 text(name),
                 text(metric.title),
                 ratio_cell(estimate),
-                text(f"at least {estimate.compared} a side" if estimate.compared else "none"),
+                text(f"at least {estimate.compared} per side" if estimate.compared else "none"),
                 text(worded(metric, word)),
                 text(word.because),
             )
@@ -87,9 +87,9 @@ def more_than_noise(runs: Sequence[SuiteFigures], names: Sequence[str]) -> Table
     return Table(
         key="compare_noise",
         title="Which differences are more than noise",
-        caption="Ratio of geometric means with its 95 % interval (Welch's test on logarithms), Mann and Whitney's"
-        " ranks as a check, Holm's correction for all lines of a figure; the words are those of the comparison with a"
-        " baseline.",
+        caption="Ratio of geometric means with its 95 % confidence interval (Welch's test on logarithms), checked by"
+        " the Mann-Whitney rank test, with Holm's correction for all rows of a metric. Verdicts mean the same as in the"
+        " comparison with a baseline.",
         columns=COLUMNS,
         rows=tuple(body),
         notes=(APART,),

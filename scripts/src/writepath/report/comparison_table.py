@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 FEWEST_BLOCKS = 2
 COLUMNS = (
     rows.VARIANT,
-    Column(key="compared_metric", title="figure"),
-    Column(key="ratio", title="ratio", unit="1 = the baseline"),
+    Column(key="compared_metric", title="metric"),
+    Column(key="ratio", title="× baseline"),
     Column(key="pairs", title="pairs", exact=True),
     Column(key="word", title="verdict"),
-    Column(key="resolution_percent", title="could be told from", unit="%"),
-    Column(key="because", title="because"),
+    Column(key="resolution_percent", title="smallest detectable difference", unit="%"),
+    Column(key="because", title="reason"),
 )
 WORDS = (
-    "faster, slower (of processor time: cheaper, dearer): the 95 % interval, after Holm's correction for all variants"
-    " compared in that figure, excludes 1, Wilcoxon's signed-rank test agrees, and the difference is more than 3 % and"
-    f" more than that between the baseline's own two. same: the whole interval lies within ±{SAME_PERCENT:.0f} %."
-    " Else nothing is resolved."
+    "Faster, slower (CPU: cheaper, more expensive): the 95 % confidence interval, after Holm's correction for all"
+    " variants compared in that metric, excludes 1; Wilcoxon's signed-rank test agrees; and the difference exceeds 3 %"
+    f" and the difference between the baseline and its A/A control. Same: the whole interval is within"
+    f" ±{SAME_PERCENT:.0f} %. Otherwise the difference is not resolved."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A figure of a run by which runs are compared."""
+    """A value of a run by which runs are compared."""
 
     key: str
     title: str
@@ -61,7 +61,7 @@ METRICS = (
     Metric(key="p99_ms", title="p99", better="lower", get=_rank("accept", "p99")),
     Metric(
         key="planned_p99_ms",
-        title="p99 from the plan",
+        title="p99 from scheduled time",
         better="lower",
         get=_rank("accept_from_planned", "p99"),
     ),
@@ -70,7 +70,7 @@ METRICS = (
     ),
     Metric(
         key="to_durable_p95_ms",
-        title="to durable, p95",
+        title="time to durable, p95",
         better="lower",
         get=_rank("durable_of_planned", "p95"),
     ),
@@ -79,7 +79,7 @@ METRICS = (
         title="CPU per 1,000 writes",
         better="lower",
         get=cost_tables.cpu_s_per_1000,
-        words=("cheaper", "dearer"),
+        words=("cheaper", "more expensive"),
     ),
 )
 
@@ -123,7 +123,7 @@ def by_block(figures: SuiteFigures, variant: str, *, again: bool = False) -> lis
 
 
 def values(metric: Metric, runs: Sequence[Figures | None]) -> list[float | None]:
-    """None where there is no such figure."""
+    """None where there is no such value."""
     return [None if run is None else metric.get(run) for run in runs]
 
 
@@ -230,20 +230,22 @@ def _caption(figures: SuiteFigures, baseline: SuiteVariant, check: Sequence[Judg
     ]
     blocks = figures.suite.repetitions
     resolution = (
-        f"By its A/A pair, {blocks} blocks show on this host (in four suites of five) a difference of: "
+        f"Smallest differences that {blocks} blocks detect on this host in four of five suites, by the A/A control: "
         + ", ".join(told)
         if told
-        else f"No A/A pair counts ({ABSENT}): what this host can resolve is not known"
+        else f"Without a valid A/A control the smallest detectable difference is unknown ({ABSENT})"
     )
     title = baseline.title
     return (
-        f"Each variant's figure by that of {title} in the same block: geometric mean of {blocks} blocks, and its 95 %"
-        f" interval. {title} runs twice in each block, as its own A/A twin; the others are compared with the geometric"
-        f" mean of the two. {resolution}."
+        f"Each variant's value ÷ that of {title} in the same block: geometric mean of {blocks} blocks and its 95 %"
+        f" confidence interval. {title} runs twice in each block; the second run is the A/A control. The other variants"
+        f" are compared with the geometric mean of both. {resolution}."
     )
 
 
 def _few(blocks: int) -> tuple[str, ...]:
     if blocks >= FEWEST_PAIRS:
         return ()
-    return (f"With {blocks} blocks no difference can be significant by rank: {FEWEST_PAIRS} are needed.",)
+    return (
+        f"With {blocks} blocks no difference can be significant in a rank test: {FEWEST_PAIRS} blocks are needed.",
+    )

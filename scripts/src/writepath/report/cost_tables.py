@@ -20,8 +20,8 @@ ALL = "all but k6"
 GENERATOR = "k6"
 
 NOTE_WRITTEN = (
-    f"Written: to disk. Where the runtime cannot tell it by component, {ALL} shows what all disks of the host took"
-    " while the load ran, the file system's journal and the generator's ledger included."
+    f"Written: bytes to disk. Where the runtime cannot count them per component, the row '{ALL}' shows the bytes that"
+    " all disks of the host took during the load, including the file system's journal and the load generator's ledger."
 )
 
 RESOURCE_COLUMNS = (
@@ -52,12 +52,13 @@ def resources(figures: SuiteFigures) -> Table:
     return Table(
         key="resources",
         title="Resources",
-        caption="Sampled each second of the load, without the drain. A component is all its instances and children."
-        " A thousand writes are a thousand rows really stored. " + rows.spread_note(figures),
+        caption="Sampled every second during the load, without the drain. A component is all its instances and child"
+        " processes. Writes are rows stored. Short runs measure a JVM that is still compiling, so CPU per write is"
+        " higher here than in the capacity suite. " + rows.spread_note(figures),
         columns=RESOURCE_COLUMNS,
         rows=tuple(body),
         notes=(
-            f"{ALL}: the sum of the variant's components; peak memory there is the sum of their peaks.",
+            f"{ALL}: the sum of the variant's components; its peak memory is the sum of their peaks.",
             NOTE_WRITTEN,
         ),
     )
@@ -86,7 +87,7 @@ def _written(run: Figures, members: Sequence[str]) -> float | None:
 
 
 def cpu_s_per_1000(run: Figures) -> float | None:
-    """Processor time of all components but the generator, for 1,000 rows really stored."""
+    """Processor time of all components but the generator, per 1,000 rows stored."""
     return _cpu_per_1000(run, [name for name in run.resources if name != GENERATOR])
 
 
@@ -166,7 +167,7 @@ def audit(figures: SuiteFigures) -> Table:
     return Table(
         key="audit",
         title="Audit",
-        caption=f"Every id acknowledged is compared with every id read back from the store{reads}. "
+        caption=f"The audit compares every acknowledged id with every id read back from the store{reads}. "
         + rows.spread_note(figures),
         columns=rows.columns(fields),
         rows=rows.by_variant(figures, fields),
@@ -179,7 +180,7 @@ RUN_COLUMNS = (
     Column(key="position", title="position", exact=True),
     Column(key="started_at", title="started"),
     Column(key="run_verdict", title="verdict"),
-    Column(key="lateness_p99_ms", title="generator late, p99", unit="ms"),
+    Column(key="lateness_p99_ms", title="generator lateness, p99", unit="ms"),
     Column(key="generator_cpu_share", title="generator CPU, peak", unit="of one core"),
     Column(key="fsync_p50_ms", title="host fsync, median", unit="ms"),
     Column(key="reasons", title="reasons and notes"),
@@ -191,7 +192,7 @@ def runs(figures: SuiteFigures) -> Table:
     return Table(
         key="runs",
         title="Runs",
-        caption="In the order they ran; variants of a repetition run in an order drawn from the seed."
+        caption="In the order they ran. The seed determines the order of the variants in each repetition."
         f" {rows.replaced_note(figures)}".rstrip(),
         columns=RUN_COLUMNS,
         rows=tuple(_run_row(one) for one in figures.runs),

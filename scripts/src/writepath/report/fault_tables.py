@@ -8,17 +8,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath import stats
+from writepath.report.fault_words import (
+    NO_FAULT,
+    counted,
+    kinds,
+    recovery_in_words,
+    recovery_times,
+    verdict_in_words,
+)
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, text
 from writepath.result.faults import broke
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from writepath.result import SuiteVariant
     from writepath.result.faults import Cell as Struck
     from writepath.result.faults import FaultsResult
 
-MARKS = {"broke": "broke", "unknown": "unknown"}
-KINDS_SHOWN = 3
+MARKS = {"broke": "failed", "unknown": "unknown"}
 CONSUMER_FAULTS = ("restart-consumer", "kill-consumer")
 
 
@@ -31,13 +39,66 @@ class Matrix:
 
     @property
     def correct(self) -> tuple[Struck, ...]:
-        """Cells of variants that promise to lose nothing."""
+        """Cells of variants that guarantee to lose nothing."""
         return tuple(one for one in self.cells if one.naive_twin_of is None)
 
     @property
     def twins(self) -> tuple[Struck, ...]:
-        """Cells of naive twins."""
+        """Cells of weakened controls."""
         return tuple(one for one in self.cells if one.naive_twin_of is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """How many faults happened, and to which variants. Trials without a fault are not counted."""
+
+    faults: int  # in correct variants
+    losing: int  # of them; without what the fault itself deleted
+    titles: tuple[str, ...]  # of the correct variants
+    control_faults: int  # in weakened controls
+    controls: tuple[str, ...]  # their titles
+
+
+def coverage(matrix: Matrix) -> Coverage:
+    """Counts effective faults, by correct variants and weakened controls."""
+    correct, controls = _struck(matrix.correct), _struck(matrix.twins)
+    return Coverage(
+        faults=sum(len(one.effective) for one in correct),
+        losing=sum(one.losing for one in correct),
+        titles=tuple(dict.fromkeys(one.title for one in correct)),
+        control_faults=sum(len(one.effective) for one in controls),
+        controls=tuple(dict.fromkeys(one.title for one in controls)),
+    )
+
+
+def _struck(cells: Iterable[Struck]) -> list[Struck]:
+    return [one for one in cells if one.effective and one.fault != NO_FAULT]
+
+
+def coverage_in_words(matrix: Matrix, main: Sequence[SuiteVariant] = ()) -> tuple[str, ...]:
+    """Sentences on what the faults cover and what not. main: the variants that should be tested."""
+    found = coverage(matrix)
+    words = [_of_correct(matrix, found)]
+    if found.controls:
+        words.append(
+            f"{counted(found.control_faults, 'fault')} in weakened controls, which are meant to lose or duplicate data:"
+            f" {'; '.join(found.controls)}."
+        )
+    tested = {one.variant for one in _struck(matrix.correct)}
+    if untested := [variant.title for variant in main if variant.name not in tested]:
+        words.append(f"Variants of suite default without a fault test: {'; '.join(untested)}.")
+    return tuple(words)
+
+
+def _of_correct(matrix: Matrix, found: Coverage) -> str:
+    if not found.titles:
+        return "No fault in a correct variant."
+    deleted = sum(trial.taken_along > 0 for one in matrix.correct for trial in one.effective)
+    bad = sum(one.status in MARKS for one in matrix.correct)
+    loss = f"loss in {found.losing}" if found.losing or bad else "no loss"
+    also = f"; {counted(deleted, 'fault')} deleted a queue with acknowledged writes in it" if deleted else ""
+    also += f"; failed or unknown: {counted(bad, 'cell')}" if bad else ""
+    return f"{counted(found.faults, 'fault')} in correct variants: {loss}{also}. Variants: {'; '.join(found.titles)}."
 
 
 def tables(matrix: Matrix, order: Sequence[str]) -> tuple[Table, ...]:
@@ -46,23 +107,6 @@ def tables(matrix: Matrix, order: Sequence[str]) -> tuple[Table, ...]:
     built += [_of_variant(cells) for cells in _by_variant(matrix.correct, order)]
     built += [_order(queues, order)] if (queues := _queues(matrix)) else []
     return (*built, *([_twins(matrix, order)] if matrix.twins else []))
-
-
-def verdict_in_words(one: Struck) -> str:
-    """`held: 0 of 20 lost data (at most 13.9 %)`; the bound is of the share of such faults, not of the writes."""
-    if one.status == "unknown":
-        return f"unknown: {'; '.join(one.reasons)}"
-    if one.status == "destroyed":
-        return f"destroyed: {'; '.join(one.reasons)}; none else was lost"
-    count = f"{one.losing} of {len(one.effective)} lost data{_bound(one)}"
-    if one.status == "not discriminating":
-        return f"not discriminating: {count}"
-    return f"{one.status}: {count}"
-
-
-def _bound(one: Struck) -> str:
-    bound = stats.upper_bound(one.losing, len(one.effective))
-    return "" if bound is None else f" (≤ {bound * 100:.1f} %)"
 
 
 def _outcomes(matrix: Matrix, order: Sequence[str]) -> Table:
@@ -80,11 +124,12 @@ def _outcomes(matrix: Matrix, order: Sequence[str]) -> Table:
     ]
     return Table(
         key="outcomes",
-        title="What each variant did under each fault",
-        caption="held: in every effective fault all acknowledged writes were in the store, once and as sent, read back"
-        " twice, the second time after kill -9 of every store. destroyed: only what was in a queue when it was deleted"
-        " is gone. In brackets the 95 % upper bound of the share of such faults that lose data: few faults prove"
-        " little. Last, the seconds to recover, median and worst.",
+        title="Result of each variant under each fault",
+        caption="No loss: every acknowledged write was in the store exactly once and unchanged, in two reads; the"
+        " second read follows kill -9 of every store. Lost data: an acknowledged write was missing or changed."
+        " Destroyed: only messages that were in a queue when the fault deleted it are gone. Loss probability: 95 %"
+        " upper confidence bound of the share of such faults that lose data; few faults give a high bound. Recovered"
+        " in: median and maximum over the faults.",
         columns=(
             Column(key="fault", title="fault"),
             *(Column(key=variant, title=titles[variant]) for variant in variants),
@@ -96,31 +141,21 @@ def _outcomes(matrix: Matrix, order: Sequence[str]) -> Table:
 def _outcome(one: Struck | None) -> Cell:
     if one is None:
         return text(ABSENT)
-    return text(f"{verdict_in_words(one)}{_recovery_in_words(one)}")
+    return text(f"{verdict_in_words(one)}{recovery_in_words(one)}")
 
 
-def _recovery_in_words(one: Struck) -> str:
-    times = _recovery_times(one)
-    if not times:
-        return ""
-    return f"; well again after {statistics.median(times):.1f} s, at most {max(times):.1f} s"
-
-
-def _recovery_times(one: Struck) -> list[float]:
-    return [t.recovered_after_seconds for t in one.trials if t.recovered_after_seconds is not None]
-
-
+EXPOSED = "Exposed writes: acknowledged within 5 s around a fault."
 CELL_COLUMNS = (
     Column(key="fault", title="fault"),
     Column(key="effective", title="effective faults", exact=True),
-    Column(key="losing", title="losing", exact=True),
-    Column(key="bound", title="upper bound", unit="%"),
-    Column(key="exposed", title="writes exposed", exact=True),
-    Column(key="broken", title="promises broken", exact=True),
+    Column(key="losing", title="faults with loss", exact=True),
+    Column(key="bound", title="loss probability, upper bound", unit="%"),
+    Column(key="exposed", title="exposed writes", exact=True),
+    Column(key="broken", title="guarantees broken", exact=True),
     Column(key="recovered", title="recovered writes", exact=True),
-    Column(key="errors", title="errors, by kind"),
-    Column(key="recovery_s", title="to recover", unit="s"),
-    Column(key="recovery_max_s", title="worst", unit="s"),
+    Column(key="errors", title="errors by kind"),
+    Column(key="recovery_s", title="recovery, median", unit="s"),
+    Column(key="recovery_max_s", title="recovery, max", unit="s"),
 )
 
 
@@ -129,9 +164,9 @@ def _of_variant(cells: Sequence[Struck]) -> Table:
     return Table(
         key=f"faults-{first.variant}",
         title=f"{first.title}, fault by fault",
-        caption=f"A 201 means: {first.acknowledges}. Exposed: acknowledged within 5 s around a fault. Broken: lost,"
-        " vanished, stranded, corrupted or stored twice. Recovered: without an answer, and stored. To"
-        " recover: from the heal to the first 10 s with 99.9 % success at 95 % of the plan, median of the faults.",
+        caption=f"A 201 guarantees: {first.acknowledges}. {EXPOSED} Guarantees broken: acknowledged writes that were"
+        " lost, vanished, stranded, corrupted or stored twice. Recovered writes: stored without a 201. Recovery: from"
+        " the end of the fault to the first 10 s with 99.9 % success at 95 % of the scheduled rate.",
         columns=CELL_COLUMNS,
         rows=tuple(Row(cells=_figures(one), mark=MARKS.get(one.status, "")) for one in cells),
     )
@@ -139,7 +174,7 @@ def _of_variant(cells: Sequence[Struck]) -> Table:
 
 def _figures(one: Struck) -> tuple[Cell, ...]:
     bound = stats.upper_bound(one.losing, len(one.effective))
-    times = _recovery_times(one)
+    times = recovery_times(one)
     return (
         text(one.fault_words),
         cell([len(one.effective)]),
@@ -148,22 +183,10 @@ def _figures(one: Struck) -> tuple[Cell, ...]:
         cell([sum(trial.exposed for trial in one.effective)]),
         cell([sum(broke(trial) for trial in one.effective)]),
         cell([sum(trial.recovered for trial in one.effective)]),
-        text(_kinds(one)),
+        text(kinds(one)),
         cell([statistics.median(times) if times else None]),
         cell([max(times) if len(times) == len(one.trials) and times else None]),
     )
-
-
-def _kinds(one: Struck) -> str:
-    """The most frequent ones, over all faults of the cell."""
-    total: dict[str, int] = {}
-    for trial in one.effective:
-        for kind, count in trial.errors.items():
-            total[kind] = total.get(kind, 0) + count
-    shown = sorted(total.items(), key=lambda item: -item[1])
-    rest = sum(count for _, count in shown[KINDS_SHOWN:])
-    words = [f"{count} {kind}" for kind, count in shown[:KINDS_SHOWN]] + ([f"{rest} other"] if rest else [])
-    return ", ".join(words) or "none"
 
 
 ORDER_COLUMNS = (
@@ -178,9 +201,9 @@ ORDER_COLUMNS = (
 
 
 def _queues(matrix: Matrix) -> list[Struck]:
-    """Those in which nothing but a consumer comes to harm, or nothing at all."""
+    """Those in which the fault hits a consumer alone, or nothing."""
     return [
-        one for one in matrix.correct if one.order is not None and one.fault in ("none", *CONSUMER_FAULTS)
+        one for one in matrix.correct if one.order is not None and one.fault in (NO_FAULT, *CONSUMER_FAULTS)
     ]
 
 
@@ -203,21 +226,21 @@ def _order(cells: Sequence[Struck], order: Sequence[str]) -> Table:
     ]
     return Table(
         key="order",
-        title="Order on the queue paths, as consumers restart and die",
-        caption="A write is overtaken where another one that was sent after its 201 was durable before it; each such"
-        " pair is an inversion. Redelivered: by the broker, over all faults of the cell.",
+        title="Order of writes while consumers restart or are killed",
+        caption="A write is overtaken if another write, sent after its 201, became durable before it. Each such pair is"
+        " an inversion. Redelivered: messages that the broker delivered more than once, over all faults of the cell.",
         columns=ORDER_COLUMNS,
         rows=tuple(rows),
     )
 
 
 TWIN_COLUMNS = (
-    Column(key="twin", title="naive twin"),
-    Column(key="acknowledges", title="a 201 means"),
+    Column(key="twin", title="weakened control"),
+    Column(key="acknowledges", title="a 201 guarantees"),
     Column(key="fault", title="fault"),
     Column(key="outcome", title="outcome"),
-    Column(key="broken", title="promises broken", exact=True),
-    Column(key="beside", title="its correct variant"),
+    Column(key="broken", title="guarantees broken", exact=True),
+    Column(key="beside", title="correct variant"),
 )
 
 
@@ -239,10 +262,10 @@ def _twins(matrix: Matrix, order: Sequence[str]) -> Table:
     ]
     return Table(
         key="twins",
-        title="Naive twins: the positive controls",
-        caption="The same architecture with one careless setting, struck where that must lose. If a twin loses nothing"
-        " the fault was too weak to tell it from the correct variant, and the cell says so. Twins are never ranked"
-        " beside the others.",
+        title="Weakened controls",
+        caption="Each control is a correct variant with one setting that gives up its guarantee, under a fault that"
+        " must then lose or duplicate data. Not discriminating: the control passed, so this fault does not show what"
+        " the correct variant protects against. Controls are not ranked with other variants.",
         columns=TWIN_COLUMNS,
         rows=tuple(rows),
     )
@@ -250,15 +273,15 @@ def _twins(matrix: Matrix, order: Sequence[str]) -> Table:
 
 EVIDENCE_COLUMNS = (
     Column(key="variant", title="variant"),
-    Column(key="acknowledges", title="a 201 means"),
+    Column(key="acknowledges", title="a 201 guarantees"),
     Column(key="fault", title="fault"),
     Column(key="outcome", title="outcome"),
-    Column(key="exposed", title="writes exposed", exact=True),
+    Column(key="exposed", title="exposed writes", exact=True),
 )
 
 
 def evidence(matrix: Matrix, order: Sequence[str]) -> Table:
-    """What each promise is worth under kill -9: kills of the correct variants, all cells of the twins."""
+    """How each guarantee did under kill -9: kills of the correct variants, all cells of the weakened controls."""
     killed = [one for one in matrix.correct if one.fault.startswith("kill-")]
     rows = [
         Row(
@@ -276,8 +299,8 @@ def evidence(matrix: Matrix, order: Sequence[str]) -> Table:
     return Table(
         key="evidence",
         title="Evidence",
-        caption="In brackets the 95 % upper bound of the share of such faults that lose data. Exposed: acknowledged"
-        " within 5 s around a fault.",
+        caption="Loss probability: 95 % upper confidence bound of the share of such faults that lose data."
+        f" {EXPOSED}",
         columns=EVIDENCE_COLUMNS,
         rows=tuple(rows),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import exports
-from writepath.report.fault_tables import Matrix, tables
+from writepath.report import escape, exports
+from writepath.report.fault_tables import Matrix, coverage_in_words, tables
 from writepath.report.terminal import console, print_tables
 from writepath.result.faults import exit_code, load_cell, load_faults
 
@@ -31,13 +31,17 @@ def order(cells: Iterable[Cell]) -> tuple[str, ...]:
 
 
 def print_matrix(folder: Path) -> int:
-    """The tables; also written beside faults.json as report.md. The worst exit code of the cells."""
+    """Coverage and tables, also written to report.md next to faults.json. The worst exit code of the cells."""
     matrix = read(folder)
     built = tables(matrix, order(matrix.cells))
+    words = coverage_in_words(matrix)
     to = console()
+    for sentence in words:
+        to.print(escape.terminal(sentence), markup=False)
     print_tables(built, to)
-    (folder / "report.md").write_text("\n\n".join(map(exports.markdown, built)), encoding="utf-8")
-    to.print(f"\nAlso as Markdown in {folder / 'report.md'}", markup=False)
+    parts = [*map(escape.markdown, words), *map(exports.markdown, built)]
+    (folder / "report.md").write_text("\n\n".join(parts), encoding="utf-8")
+    to.print(f"\nMarkdown: {folder / 'report.md'}", markup=False)
     return exit_code(matrix.index.cells)
 
 
@@ -55,4 +59,4 @@ def refuse(matrix: Matrix) -> None:
             f"the matrix {index.stamp} is {index.status}, {len(missing)} cells are missing; finish it with RESUME=1"
         )
     if unknown:
-        raise InvalidRunError(f"not published: {' | '.join(unknown)}; run these cells again with RESUME=1")
+        raise InvalidRunError(f"not published: {' | '.join(unknown)}; rerun these cells with RESUME=1")

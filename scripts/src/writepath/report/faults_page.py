@@ -7,26 +7,31 @@ from typing import TYPE_CHECKING
 
 from writepath.errors import UsageError
 from writepath.report import escape, exports, manifest
-from writepath.report.fault_tables import Matrix, evidence, tables
+from writepath.report.fault_tables import Matrix, coverage_in_words, evidence, tables
+from writepath.report.fault_words import NO_FAULT
 from writepath.report.faults import order, read, refuse
 from writepath.report.scrub import copy_json
+from writepath.result import SUITE_FILE, load_suite
 from writepath.result.faults import CELL_FILE, FAULTS_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-PUBLISHED = "results/published/faults"  # one folder a runtime
+    from writepath.result import SuiteVariant
+
+PUBLISHED = "results/published/faults"  # one folder per runtime
+MAIN = "results/published/default"  # the suite whose variants faults should cover
 PAGE = "docs/results/faults.md"
 PROMISES = "docs/durability.md"
 BEGIN, END = "<!-- faults:evidence:begin -->", "<!-- faults:evidence:end -->"
 TITLE = "Faults under load"
-NAMES = ("timeline.json",)  # of a cell, beside its record
+NAMES = ("timeline.json",)  # of a cell, next to its record
 INTRODUCTION = (
-    "Each cell is one load at a steady rate, during which the fault strikes again and again; every 201 is looked up"
-    " afterwards, twice, the second time after `kill -9` of every store. The crash model is a killed process, not"
-    " a power cut. Made from the published records by `make publish`; do not edit."
-    " [What a 201 promises](../durability.md). [How it is measured](../methodology.md)."
+    "Each cell runs one steady load and repeats one fault. Afterwards an audit looks up every acknowledged write"
+    " twice, the second time after `kill -9` of every store. A fault counts if the record proves that it happened. The"
+    " crash model is a killed process, not a power cut. `make publish` generates this page from the published records;"
+    " do not edit. [What a 201 guarantees](../durability.md). [Methodology](../methodology.md)."
     f" [Records](../../{PUBLISHED})."
 )
 
@@ -58,24 +63,31 @@ def published(root: Path) -> tuple[Path, ...]:
 
 
 def derived(root: Path) -> dict[str, bytes]:
-    """By path below root, what is made from the published matrices; nothing where none is."""
+    """By path below root, what is generated from the published matrices; nothing where none is."""
     matrices = [read(folder) for folder in published(root)]
     if not matrices:
         return {}
-    return {PAGE: page(matrices).encode(), PROMISES: _with_evidence(root, _evidence(matrices)).encode()}
+    main = _main_variants(root)
+    return {PAGE: page(matrices, main).encode(), PROMISES: _with_evidence(root, _evidence(matrices)).encode()}
 
 
-def page(matrices: Sequence[Matrix]) -> str:
-    """One part a runtime."""
+def _main_variants(root: Path) -> tuple[SuiteVariant, ...]:
+    """Of the published suite that compares all paths; none where it is not published."""
+    folder = root / MAIN
+    variants = load_suite(folder).variants if (folder / SUITE_FILE).is_file() else ()
+    return tuple(one for one in variants if one.naive_twin_of is None and one.control_of is None)
+
+
+def page(matrices: Sequence[Matrix], main: Sequence[SuiteVariant] = ()) -> str:
+    """One part per runtime. main: the variants that faults should cover."""
     parts = ["# Results: faults under load", INTRODUCTION]
     for matrix in matrices:
         index = matrix.index
-        controls = sum(len(one.effective) for one in matrix.cells if one.fault == "none")
-        faults = sum(len(one.effective) for one in matrix.cells) - controls
+        plain = sum(len(one.effective) for one in matrix.cells if one.fault == NO_FAULT)
         versions = {f"{name} {version}" for one in matrix.cells for name, version in one.versions.items()}
+        parts += [f"## {index.runtime} runtime", *map(escape.markdown, coverage_in_words(matrix, main))]
         parts.append(
-            f"## {index.runtime} runtime\n\n{len(matrix.cells)} cells, {faults} effective faults,"
-            f" {controls} trials without one as control, {index.rate_per_s:g} requests a second, seed {index.seed},"
+            f"{len(matrix.cells)} cells, {plain} trials without a fault, {index.rate_per_s:g}/s, seed {index.seed},"
             f" {escape.markdown(index.started_at)}. {escape.markdown(', '.join(sorted(versions)))}."
         )
         parts += [_deeper(exports.markdown(table)) for table in tables(matrix, order(matrix.cells))]

@@ -54,8 +54,8 @@ class Figures:
 
     run: Run
     reasons: tuple[str, ...]  # why the run does not count: the verdict's, and sums that do not agree
-    accept: Distribution | None = None  # milliseconds until the 201, from sending
-    accept_from_planned: Distribution | None = None  # likewise, from the planned moment
+    accept: Distribution | None = None  # milliseconds from sending to the 201
+    accept_from_planned: Distribution | None = None  # the same, from the scheduled send time
     phases: tuple[PhaseFigures, ...] = ()
     answers: dict[str, int] | None = None  # by column of the answers table; sums to planned
     completed: int | None = None  # requests with an answer of any status
@@ -65,7 +65,7 @@ class Figures:
     answered_per_s: float | None = None  # answers of any status
     achieved_peak_per_s: float | None = None
     durable: Distribution | None = None  # milliseconds until the row was durable, of the acknowledged
-    durable_of_planned: Distribution | None = None  # the same, with the unserved at infinity
+    durable_of_planned: Distribution | None = None  # the same, infinite where not acknowledged
     visible: Visible | None = None
     durable_later: bool = False  # rows become durable after their 201
     stored_rows: int | None = None
@@ -89,7 +89,7 @@ class SuiteFigures:
 
     @property
     def ranked(self) -> SuiteFigures:
-        """Without naive twins and controls, which no table or plot may put beside others."""
+        """Without weakened controls and other controls, which no table or plot ranks."""
         return self.only(lambda variant: variant.naive_twin_of is None and variant.control_of is None)
 
     def only(self, keep: Callable[[SuiteVariant], bool]) -> SuiteFigures:
@@ -138,7 +138,7 @@ def run_figures(data: RunData, phases: Sequence[SuitePhase]) -> Figures:
     data = replace(data, stored=None)  # ten million rows take 170 MB, and are asked for nothing more
     schedule = plan.arrival_plan([_phase(phase) for phase in phases])
     if schedule.planned != run.requests.planned:
-        problem = f"the plan has {schedule.planned} requests, run.json {run.requests.planned}"
+        problem = f"the suite schedules {schedule.planned} requests, run.json {run.requests.planned}"
         return Figures(run=run, reasons=(*reasons, problem))
     return Figures(run=run, reasons=tuple(reasons), **counted, **_accepted(requests, schedule))
 
@@ -152,7 +152,7 @@ def broken_sums(run: Run, ledger: Ledger, stored: StoredRows | None) -> list[str
     acknowledged = int(served.sum())
     sums = [
         ("started", requests.started, "lines in the ledger", started),
-        ("planned", requests.planned, "started + dropped", started + requests.dropped),
+        ("scheduled", requests.planned, "started + dropped", started + requests.dropped),
         ("acknowledged", requests.acknowledged, "201s in the ledger", acknowledged),
         (
             "started",
@@ -291,7 +291,7 @@ def _edges(schedule: plan.ArrivalPlan) -> Ints:
 
 
 def _seconds(schedule: plan.ArrivalPlan) -> Ints:
-    """Before which planned request each second begins, and the end: a dropped one stands where it was due."""
+    """Before which planned request each second begins, and the end: a dropped one counts where it was due."""
     inner = np.searchsorted(schedule.starts_ms, np.arange(1, int(np.ceil(schedule.seconds))) * 1000.0)
     return np.concatenate(([0], inner, [schedule.planned]))
 

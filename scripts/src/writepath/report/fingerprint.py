@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     Fact = tuple[str, str, str]  # of what, name, value
 
 TITLE = "Fingerprint"
-CAPTION = "Settings are what the running store or broker answered, not what was asked for."
+CAPTION = "Settings are the values that the running store or broker reported, not those that were requested."
 EVERY = "all"
 COLUMNS = (
-    Column(key="fact_group", title="of"),
-    Column(key="fact", title="what"),
+    Column(key="fact_group", title="group"),
+    Column(key="fact", title="fact"),
     Column(key="fact_value", title="value"),
     Column(key="fact_variants", title="variants"),
 )
@@ -28,7 +28,7 @@ SHORT_HASH = 12
 
 
 def fingerprint(figures: SuiteFigures) -> Table:
-    """One line a fact; facts that all variants share are one line."""
+    """One line per fact; facts that all variants share are one line."""
     rows = [_row(group, fact, value, EVERY) for group, fact, value in _suite_facts(figures.suite)]
     names = [variant.name for variant in figures.suite.variants if figures.of(variant.name)]
     found: dict[tuple[str, str, str], list[str]] = {}
@@ -85,6 +85,16 @@ def of_host(host: Host) -> Iterator[Fact]:
     yield "host", "filesystem of the stores", host.filesystem
 
 
+def hosts(figures: SuiteFigures) -> tuple[str, ...]:
+    """The hosts of its runs, by processor; of several each with all its facts."""
+    known = dict.fromkeys(
+        tuple(value for *_, value in of_host(one.run.host))
+        for one in figures.runs
+        if one.run.host is not None
+    )
+    return tuple(", ".join(facts) if len(known) > 1 else facts[0] for facts in known)
+
+
 def _suite_facts(suite: SuiteResult) -> Iterator[tuple[str, str, str]]:
     yield "suite", "name", f"{suite.suite}, started {suite.started_at}"
     yield "suite", "runtime", suite.runtime
@@ -95,7 +105,7 @@ def _suite_facts(suite: SuiteResult) -> Iterator[tuple[str, str, str]]:
     yield "suite", "dataset", of_dataset(suite.dataset)
     yield "suite", "commit", of_code(suite.code)
     for name, value in sorted(suite.overrides.items()):
-        yield "suite", f"{name}, by the user", value
+        yield "suite", f"{name}, set by the user", value
 
 
 def load_in_words(suite: SuiteResult) -> str:
@@ -111,9 +121,7 @@ def load_in_words(suite: SuiteResult) -> str:
 def _warm_up(suite: SuiteResult) -> str:
     if not suite.warm_up_requests:
         return "none"
-    return (
-        f"{suite.warm_up_requests:,} requests at {plain(suite.warm_up_per_s)}/s, excluded from every figure"
-    )
+    return f"{suite.warm_up_requests:,} requests at {plain(suite.warm_up_per_s)}/s, excluded from all results"
 
 
 def _run_facts(figures: Figures) -> Iterator[tuple[str, str, str]]:

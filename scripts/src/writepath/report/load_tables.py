@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from writepath.stats import Distribution
 
 MEANING = Field(
-    column=Column(key="acknowledges", title="a 201 means"), get=lambda figures: figures.run.acknowledges
+    column=Column(key="acknowledges", title="a 201 guarantees"), get=lambda figures: figures.run.acknowledges
 )
 LEVEL = Field(
-    column=Column(key="durability", title="durability"),
+    column=Column(key="durability", title="durability class"),
     get=lambda figures: figures.run.durability.level if figures.run.durability else "not read",
 )
 
@@ -33,13 +33,13 @@ def _requests(figures: Figures, name: str) -> int | None:
 LATENCY = (
     MEANING,
     LEVEL,
-    count("planned", "planned", lambda figures: _requests(figures, "planned")),
-    count("unserved", "unserved", lambda figures: _requests(figures, "unserved")),
+    count("planned", "scheduled", lambda figures: _requests(figures, "planned")),
+    count("unserved", "not acknowledged", lambda figures: _requests(figures, "unserved")),
     ms("min_served", "min", lambda figures: _served(figures, "min_served")),
     ms("max_served", "max", lambda figures: _served(figures, "max_served")),
     ms("mean_served", "mean", lambda figures: _served(figures, "mean_served")),
     *ranks(lambda figures: figures.accept),
-    *ranks(lambda figures: figures.accept_from_planned, "planned_", "planned "),
+    *ranks(lambda figures: figures.accept_from_planned, "planned_", "{} from scheduled time"),
 )
 
 
@@ -48,9 +48,9 @@ def latency(figures: SuiteFigures) -> Table:
     return Table(
         key="latency",
         title="Accept latency",
-        caption="From sending the POST until its 201; planned median, p95 and p99 from the moment it was planned for:"
-        " no delay of the generator is left out. min, max and mean are over the served; percentiles are over all"
-        " planned requests, the unserved at infinity. " + rows.spread_note(figures),
+        caption="Time from sending the POST to its 201. Times from the scheduled send time include every delay of the"
+        " load generator. Min, max and mean cover acknowledged requests. Percentiles cover all scheduled requests;"
+        " one that was not acknowledged counts as infinite. " + rows.spread_note(figures),
         columns=rows.columns(LATENCY),
         rows=rows.by_variant(figures, LATENCY),
         notes=(rows.LEGEND, *rows.durable_notes(figures)),
@@ -60,12 +60,15 @@ def latency(figures: SuiteFigures) -> Table:
 PHASE_COLUMNS = (
     rows.VARIANT,
     Column(key="phase", title="phase"),
-    Column(key="phase_planned", title="planned", exact=True),
-    Column(key="phase_unserved", title="unserved", exact=True),
+    Column(key="phase_planned", title="scheduled", exact=True),
+    Column(key="phase_unserved", title="not acknowledged", exact=True),
     Column(key="phase_achieved_per_s", title="achieved", unit="201/s"),
     *(Column(key=f"phase_{name}_ms", title=name, unit="ms") for name in rows.RANKS),
     Column(key="phase_max_served_ms", title="max", unit="ms"),
-    *(Column(key=f"phase_planned_{name}_ms", title=f"planned {name}", unit="ms") for name in rows.RANKS),
+    *(
+        Column(key=f"phase_planned_{name}_ms", title=f"{name} from scheduled time", unit="ms")
+        for name in rows.RANKS
+    ),
 )
 
 
@@ -93,7 +96,7 @@ def phases(figures: SuiteFigures) -> Table:
     return Table(
         key="phases",
         title="Accept latency by phase",
-        caption="A request belongs to the phase of its planned moment. " + rows.spread_note(figures),
+        caption="A request belongs to the phase of its scheduled send time. " + rows.spread_note(figures),
         columns=PHASE_COLUMNS,
         rows=tuple(body),
         notes=(rows.LEGEND,),
@@ -125,11 +128,11 @@ ANSWER_FIELDS = tuple(count(key, title, partial(_answer, key)) for key, title in
 
 
 def answers(figures: SuiteFigures) -> Table:
-    """What became of each planned request."""
+    """The result of each scheduled request."""
     return Table(
         key="answers",
         title="Answers",
-        caption="Every planned request stands in exactly one column. " + rows.spread_note(figures),
+        caption="Each scheduled request is counted in exactly one column. " + rows.spread_note(figures),
         columns=rows.columns(ANSWER_FIELDS),
         rows=rows.by_variant(figures, ANSWER_FIELDS),
     )
@@ -144,11 +147,11 @@ def _durable(figures: Figures) -> Distribution | None:
 
 
 THROUGHPUT = (
-    _rate("planned_per_s", "planned mean", "req/s", "planned_per_s"),
-    _rate("planned_peak_per_s", "planned peak", "req/s", "planned_peak_per_s"),
+    _rate("planned_per_s", "scheduled mean", "req/s", "planned_per_s"),
+    _rate("planned_peak_per_s", "scheduled peak", "req/s", "planned_peak_per_s"),
     _rate("achieved_per_s", "achieved mean", "201/s", "achieved_per_s"),
     _rate("achieved_peak_per_s", "achieved peak", "201/s", "achieved_peak_per_s"),
-    *ranks(_durable, "durable_", "to durable, "),
+    *ranks(_durable, "durable_", "time to durable, {}"),
     Field(
         column=Column(key="drain_s", title="drain", unit="s"),
         get=lambda figures: figures.run.drain.seconds if figures.run.drain else None,
@@ -161,12 +164,12 @@ THROUGHPUT = (
 
 
 def throughput(figures: SuiteFigures) -> Table:
-    """Rates, and when the rows were really there."""
+    """Rates, and when the rows were durable."""
     return Table(
         key="throughput",
         title="Throughput and time to durable",
-        caption="Time to durable: from sending the POST until its row is committed in the store it is meant for;"
-        " over acknowledged requests, and shown where that is later than the 201. "
+        caption="Time to durable: from sending the POST until its row is committed in its target store. It covers"
+        " acknowledged requests and is shown only where it is later than the 201. "
         + rows.spread_note(figures),
         columns=rows.columns(THROUGHPUT),
         rows=rows.by_variant(figures, THROUGHPUT),

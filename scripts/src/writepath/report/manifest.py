@@ -18,7 +18,7 @@ def write(folder: Path) -> None:
 
 
 def problems(folder: Path) -> list[str]:
-    """What in the folder is not as it was published."""
+    """What in the folder differs from what was published."""
     manifest = folder / MANIFEST
     if not manifest.is_file():
         return [f"{manifest}: missing"]

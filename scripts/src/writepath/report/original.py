@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SUITE = "original"
 SOURCE = Path(__file__).with_name("original.yaml")
 FIGURES = (
-    ("launched", "launched", "", True),
+    ("launched", "sent", "", True),
     ("completed", "answered", "", True),
     ("status_201", "201", "", True),
     ("status_500", "500", "", True),
@@ -51,7 +51,7 @@ def published_figures() -> dict[str, Any]:
 
 
 def beside(figures: SuiteFigures) -> Table | None:
-    """Two rows a variant, the original's and ours; `None` for every other suite."""
+    """Two rows per variant, the original's and ours; `None` for every other suite."""
     if figures.suite.suite != SUITE:
         return None
     body: list[Row] = []
@@ -66,9 +66,10 @@ def beside(figures: SuiteFigures) -> Table | None:
         body.append(Row(cells=(title, text("here"), *ours), mark=rows.mark(runs)))
     return Table(
         key="original",
-        title="Beside the original experiment",
-        caption="Both over all phases, the warm-up phase included. The original's times are of all answered requests,"
-        " errors too; ours are as in the latency table. The mean rate counts answers, as the original did.",
+        title="Compared with the original experiment",
+        caption="Both cover all phases, including the warm-up phase. The original's times cover all answered requests,"
+        " including errors; ours are those of the latency table. The mean rate counts answers of any status, as the"
+        " original did.",
         columns=COLUMNS,
         rows=tuple(body),
         notes=(rows.LEGEND, str(published_figures()["remarks"]).strip()),

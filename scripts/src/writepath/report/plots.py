@@ -79,7 +79,7 @@ def _two_decimals(found: re.Match[bytes]) -> bytes:
 
 
 def _over_time(figures: SuiteFigures, drawable: list[Drawable]) -> Figure:
-    """One panel a variant, all with the same axes; of several repetitions the first that counts is drawn."""
+    """One panel per variant, all with the same axes; of several repetitions the first that counts is drawn."""
     height = TOP_INCHES + PANEL_INCHES * len(drawable) + BOTTOM_INCHES
     figure = Figure(figsize=(WIDTH_INCHES, height), facecolor="white")
     panels = figure.subplots(len(drawable), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
@@ -92,8 +92,8 @@ def _over_time(figures: SuiteFigures, drawable: list[Drawable]) -> Figure:
     panels[0].set_yscale("log")
     milliseconds(panels[0].yaxis)
     panels[0].set_xlim(0, sum(phase.seconds for phase in figures.suite.phases))
-    panels[-1].set_xlabel("time since the load's start (s)")
-    figure.text(0.005, 0.5, "accept latency of each second (ms, log scale)", rotation=90, va="center")
+    panels[-1].set_xlabel("time since the start of the load (s)")
+    figure.text(0.005, 0.5, "accept latency per second (ms, log scale)", rotation=90, va="center")
     panels[0].set_ylim(*_decades([run.bands for _, (run, *_) in drawable if run.bands is not None]))
     named = {
         label: line for axes in panels for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
@@ -131,9 +131,9 @@ def _panel(axes: Axes, title: str, run: Figures) -> None:
             markersize=7,
             clip_on=False,
             transform=axes.get_xaxis_transform(),
-            label="second with unserved requests",
+            label="second with requests not acknowledged",
         )
-    unserved = f"  ({int(bands.unserved.sum()):,} unserved)" if missed.any() else ""
+    unserved = f"  ({int(bands.unserved.sum()):,} not acknowledged)" if missed.any() else ""
     axes.set_title(title + unserved, loc="left", fontsize=9, fontweight="bold")
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -153,7 +153,7 @@ def _phase_lines(axes: Axes, figures: SuiteFigures, *, labelled: bool) -> None:
 
 
 def _percentiles(drawable: list[Drawable]) -> Figure:
-    """Three bars a variant, four where rows are durable later; a rank at infinity fills the axis, and says so."""
+    """Three bars per variant, four where rows are durable later; a rank at infinity fills the axis, and says so."""
     groups = [(title, runs, _bars_of(runs)) for title, runs in drawable]
     rows = sum(len(bars) + 1 for _, _, bars in groups)
     figure = Figure(figsize=(WIDTH_INCHES, BAR_INCHES * rows + 1.0), facecolor="white", layout="constrained")
@@ -176,7 +176,7 @@ def _percentiles(drawable: list[Drawable]) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
     milliseconds(axes.xaxis)
-    axes.set_xlabel("time since sending (ms, log scale); percentiles over planned requests")
+    axes.set_xlabel("time since sending (ms, log scale); percentiles over scheduled requests")
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     figure.legend(loc="outside upper right", ncols=len(RANKS) + 1, frameon=False)
@@ -218,7 +218,7 @@ def _bar(axes: Axes, at: int, bar: _Bar, limits: tuple[float, float], *, labelle
         right = min(bar.value.high, ceiling)
         axes.plot([bar.value.low, right], [at, at], color=GREY, linewidth=1.2, solid_capstyle="butt")
     axes.annotate(
-        number(value) if finite else "∞ not served",
+        number(value) if finite else "∞ not acknowledged",
         (right, at),
         xytext=(3 if finite else -4, 0),
         textcoords="offset points",

@@ -15,7 +15,7 @@ from writepath.report import (
     staging,
 )
 from writepath.report.figures import SuiteFigures, suite_figures
-from writepath.report.page import page, readme_table
+from writepath.report.page import page, refuse_several_hosts
 from writepath.report.raw import RunData, SuiteData, inside, read_suite
 from writepath.report.scrub import copy_json
 from writepath.report.tables import tables
@@ -65,6 +65,7 @@ def _publish_suite(root: Path, folder: Path) -> None:
     refuse_unfinished(data.suite)
     figures = suite_figures(data)
     refuse_invalid(figures)
+    refuse_several_hosts(figures)
     _readme_with(root, {data.suite.suite: ""})  # missing markers are an error before anything is replaced
     place = staging.Place(target=root / PUBLISHED / data.suite.suite, source=folder, limit_bytes=LIMIT_BYTES)
     staging.put(place, lambda target: _copy(folder, data, target), less="repetitions or variants")
@@ -163,7 +164,6 @@ def derived(root: Path) -> dict[str, bytes]:
         links = {"assets": name, "reading": "../reading-results.md", "raw": f"../../{PUBLISHED}/{name}"}
         files[f"{PAGES}/{name}.md"] = page(figures, tables(figures), drawn, links).encode()
         files |= {f"{PAGES}/{name}/{file}": content for file, content in drawn.items()}
-        readme[name] = readme_table(figures, f"{PAGES}/{name}.md")
         titles[name] = figures.suite.title
     for made in (capacity_publish.derived(root, PAGES), queries_publish.derived(root, PAGES)):
         files |= made.files

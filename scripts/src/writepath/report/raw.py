@@ -143,7 +143,7 @@ def read_stored(path: Path) -> StoredRows:
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read ({error}); the file was edited") from error
     if blocks.torn or not blocks.headed:
-        raise UsageError(f"{path}: cannot be read; it was cut or is not gzip, or its header is another")
+        raise UsageError(f"{path}: cannot be read; it is truncated or not gzip, or its header differs")
     return StoredRows(
         seq=rows["seq"],
         content_ok=rows["content_ok"] == 1,
@@ -178,7 +178,7 @@ def _body(path: Path, header: bytes) -> bytes:
         with gzip.open(path) as file:
             first, _, body = file.read().partition(b"\n")
     except (OSError, EOFError) as error:
-        raise UsageError(f"{path}: cannot be read ({error}); it was cut or is not gzip") from error
+        raise UsageError(f"{path}: cannot be read ({error}); it is truncated or not gzip") from error
     if first.strip() != header:
         raise UsageError(f"{path}: header {first[:80]!r}, expected {header.decode()!r}")
     return body

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 VARIANT = Column(key="variant", title="variant")
 DAGGER = "†"
-AGAIN = ", again (A/A)"  # after the title of the baseline's second run in a block
+AGAIN = " (A/A control)"  # after the title of the baseline's second run in a block
 RANKS = ("median", "p95", "p99")
 LEGEND = (
-    "∞: this rank falls on a request that was never answered 201 (dropped, failed, refused or given up)."
-    " –: no such value, or too few requests to carry it (p95 needs 200, p99 needs 1,000)."
+    "∞: the request at this rank was not acknowledged (dropped, failed, refused or timed out)."
+    " –: no value, or too few requests for this percentile (p95 needs 200, p99 needs 1,000)."
 )
 
 
@@ -65,7 +65,7 @@ def mark(runs: Sequence[Figures]) -> str:
 
 
 def durable_notes(figures: SuiteFigures) -> tuple[str, ...]:
-    """What must be said beside the latency of a variant whose 201 comes first."""
+    """Time to durable of each variant whose 201 comes first."""
     notes = []
     for variant in figures.suite.variants:
         runs = [run for run in figures.shown(variant.name) if run.durable_later]
@@ -74,7 +74,7 @@ def durable_notes(figures: SuiteFigures) -> tuple[str, ...]:
                 f"{name} {_figure([getattr(run.durable, name) for run in runs])}" for name in RANKS
             )
             notes.append(
-                f"{DAGGER} {variant.title}: the 201 comes before the row is in the store it is meant for"
+                f"{DAGGER} {variant.title}: the 201 comes before the row is in its target store"
                 f" ({variant.acknowledges}). Time to durable in ms: {times}."
             )
     return tuple(notes)
@@ -83,19 +83,17 @@ def durable_notes(figures: SuiteFigures) -> tuple[str, ...]:
 def spread_note(figures: SuiteFigures) -> str:
     """How cells with several repetitions are read."""
     if figures.suite.repetitions > 1:
-        return "Cells: median of the repetitions' values (lowest–highest)."
+        return "Cells: median of the repetitions (lowest–highest)."
     return "One repetition: small differences between rows may be noise."
 
 
 def replaced_note(figures: SuiteFigures) -> str:
-    """How many runs did not stand as they were first made; nothing where all did."""
+    """How many runs were repeated; nothing where none was."""
     again = sum(run.replaced for run in figures.suite.runs)
     if not again:
         return ""
     runs = "1 run was" if again == 1 else f"{again} runs were"
-    return (
-        f"{runs} made again because of noise, or because stopped before the end; what was set aside is kept."
-    )
+    return f"{runs} rerun because the host was noisy or the run was stopped before its end; the replaced runs are kept."
 
 
 def ms(key: str, title: str, get: Callable[[Figures], float | None]) -> Field:
@@ -109,10 +107,10 @@ def count(key: str, title: str, get: Callable[[Figures], int | None]) -> Field:
 
 
 def ranks(
-    of: Callable[[Figures], Distribution | None], prefix: str = "", title: str = ""
+    of: Callable[[Figures], Distribution | None], prefix: str = "", title: str = "{}"
 ) -> tuple[Field, ...]:
-    """Median, p95 and p99."""
-    return tuple(ms(f"{prefix}{name}", f"{title}{name}", partial(_rank, of, name)) for name in RANKS)
+    """Median, p95 and p99. title: with {} in the place of these names."""
+    return tuple(ms(f"{prefix}{name}", title.format(name), partial(_rank, of, name)) for name in RANKS)
 
 
 def _rank(of: Callable[[Figures], Distribution | None], name: str, run: Figures) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from writepath.report import (
@@ -35,16 +36,24 @@ BUILDERS: tuple[Callable[[SuiteFigures], Table | None], ...] = (
     cost_tables.runs,
     fingerprint.fingerprint,
 )
-OF_ALL = (  # the others rank: without naive twins and controls
+OF_ALL = (  # the others rank: without controls
     comparison_table.comparison,
     twins.twins,
     cost_tables.runs,
     fingerprint.fingerprint,
 )
+BY_RUN = ("runs", "fingerprint")  # a row is of one run or names its variants
 
 
 def tables(figures: SuiteFigures) -> tuple[Table, ...]:
-    """All tables that apply to this suite run."""
+    """All tables that apply to this suite run. Headings say where cells mix runs of several hosts."""
     ranked = figures.ranked
     built = (build(figures if build in OF_ALL else ranked) for build in BUILDERS)
-    return tuple(table for table in built if table is not None)
+    found = tuple(table for table in built if table is not None)
+    if len(fingerprint.hosts(figures)) <= 1:
+        return found
+    return tuple(table if table.key in BY_RUN else _mixed(table) for table in found)
+
+
+def _mixed(table: Table) -> Table:
+    return replace(table, title=f"{table.title} (mixes hosts, not publishable)")

@@ -11,7 +11,7 @@ from writepath.report.rows import Field, ranks
 if TYPE_CHECKING:
     from writepath.report.figures import SuiteFigures
 
-TITLE = "Naive twins, for comparison of what they lose; not ranked"
+TITLE = "Weakened controls, not ranked"
 AUDITED = ("acknowledged", "stored", "lost", "duplicated", "corrupted", "unexpected")
 FIELDS = (
     load_tables.MEANING,
@@ -21,19 +21,20 @@ FIELDS = (
 
 
 def twins(figures: SuiteFigures) -> Table | None:
-    """None where the suite has no naive variant."""
+    """None where the suite has no weakened control."""
     naive = figures.only(lambda variant: variant.naive_twin_of is not None)
     if not naive.suite.variants:
         return None
     titles = {variant.name: variant.title for variant in figures.suite.variants}
     of = {v.name: titles.get(v.naive_twin_of or "", v.naive_twin_of) for v in naive.suite.variants}
     twin_of = Field(
-        column=Column(key="twin_of", title="naive twin of"), get=lambda figures: of[figures.run.variant]
+        column=Column(key="twin_of", title="weakens"), get=lambda figures: of[figures.run.variant]
     )
     return Table(
         key="twins",
         title=TITLE,
-        caption="Each does one thing wrong on purpose. Their latency buys nothing: it is the price of what they lose.",
+        caption="Each has one setting that gives up its guarantee on purpose. Their latency is no advantage: they lose"
+        " or duplicate data for it.",
         columns=rows.columns((twin_of, *FIELDS)),
         rows=rows.by_variant(naive, (twin_of, *FIELDS)),
         notes=(rows.LEGEND,),
