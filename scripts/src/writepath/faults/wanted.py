@@ -113,5 +113,5 @@ def listing(root: Path, registry: Registry, file: FaultsFile) -> str:
     lines = []
     for fault in catalogue.FAULTS.values():
         able = [v.name for v in variants if catalogue.applies(fault, v, parts[v.name])]
-        lines.append(f"  {fault.key:22} {fault.words:58} {', '.join(able) or '-'}")
+        lines.append(f"  {fault.key:23} {fault.words:66} {', '.join(able) or '-'}")
     return "\n".join(lines)
