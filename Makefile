@@ -1,4 +1,4 @@
-# A thin façade: every recipe is one line, the work is in scripts/. Variables: make bench-all SUITE=smoke VARIANTS=jpa,rabbitmq-jpa
+# Every recipe is one line; the work is done in scripts/. Options: make bench-all SUITE=smoke VARIANTS=jpa,rabbitmq-jpa
 # Works from anywhere: make -C <checkout> <target>.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -6,71 +6,71 @@ ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 WRITEPATH := "$(ROOT)/scripts/wp"
 
 .PHONY: help
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' "$(ROOT)/Makefile"
 
 .PHONY: doctor
-doctor: ## what this machine has, and what is missing
+doctor: ## check what this machine has and what is missing
 	@$(WRITEPATH) doctor
 
 .PHONY: setup
-setup: ## fetch and build everything a run needs [RUNTIME=auto|native|docker]
+setup: ## download and build everything a run needs [RUNTIME=auto|native|docker]
 	@$(WRITEPATH) setup
 
 .PHONY: test
-test: ## every check: lint, Java, Python [RUNTIME=auto|native|docker]
+test: ## run all checks: linters, Java tests, Python tests [RUNTIME=auto|native|docker]
 	@"$(ROOT)/scripts/test.sh"
 
 .PHONY: contract-test
-contract-test: ## the HTTP contract on every variant [RUNTIME=auto|native|docker VARIANTS=a,b]
+contract-test: ## test the HTTP contract of every variant [RUNTIME=auto|native|docker VARIANTS=a,b]
 	@"$(ROOT)/scripts/contract-test.sh"
 
 .PHONY: java-test
-java-test: ## the services' own tests on real stores [RUNTIME=auto|native|docker]
+java-test: ## test the services against real stores [RUNTIME=auto|native|docker]
 	@"$(ROOT)/scripts/java-test.sh"
 
 .PHONY: with-services
-with-services: ## run a command beside real stores: CMD='mvn -f services/pom.xml verify'
+with-services: ## run a command while real stores are up: CMD='mvn -f services/pom.xml verify' [RUNTIME=auto|native|docker]
 	@$(WRITEPATH) with-services -- $(CMD)
 
 .PHONY: lint
-lint: ## format, types, house rules
+lint: ## check format, types and the rules of STYLE.md
 	@"$(ROOT)/scripts/lint.sh"
 
 .PHONY: fmt
-fmt: ## rewrite Java and Python in the house format
+fmt: ## format Java and Python code
 	@"$(ROOT)/scripts/fmt.sh"
 
 .PHONY: bench-all
-bench-all: ## run a suite [SUITE=default VARIANTS=a,b REPS=n SEED=n RUNTIME=auto DATASET=path RESUME=1 RERUNS=n INSTANCES=n SLO_MS=n HOLD_SECONDS=n DOCS=n ROUNDS=n ...]
+bench-all: ## run a suite [SUITE=default VARIANTS=a,b REPS=n RESUME=1 ...; all options: docs/usage.md]
 	@$(WRITEPATH) bench-all
 
 .PHONY: bench
-bench: ## run one variant: VARIANT=jpa [SUITE=default REPS=n ...]
+bench: ## run one variant of a suite: VARIANT=jpa [SUITE=default REPS=n ...; all options: docs/usage.md]
 	@$(WRITEPATH) bench
 
 .PHONY: bench-faults
-bench-faults: ## kill, freeze, cut and fill under load, then count what was lost [FAULT=a,b|kill-each|help VARIANTS=a,b TRIALS=n JOBS=n SEED=n RUNTIME=auto RESUME=1]
+bench-faults: ## inject faults under load and count lost writes [FAULT=a,b|kill-each|help VARIANTS=a,b TRIALS=n JOBS=n RESUME=1 ...]
 	@$(WRITEPATH) bench-faults
 
 .PHONY: up
-up: ## start one variant and stay until Ctrl-C: VARIANT=jpa [RUNTIME=auto INSTANCES=n ...]
+up: ## start one variant and keep it running until Ctrl-C: VARIANT=jpa [RUNTIME=auto INSTANCES=n ...]
 	@$(WRITEPATH) up
 
 .PHONY: down
-down: ## end a running `up` and whatever a killed command left behind
+down: ## stop a running `up`; clean up after a killed command
 	@$(WRITEPATH) down
 
 .PHONY: audit
-audit: ## make the audit of a run or a suite run again from its raw files [RUN=results/latest]
+audit: ## recompute the audit of a run or suite run from its raw files [RUN=results/latest]
 	@$(WRITEPATH) audit
 
 .PHONY: bench-harness
-bench-harness: ## measure the harness itself: speed, memory, truth [ONLY=audit,report]
+bench-harness: ## self-check: speed, memory and correctness of audit, recorder, report and comparison [ONLY=audit,report]
 	@$(WRITEPATH) bench-harness
 
 .PHONY: report
-report: ## tables and plots of a suite run [RUN=results/latest]
+report: ## write the tables and plots of a suite run [RUN=results/latest]
 	@$(WRITEPATH) report
 
 .PHONY: publish
@@ -78,13 +78,13 @@ publish: ## publish a finished suite run [RUN=results/latest ADD=1]
 	@$(WRITEPATH) publish
 
 .PHONY: verify
-verify: ## derive every published number again from its raw data, and those of a raw run [RUN=results/latest]
+verify: ## recompute every published figure from its raw data; RUN= also checks a raw run [RUN=results/latest]
 	@$(WRITEPATH) verify
 
 .PHONY: compare
-compare: ## suite runs side by side: A=results/... B=results/... [C= ... F=, or RUNS=a,b,c; LABELS=x,y]
+compare: ## compare suite runs: A=results/... B=results/... [C= to F=, or RUNS=a,b,c; LABELS=x,y]
 	@$(WRITEPATH) compare
 
 .PHONY: clean
-clean: ## stop what was started, remove the cache folder; results/ is kept
+clean: ## stop what was started and delete .writepath; results/ is kept
 	@if [ -d "$(ROOT)/.writepath" ]; then $(WRITEPATH) clean; fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes .writepath/venv from requirements.lock with the newest Python >= 3.11 found. Does nothing when it is current.
+# Creates .writepath/venv from requirements.lock with the newest Python >= 3.11 found. Does nothing if it is up to date.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does every variant keep the HTTP contract, through its proxy? On the runtime of RUNTIME, default auto; the containers' own tests come
-# along where that is docker.
+# Tests the HTTP contract of every variant through its proxy, on the runtime of RUNTIME (default auto); with docker, the
+# tests of the containers run too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ./bootstrap.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Format, compiler checks, architecture rules, unit and integration tests of the services, on real backing services:
-# Testcontainers starts them where RUNTIME=docker, else the native runtime lends them.
+# Testcontainers starts them with RUNTIME=docker, otherwise the native runtime does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ./bootstrap.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Is everything in the house format, typed, and as STYLE.md says? Java is linted by its compiler, in `make java-test`.
+# Checks format, types and the rules of STYLE.md. Java is linted by its compiler, in `make java-test`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ./bootstrap.sh

@@ -6,8 +6,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 ./java-test.sh
 export WRITEPATH_TEST_RUNTIME="${RUNTIME:-auto}"
 
-# Tests that start stacks mostly wait, one after the other; those that start none need a processor: side by side they
-# take little more than half the time. What the latter print is shown when the former have ended.
+# Tests that start stacks mostly wait, one after the other; the other tests need CPU. Run in parallel, both take little
+# more than half the time. The output of the others is shown when the stack tests have ended.
 python=../.writepath/venv/bin/python
 stacks="native or docker or contract"
 said=$(mktemp)

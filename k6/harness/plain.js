@@ -1,4 +1,4 @@
-// The posts of scenarios/ramp.js by k6 alone: nothing recorded, nothing counted. What recording costs is the difference.
+// The posts of scenarios/ramp.js by k6 alone: nothing recorded, nothing counted. The difference is the cost of recording.
 
 import exec from "k6/execution";
 

@@ -15,7 +15,7 @@
  * @property {string} runId 15 hex digits, in the id of every post
  * @property {Phase[]} phases
  * @property {number} virtualUsers most requests in flight; what is due beyond that is dropped, and counted
- * @property {string} contentFile JSON array of strings, or of questions
+ * @property {string} contentFile JSON array of strings, or of searches
  * @property {string} ledgerFile that each finished request is recorded in
  * @property {string} summaryFile where k6's own counts go
  */
@@ -23,7 +23,7 @@
 /**
  * Reads the environment, or stops k6 before the load with a sentence that says what to set.
  * @param {Record<string, string | undefined>} env
- * @param {string} prefix BENCH_WRITES_: of writes beside another load
+ * @param {string} prefix BENCH_WRITES_: of writes during another load
  * @returns {Config}
  */
 export function readConfig(env, prefix = "BENCH_") {
@@ -41,7 +41,7 @@ export function readConfig(env, prefix = "BENCH_") {
 }
 
 /**
- * As readConfig, for a load of searches: whether posts are added meanwhile, so that a total may be above the one expected.
+ * As readConfig, for a load of searches: whether posts are added during it, so that a total may be higher than expected.
  * @param {Record<string, string | undefined>} env
  * @returns {Config & {growing: boolean}}
  */
@@ -62,7 +62,7 @@ export function readSearchConfig(env) {
  */
 
 /**
- * As readConfig, for a load that asks a store itself how much it takes.
+ * As readConfig, for a load that goes straight to a store.
  * @param {Record<string, string | undefined>} env
  * @returns {StoreLoad}
  */

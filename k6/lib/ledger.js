@@ -1,12 +1,12 @@
 // One record for each finished request: what became of it. k6/recorder writes them, Python reads them.
 
 export const WRONG_ACK = 9001; // 201, but Location does not name the id that was sent
-export const END_OF_FILE = 9002; // connection closed without an answer; k6 has no code of its own for it
+export const END_OF_FILE = 9002; // connection closed without an answer; k6 has no specific code for it
 export const INTERRUPTED = 9003; // k6 itself was stopped before the answer
 export const REFUSED_BY_APPLICATION = 9005; // 503 at the cap of requests in flight
 export const REFUSED_BY_STORE = 9006; // 503: the store or the broker could not take it in time
-export const WRONG_TOTAL = 9007; // 200, but with another total than the posts that hold the keyword
-const UNSPECIFIED = 1000; // k6's code for what it has no other for
+export const WRONG_TOTAL = 9007; // 200, but the total is not the number of posts with the keyword
+const UNSPECIFIED = 1000; // k6's code for errors without a specific one
 const TOTAL = /"total":([0-9]+)/; // within a post's text the quotes would be escaped
 
 /** By the answer's X-Refused-By. @type {{[hop: string]: number | undefined}} */

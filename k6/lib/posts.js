@@ -4,14 +4,14 @@ import { SharedArray } from "k6/data";
 import http from "k6/http";
 
 const PARAMETERS = {
-  // No Idempotency-Key header: Go's transport silently sends such a POST again when a connection breaks.
+  // No Idempotency-Key header: Go's transport silently retries such a POST when a connection breaks.
   headers: { "Content-Type": "application/json" },
   timeout: "15s", // the outermost: pool, confirm, bulk 2 s < application 5 s < proxy 10 s
   redirects: 0,
 };
 
 /**
- * What such a load asks of k6, beside its scenario.
+ * Options of such a load, in addition to its scenario.
  * @type {import("k6/options").Options}
  */
 export const OPTIONS = {
@@ -20,7 +20,7 @@ export const OPTIONS = {
 };
 
 /**
- * Gives what sends the post of a sequence and an id. To be called where k6 initialises.
+ * Returns a function that sends the post of a sequence number and an id. To be called where k6 initialises.
  * @param {import("./config.js").Config} config
  * @returns {(sequence: number, id: string) => import("k6/http").Response}
  */

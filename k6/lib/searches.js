@@ -7,12 +7,12 @@ const PARAMETERS = { timeout: "15s", redirects: 0 }; // as a write's
 
 /**
  * @typedef {object} Question
- * @property {string} keyword as it stands in a URL
- * @property {number} total posts that hold it
+ * @property {string} keyword percent-encoded for the URL
+ * @property {number} total posts that contain it
  */
 
 /**
- * Gives the question of a sequence, and what asks it. To be called where k6 initialises.
+ * Returns the search of a sequence number, and a function that sends it. To be called where k6 initialises.
  * @param {import("./config.js").Config} config
  */
 export function searcher({ target, contentFile }) {

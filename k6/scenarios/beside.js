@@ -1,4 +1,4 @@
-// Searches as in queries.js, and beside them writes as in ramp.js: two open models, each with its own plan and ledger.
+// Searches as in queries.js and writes as in ramp.js at the same time: two open models, each with its plan and ledger.
 
 import exec from "k6/execution";
 import { openLedger } from "k6/x/ledger";

@@ -1,4 +1,4 @@
-// How much Elasticsearch itself takes: so many connections, each with its next request as soon as the last is answered.
+// The maximum rate of Elasticsearch itself: each connection sends its next request as soon as the last one is answered.
 
 import { SharedArray } from "k6/data";
 import exec from "k6/execution";
@@ -63,7 +63,7 @@ export default function write() {
   if (!stored) {
     refused.add(1);
   } else if (exec.scenario.name !== WARM_UP && elapsedMs <= config.seconds * 1000) {
-    // What is answered later, while k6 lets it end, is not of the time that is divided by.
+    // Answers after the measured time, while k6 ends, are not counted.
     documents.add(config.documents);
     latency.add(answer.timings.duration);
   }

@@ -1,4 +1,4 @@
-// Searches as an open model: a keyword's first page at each planned moment, however slow the answers are.
+// Searches as an open model: a keyword's first page at each scheduled send time, however slow the answers are.
 
 import exec from "k6/execution";
 import { openLedger } from "k6/x/ledger";

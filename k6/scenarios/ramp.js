@@ -1,4 +1,4 @@
-// One load shape for every variant: a POST at each planned moment, however slow the answers are (open model).
+// One load shape for every variant: a POST at each scheduled send time, however slow the answers are (open model).
 
 import exec from "k6/execution";
 import { openLedger } from "k6/x/ledger";

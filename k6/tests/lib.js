@@ -73,7 +73,7 @@ const configuration = {
   "no phase is too few": () => refusal({ BENCH_PHASES: "[]" }).startsWith("BENCH_PHASES=[]"),
   "a phase without a rate is refused": () =>
     refusal({ BENCH_PHASES: '[{"name":"a","seconds":1,"from_per_s":1}]' }).startsWith("BENCH_PHASES"),
-  "writes beside another load have variables of their own": () => {
+  "writes during another load have separate variables": () => {
     const writes = Object.entries(ENVIRONMENT).map(([name, value]) => [name.replace("BENCH_", "BENCH_WRITES_"), value]);
     return readConfig(Object.fromEntries(writes), "BENCH_WRITES_").virtualUsers === 7;
   },
@@ -97,9 +97,9 @@ const ledger = {
     refusedBy("nobody") === 1503,
   "without an answer the wait counts": () =>
     same(record({ error_code: 1050, error: "request timeout" }), [5, 1000, 0, 15001, 0, 1050]),
-  "a closed connection has a code of its own": () =>
+  "a closed connection has its own code": () =>
     code({ error_code: 1000, error: 'Post "http://x": EOF' }) === END_OF_FILE,
-  "an interrupted request has a code of its own": () =>
+  "an interrupted request has its own code": () =>
     code({ error_code: 1000, error: "context canceled" }) === INTERRUPTED,
   "a search is right with the total that is expected": () => found('{"total":7,"posts":[]}') === 0,
   "another total is a wrong one, and so is none": () =>
@@ -119,7 +119,7 @@ const ledger = {
 const summary = {
   "metrics that never happened count 0": () => countsOf({ metrics: {} }, 0).dropped === 0,
   "counts are k6's own": () => countsOf({ metrics: { iterations: { values: { count: 12 } } } }, 13).finished === 12,
-  "of several scenarios each has counts of its own, of what k6 was asked to count": () => {
+  "each of several scenarios has its own counts, of what k6 was asked to count": () => {
     const asked = Object.keys(countedByScenario(["searches", "writes"]).thresholds ?? {});
     const metrics = Object.fromEntries(asked.map((name, place) => [name, { values: { count: place } }]));
     const { finished, dropped, requests } = countsOf({ metrics }, 13, "writes");
@@ -131,7 +131,7 @@ const summary = {
 };
 
 /**
- * What stands in the ledger of an answer that came 15,001 ms after the request.
+ * What the ledger contains for an answer that came 15,001 ms after the request.
  * @param {Partial<import("../lib/ledger.js").Answer>} answer
  * @param {import("../lib/ledger.js").Objection} objection
  */

@@ -240,7 +240,7 @@ def test_a_full_disk_of_its_own_refuses_writes_until_it_is_freed(jpa: NativeStac
     assert eventually(lambda: write(jpa) is not None), jpa.tail("postgres")
     assert is_stored(jpa, before)
     assert jpa.lost_components() == []
-    with pytest.raises(StartError, match="nginx: its data was not put on a small disk"):
+    with pytest.raises(StartError, match="nginx: its data is not on a small disk"):
         jpa.fill_disk("nginx")
 
 
@@ -309,7 +309,7 @@ def test_a_process_that_ended_by_itself_stays_lost_though_it_is_revived(jpa: Nat
     jpa.kill("nginx")  # too late to be the reason
     jpa.revive("nginx")
     assert eventually(lambda: jpa.is_ready("nginx"))
-    assert jpa.lost_components() == ["nginx: was ended by SIGKILL (out of memory?), and was started again"]
+    assert jpa.lost_components() == ["nginx: was ended by SIGKILL (out of memory?), and was restarted"]
     assert not is_running(worker.pid)
 
 

@@ -185,7 +185,7 @@ def test_a_component_that_ends_is_lost_with_the_reason(runtime: NativeRuntime) -
         stack.kill("nginx")
         assert not probe.listens(int(stack.base_url.rpartition(":")[2]))
         killed = "was ended by SIGKILL (out of memory?)"
-        assert stack.lost_components() == ["nginx: was made to end and not started again"]
+        assert stack.lost_components() == ["nginx: was stopped and not restarted"]
         before = stack.usage()["postgres"]
         os.kill(stack.pids("postgres")[0], 9)
         assert eventually(lambda: f"postgres: {killed}" in stack.lost_components())
@@ -214,7 +214,7 @@ def test_a_proxy_port_in_use_names_flag_value_and_remedy(runtime: NativeRuntime)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         with (
-            pytest.raises(StartError, match=f"HTTP_PORT={port}: in use; choose another one"),
+            pytest.raises(StartError, match=f"HTTP_PORT={port}: in use; choose another port"),
             runtime.start(jpa, overrides={"HTTP_PORT": port}, say=print),
         ):
             raise AssertionError("it must not start")

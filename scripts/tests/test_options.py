@@ -35,8 +35,8 @@ def test_compose_variables_are_overrides() -> None:
         (["REP=2"], "REP=2.*did you mean 'REPS'"),
         (["VARIANT=jpa"], "VARIANT=jpa.*make bench VARIANT"),
         (["--suite"], "'--suite'.*NAME=value"),
-        (["INSTANCES=many"], "INSTANCES=many: a whole number from 1"),
-        (["POOL_SIZE=0"], "POOL_SIZE=0: a whole number from 1"),
+        (["INSTANCES=many"], "INSTANCES=many: must be a whole number from 1"),
+        (["POOL_SIZE=0"], "POOL_SIZE=0: must be a whole number from 1"),
         (["STORE=jpa"], "STORE=jpa"),
         (["NGINX_IMAGE="], "NGINX_IMAGE=: empty"),
     ],
@@ -47,11 +47,11 @@ def test_a_wrong_word_names_flag_value_and_remedy(words: list[str], message: str
 
 
 def test_an_unknown_make_variable_is_an_error_too() -> None:
-    with pytest.raises(UsageError, match="VARIANT=jpa: `bench-all` does not know VARIANT"):
+    with pytest.raises(UsageError, match="VARIANT=jpa: `bench-all` has no option VARIANT"):
         options(MAKEFLAGS=" -- VARIANT=jpa SEED=1", VARIANT="jpa", SEED="1")
 
 
-def test_values_given_to_make_are_taken_from_the_environment_unspoilt() -> None:
+def test_values_given_to_make_are_taken_from_the_environment_unquoted() -> None:
     found = parse(
         "bench-all", [], RUN, ROOT, {"MAKEFLAGS": "w -- DATASET=a\\ SEED=b.csv", "DATASET": "a SEED=b.csv"}
     )
@@ -70,7 +70,7 @@ def test_repetitions_are_a_whole_number_from_one(value: str) -> None:
 
 
 def test_a_variant_named_twice_is_an_error() -> None:
-    with pytest.raises(UsageError, match="'jpa' is there twice"):
+    with pytest.raises(UsageError, match="'jpa' is listed twice"):
         parse("bench-all", ["VARIANTS=jpa,jpa"], RUN, ROOT, {}).names("VARIANTS")
 
 
@@ -91,16 +91,16 @@ def test_a_missing_variant_says_what_to_type() -> None:
         (["bench-all", "DATASET=/nowhere.csv"], "DATASET="),
         (["bench-all", "SUITE=smoke", "SLO_MS=50"], "SLO_MS=50: suite 'smoke' searches for no capacity"),
         (["bench", "VARIANT=jpa", "HOLD_SECONDS=9"], "make bench SUITE=capacity HOLD_SECONDS=9"),
-        (["bench-all", "SUITE=capacity", "SLO_MS=0"], "SLO_MS=0: a whole number from 1"),
-        (["bench-all", "SUITE=smoke", "RERUNS=10"], "RERUNS=10: a whole number from 0 to 9"),
+        (["bench-all", "SUITE=capacity", "SLO_MS=0"], "SLO_MS=0: must be a whole number from 1"),
+        (["bench-all", "SUITE=smoke", "RERUNS=10"], "RERUNS=10: must be a whole number from 0 to 9"),
         (["bench-all", "SUITE=capacity", "RERUNS=1"], "RERUNS=1: suite 'capacity' asks a step"),
-        (["bench-all", "SUITE=capacity", "HOLD_SECONDS=4"], "HOLD_SECONDS=4: a whole number from 5"),
+        (["bench-all", "SUITE=capacity", "HOLD_SECONDS=4"], "HOLD_SECONDS=4: must be a whole number from 5"),
         (["bench-all", "SUITE=capacity", "DOCS=5000"], "DOCS=5000: suite 'capacity' asks for no searches"),
         (["bench", "VARIANT=jpa", "ROUNDS=3"], "make bench SUITE=search ROUNDS=3"),
-        (["bench-all", "SUITE=search", "DOCS=999"], "DOCS=999: a whole number from 1000 to 1000000"),
-        (["bench-all", "SUITE=search", "DOCS=1e6"], "DOCS=1e6: a whole number"),
-        (["bench-all", "SUITE=search", "ROUNDS=0"], "ROUNDS=0: a whole number from 1 to 1000"),
-        (["bench-all", "SUITE=search", "SLO_MS=0"], "SLO_MS=0: a whole number from 1"),
+        (["bench-all", "SUITE=search", "DOCS=999"], "DOCS=999: must be a whole number from 1000 to 1000000"),
+        (["bench-all", "SUITE=search", "DOCS=1e6"], "DOCS=1e6: must be a whole number"),
+        (["bench-all", "SUITE=search", "ROUNDS=0"], "ROUNDS=0: must be a whole number from 1 to 1000"),
+        (["bench-all", "SUITE=search", "SLO_MS=0"], "SLO_MS=0: must be a whole number from 1"),
         (["bench-all", "SUITE=search", "RERUNS=1"], "RERUNS=1: suite 'search' asks a step"),
     ],
 )

@@ -56,7 +56,7 @@ def test_waiting_for_a_quiet_host_says_each_minute_what_is_stolen_and_how_long_i
         screen.now_s = tick * 5.0
         progress.noisy(0.123, 600.0 - screen.now_s)
     assert len(screen.lines()) == 1 + 2
-    assert "wait for a quiet host  12.3% stolen, at most 8:00 more" in screen.lines()[-1]
+    assert "wait for a quiet host  12.3% of CPU time stolen, waiting at most 8:00 more" in screen.lines()[-1]
 
 
 def test_a_line_of_the_load_tells_rate_answers_errors_and_queue() -> None:
@@ -65,7 +65,7 @@ def test_a_line_of_the_load_tells_rate_answers_errors_and_queue() -> None:
     progress.phase("load")
     screen.now_s = 6.0
     progress.load(live(6.0))
-    assert "load  6/60 s  100/s (plan 100)  201: 1234  errors 2  queue 7" in screen.lines()[-1]
+    assert "load  6/60 s  100/s (scheduled 100/s)  201: 1234  errors 2  queue 7" in screen.lines()[-1]
 
 
 def test_time_left_never_says_less_than_what_the_load_still_takes() -> None:
@@ -82,4 +82,4 @@ def test_time_left_of_a_suite_counts_the_runs_to_come() -> None:
     screen = Screen()
     progress = screen.progress(total=3, load_seconds=60.0)
     progress.run_began(1, "jpa", "ramp", 1)
-    assert "(1:45 left, all 5:15)" in screen.lines()[-1]
+    assert "(1:45 left, 5:15 for all runs)" in screen.lines()[-1]

@@ -104,7 +104,7 @@ def test_a_full_disk_is_told_before_anything_is_fetched(
 ) -> None:
     """With what is free and what is needed."""
     monkeypatch.setattr(state, "FREE_BYTES_NEEDED", 1 << 60)
-    with pytest.raises(SetupError, match=r"GB are free where the checkout lies; .* need 1073741824 GB"):
+    with pytest.raises(SetupError, match=r"GB free on the disk of this checkout; .* need 1073741824 GB"):
         state.check_disk(tmp_path)
 
 

@@ -48,9 +48,9 @@ def test_variables_are_filled_in_as_compose_does(text: str, expected: str) -> No
     [
         ("${NONE:?set it}", "services.x.image: variable NONE must be set: set it"),
         ("${EMPTY?}${EMPTY:?now}", "services.x.image: variable EMPTY must be set: now"),
-        ("${A", "services.x.image: .* without its }"),
+        ("${A", "services.x.image: .* without a closing }"),
         ("${A!b}", "services.x.image: .*not one of"),
-        ("5$ 6", "services.x.image: .*written \\$\\$"),
+        ("5$ 6", "services.x.image: .*dollar sign as \\$\\$"),
     ],
 )
 def test_a_wrong_variable_is_named_by_its_path(text: str, message: str) -> None:

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNEXPECTED
     except Exception as error:  # noqa: BLE001 - the last resort
         path = _keep_trace()
-        words = f"writepath: unexpected {type(error).__name__}: {error}; please report it with {path}"
+        words = f"writepath: unexpected {type(error).__name__}: {error}; please report it and attach {path}"
         errors.print(Text(words, style="red"), soft_wrap=True)
         return UNEXPECTED
     finally:
@@ -91,7 +91,7 @@ class Signals:
         if self._asked == 1:
             raise KeyboardInterrupt
         if number == signal.SIGINT:
-            os.write(2, b"\nwritepath: leaving at once; `make down` ends what may be left\n")
+            os.write(2, b"\nwritepath: stopped immediately; run `make down` to clean up\n")
             os._exit(INTERRUPTED)
 
 
@@ -103,4 +103,4 @@ def _keep_trace() -> str:
         path.write_text(traceback.format_exc(), encoding="utf-8")
         return str(path.relative_to(ROOT))
     except OSError:
-        return "no trace: it could not be written"
+        return "the message (the stack trace could not be saved)"

@@ -23,7 +23,7 @@ STATE = ".writepath"
 SEED_MAX = 2**31 - 1
 RERUNS_MAX = 9
 WATCH_S = 1.0
-LETTERS = ("A", "B", "C", "D", "E", "F")  # of suite runs side by side; RUNS= takes any number
+LETTERS = ("A", "B", "C", "D", "E", "F")  # of suite runs to compare; RUNS= takes any number
 FEWEST_COMPARED = 2
 
 
@@ -44,11 +44,11 @@ def bench_all(root: Path, options: Options, _words: Sequence[str]) -> int:
     names = options.names("VARIANTS")
     variants = suite.variants if names is None else tuple(known.variant(name) for name in names)
     if not variants:
-        raise UsageError(f"VARIANTS={options.text('VARIANTS')}: names no variant")
+        raise UsageError(f"VARIANTS={options.text('VARIANTS')}: contains no variant name")
     for variant in variants:
         if variant.naive_twin_of is not None:
             raise UsageError(
-                f"VARIANTS: '{variant.name}' is a naive twin, never ranked beside the others;"
+                f"VARIANTS: '{variant.name}' is a weakened control and is not ranked with other variants;"
                 f" run it alone: make bench VARIANT={variant.name}"
             )
     return _bench(root, options, suite, variants)
@@ -101,7 +101,7 @@ def setup(root: Path, options: Options, _words: Sequence[str]) -> int:
     """Everything a run needs, once."""
     with ExitStack() as held:
         _ready_runtime(held, root, options, list(registry.load(root).variants.values()))
-    print("set up")
+    print("setup complete")
     return 0
 
 
@@ -123,14 +123,14 @@ def clean(root: Path, _options: Options, _words: Sequence[str]) -> int:
 
 
 def audit(root: Path, options: Options, _words: Sequence[str]) -> int:
-    """The audit of a run or of every run of a suite run, made again from raw files."""
+    """Recomputes the audit of a run, or of every run of a suite run, from raw files."""
     from writepath.run import audit_cli
 
     return audit_cli.run(root, _path(options, "RUN"), print)
 
 
 def bench_harness(_root: Path, options: Options, _words: Sequence[str]) -> int:
-    """Whether the harness itself is fast, small and right."""
+    """The self-check: speed, memory and correctness of Writepath's own tools."""
     from writepath import harness
 
     return harness.run(options.names("ONLY"), print)
@@ -151,37 +151,38 @@ def publish(root: Path, options: Options, _words: Sequence[str]) -> int:
 
 
 def verify(root: Path, options: Options, _words: Sequence[str]) -> int:
-    """Every published number, and those of a raw folder, derived again."""
+    """Recomputes every published figure, and those of a raw folder."""
     from writepath import verify as verifying
 
     return verifying.run(root, _path(options, "RUN"), print)
 
 
 def compare(root: Path, options: Options, _words: Sequence[str]) -> int:
-    """Suite runs side by side, all against the first."""
+    """Compares suite runs with the first one."""
     from writepath.report import cli_compare
 
     given = list_of(options, "RUNS") or [value for name in LETTERS if (value := options.text(name))]
     if len(given) < FEWEST_COMPARED or (options.text("RUNS") and options.text("A")):
         raise UsageError(
-            f"{len(given)} suite runs are named; at least {FEWEST_COMPARED} are needed, by letter or as a list:"
+            f"{len(given)} suite runs given; at least {FEWEST_COMPARED} are needed, by letter or as a list:"
             " make compare A=results/default/<stamp> B=results/default/<stamp> C=..., or RUNS=one,other"
         )
     labels = list_of(options, "LABELS")
     if labels and len(labels) != len(given):
         raise UsageError(
-            f"LABELS={options.text('LABELS')}: {len(labels)} for {len(given)} suite runs; name each or none"
+            f"LABELS={options.text('LABELS')}: {len(labels)} labels for {len(given)} suite runs;"
+            " give one per run, or none"
         )
     return cli_compare(root, [Path(one) for one in given], labels)
 
 
 def list_of(options: Options, name: str) -> list[str]:
-    """Comma-separated, in order; something may well be there twice."""
+    """Comma-separated, in order; duplicates are allowed."""
     return [part.strip() for part in (options.text(name) or "").split(",") if part.strip()]
 
 
 def with_services(root: Path, options: Options, words: Sequence[str]) -> int:
-    """Runs the words as a command beside real backing services; stops them."""
+    """Starts real backing services, runs the words as a command, stops the services."""
     from writepath import services
 
     with lock.exclusive(root / STATE, "with-services"):
@@ -189,33 +190,37 @@ def with_services(root: Path, options: Options, words: Sequence[str]) -> int:
 
 
 COMMANDS = {
-    "doctor": Command(run=doctor, help="say what this machine has and what is missing"),
-    "setup": Command(run=setup, help="fetch and build what a run needs", variables=("RUNTIME",)),
+    "doctor": Command(run=doctor, help="check what this machine has and what is missing"),
+    "setup": Command(run=setup, help="download and build everything a run needs", variables=("RUNTIME",)),
     "bench-all": Command(run=bench_all, help="run a suite", variables=(*RUN, SETTINGS)),
     "bench": Command(run=bench, help="run one variant", variables=(*ONE, SETTINGS)),
     "bench-faults": Command(
         run=bench_faults,
-        help="strike variants with faults under load",
+        help="inject faults under load and count lost writes",
         variables=("FAULT", "VARIANTS", "TRIALS", "JOBS", "SEED", "RUNTIME", "RESUME", SETTINGS),
     ),
     "up": Command(
-        run=up, help="start one variant and stay until Ctrl-C", variables=("VARIANT", "RUNTIME", SETTINGS)
+        run=up,
+        help="start one variant and keep it running until Ctrl-C",
+        variables=("VARIANT", "RUNTIME", SETTINGS),
     ),
-    "down": Command(run=down, help="end a running `up` and what a killed command left"),
-    "audit": Command(run=audit, help="make a run's audit again from its raw files", variables=("RUN",)),
+    "down": Command(run=down, help="stop a running `up`; clean up after a killed command"),
+    "audit": Command(run=audit, help="recompute the audit of a run from its raw files", variables=("RUN",)),
     "bench-harness": Command(
-        run=bench_harness, help="measure the harness itself: speed, memory, truth", variables=("ONLY",)
+        run=bench_harness,
+        help="self-check: speed, memory and correctness of audit, recorder, report and comparison",
+        variables=("ONLY",),
     ),
-    "report": Command(run=report, help="tables and plots of a suite run", variables=("RUN",)),
+    "report": Command(run=report, help="write the tables and plots of a suite run", variables=("RUN",)),
     "publish": Command(run=publish, help="publish a finished suite run", variables=("RUN", "ADD")),
     "verify": Command(
-        run=verify, help="derive every published number again from its raw data", variables=("RUN",)
+        run=verify, help="recompute every published figure from its raw data", variables=("RUN",)
     ),
-    "compare": Command(run=compare, help="suite runs side by side", variables=(*LETTERS, "RUNS", "LABELS")),
-    "clean": Command(run=clean, help="stop what was started and remove the cache folder"),
+    "compare": Command(run=compare, help="compare suite runs", variables=(*LETTERS, "RUNS", "LABELS")),
+    "clean": Command(run=clean, help="stop what was started and delete .writepath; results/ is kept"),
     "with-services": Command(
         run=with_services,
-        help="run a command with real backing services",
+        help="run a command while real backing services are up",
         variables=("RUNTIME", "CMD"),  # make has put CMD among the words
         passes_words=True,
     ),
@@ -320,7 +325,10 @@ def _path(options: Options, name: str) -> Path | None:
 
 def _addresses(variant: Variant, stack: Stack) -> str:
     services = dict.fromkeys((variant.ingress, variant.inspector))
-    lines = [f"{variant.title} is up: {variant.acknowledges}", f"  POST and GET {stack.base_url}/api/posts"]
+    lines = [
+        f"{variant.title} is running; a 201 guarantees: {variant.acknowledges}",
+        f"  POST and GET {stack.base_url}/api/posts",
+    ]
     lines += [f"  {service} {url}" for service in services for url in stack.inspector_urls(service)]
-    lines += ["  Ctrl-C, or `make down` elsewhere, stops it and removes its data."]
+    lines += ["  Press Ctrl-C, or run `make down` in another terminal, to stop it and delete its data."]
     return "\n".join(lines)

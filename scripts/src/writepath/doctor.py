@@ -37,7 +37,7 @@ def run(root: Path, say: Callable[[str], None]) -> int:
         for name in ("docker", "native")
         if all(f.fine for f in findings if f.needed_by in (name, "both"))
     ]
-    say(f"usable runtimes: {', '.join(usable) or 'none; get what is missing above'}")
+    say(f"usable runtimes: {', '.join(usable) or 'none; install what is missing above'}")
     return FINE if usable else MISSING_EXIT
 
 
@@ -62,7 +62,7 @@ def examine(root: Path) -> list[Finding]:
 def _disk(root: Path) -> Finding:
     free = shutil.disk_usage(root).free
     wanted = state.FREE_BYTES_NEEDED
-    text = f"{free / 1024**3:.0f} GB free, {wanted / 1024**3:.0f} GB wanted"
+    text = f"{free / 1024**3:.0f} GB free, {wanted / 1024**3:.0f} GB needed"
     return Finding(name="disk", fine=free >= wanted, text=text, needed_by="both")
 
 
@@ -70,7 +70,11 @@ def _docker(root: Path) -> Finding:
     from writepath.runtime import choose  # noqa: PLC0415 it knows both runtimes, which the other lines do not need
 
     reason = choose.why_not_docker(root)
-    text = f"{reason}; install Docker with Compose, or use RUNTIME=native" if reason else "engine and images"
+    text = (
+        f"{reason}; install Docker with Compose, or use RUNTIME=native"
+        if reason
+        else "engine and images available"
+    )
     return Finding(name="docker", fine=not reason, text=text, needed_by="docker")
 
 
@@ -92,12 +96,12 @@ def _package(package: packages.Package, version: Callable[[], str]) -> Finding:
         return Finding(name=package.name, fine=True, text=f"{version()} ({found})")
     if packages.may_install():
         return Finding(name=package.name, fine=True, text="not installed; `make setup` installs it")
-    return Finding(name=package.name, fine=False, text=f"type: {packages.command([package])}")
+    return Finding(name=package.name, fine=False, text=f"run: {packages.command([package])}")
 
 
 def _fetched(name: str, version: str, *, there: bool) -> Finding:
     return Finding(
-        name=name, fine=True, text=version if there else f"{version}, which `make setup` fetches with Maven"
+        name=name, fine=True, text=version if there else f"{version}; `make setup` downloads it with Maven"
     )
 
 
@@ -107,7 +111,7 @@ def _k6(root: Path) -> Finding:
         return Finding(name="k6", fine=True, text=f"{k6.VERSION} with the recorder ({found})")
     go = k6.go()
     if go is not None:
-        text = f"{k6.VERSION} with the recorder, which `make setup` builds with {go}"
+        text = f"{k6.VERSION} with the recorder; `make setup` builds it with {go}"
         return Finding(name="k6", fine=True, text=text)
-    text = f"install Go 1.25 or newer: k6 {k6.VERSION} is built with a recorder, which one on the PATH lacks"
+    text = f"install Go 1.25 or newer to build k6 {k6.VERSION} with the recorder; a k6 on the PATH has none"
     return Finding(name="k6", fine=False, text=text)

@@ -38,7 +38,7 @@ def exclusive(state: Path, doing: str) -> Iterator[None]:
             file.seek(0)
             holder = file.read().strip() or "unknown"
             raise BusyError(
-                f"another command of this checkout runs ({holder}); two at once would disturb each other."
+                f"another command is running in this checkout ({holder}); two at once would distort the results."
                 " Wait for it, or stop it with Ctrl-C (kill -INT)."
             ) from error
         file.truncate(0)

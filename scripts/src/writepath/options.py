@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RUNTIMES = ("auto", "native", "docker")
-SEARCH = ("SLO_MS", "HOLD_SECONDS")  # of a suite that searches for capacity
-QUERIES = ("DOCS", "ROUNDS")  # of a suite that asks for posts
-RERUNS = "RERUNS"  # of a suite that does not
+SEARCH = ("SLO_MS", "HOLD_SECONDS")  # of a capacity or search suite
+QUERIES = ("DOCS", "ROUNDS")  # of a search suite
+RERUNS = "RERUNS"  # of any other suite
 RUN = (
     *("SUITE", "VARIANTS", "REPS", "SEED", "RUNTIME", "DATASET", "DATASET_LINES", "RESUME", RERUNS),
     *SEARCH,
@@ -28,9 +28,9 @@ SETTINGS = "settings"  # stands for every variable of .env that a user may overr
 NOT_OVERRIDABLE = ("STORE", "SLOWDOWN_PERCENT")  # are what a variant is
 WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 ELSEWHERE = {
-    "VARIANT": "one variant is `make bench VARIANT=...`; several are VARIANTS=a,b",
-    "VARIANTS": "this command takes one: VARIANT=...",
-    "REPETITIONS": "write REPS=",
+    "VARIANT": "for one variant: make bench VARIANT=...; for several: VARIANTS=a,b",
+    "VARIANTS": "this command takes one variant: VARIANT=...",
+    "REPETITIONS": "use REPS=",
 }
 
 
@@ -77,9 +77,7 @@ class Options:
         found = [part.strip() for part in value.split(",") if part.strip()]
         twice = next((part for part in found if found.count(part) > 1), None)
         if twice is not None:
-            raise UsageError(
-                f"{name}={value}: '{twice}' is there twice; each run would be repeated, use REPS for that"
-            )
+            raise UsageError(f"{name}={value}: '{twice}' is listed twice; to repeat runs, use REPS")
         return found
 
 
@@ -99,13 +97,13 @@ def parse(
         match = WORD.fullmatch(word)
         if match is None:
             raise UsageError(
-                f"'{word}': arguments of `{command}` are NAME=value; known: {', '.join(known) or 'none'}"
+                f"'{word}': arguments of `{command}` have the form NAME=value; options: {', '.join(known) or 'none'}"
             )
         given[match[1]] = match[2]
     for name, value in given.items():
         if name not in known:
-            hint = ELSEWHERE.get(name) or (nearest(name, known) if known else f"`{command}` takes none")
-            raise UsageError(f"{name}={value}: `{command}` does not know {name}; {hint}")
+            hint = ELSEWHERE.get(name) or (nearest(name, known) if known else f"`{command}` takes no options")
+            raise UsageError(f"{name}={value}: `{command}` has no option {name}; {hint}")
     overrides = {
         name: checked(name, value, settings[name]) for name, value in given.items() if name in settings
     }
@@ -114,7 +112,7 @@ def parse(
 
 
 def make_variables(makeflags: str) -> list[str]:
-    """Names that were given to make as NAME=value; their values are in the environment, unspoilt by quoting."""
+    """Names that were given to make as NAME=value; their values are in the environment, unquoted."""
     _, marker, rest = f" {makeflags}".partition(" -- ")
     return re.findall(r"(?:^|(?<!\\) )([A-Za-z_][A-Za-z0-9_]*):*=", rest) if marker else []
 
@@ -127,9 +125,9 @@ def overridable(root: Path) -> dict[str, str]:
 
 
 def checked(name: str, value: str, default: str) -> str:
-    """A setting whose default is a whole number takes only such; none may be empty."""
+    """A setting whose default is a whole number takes only whole numbers; an empty value is an error."""
     if not value:
-        raise UsageError(f"{name}=: empty; leave it out for the default {default}")
+        raise UsageError(f"{name}=: empty; omit it to use the default {default}")
     if default.isdecimal():
         whole(name, value, 0 if name == "ELASTICSEARCH_REPLICAS" else 1, 65535)
     return value
@@ -139,5 +137,5 @@ def whole(name: str, value: str, low: int, high: int) -> int:
     """UsageError names the range."""
     number = int(value) if re.fullmatch(r"[0-9]{1,18}", value) else None
     if number is None or not low <= number <= high:
-        raise UsageError(f"{name}={value}: a whole number from {low} to {high} is needed")
+        raise UsageError(f"{name}={value}: must be a whole number from {low} to {high}")
     return number

@@ -84,7 +84,7 @@ def attempt(
             errors="replace",
         )
     except subprocess.TimeoutExpired as error:
-        raise CallError(f"{shlex.join(command)}: no end after {timeout_s:.0f} s", None) from error
+        raise CallError(f"{shlex.join(command)}: timed out after {timeout_s:.0f} s", None) from error
     return Output(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
@@ -101,7 +101,10 @@ def call(
         said = "\n".join((output.stderr.strip() or output.stdout.strip()).splitlines()[-15:])
         command = shlex.join(map(str, args))
         raise CallError(
-            f"{command}: ended with {output.code}\n{said}", output.code, output.stdout, output.stderr
+            f"{command}: ended with exit code {output.code}\n{said}",
+            output.code,
+            output.stdout,
+            output.stderr,
         )
     return output.stdout
 
@@ -127,7 +130,7 @@ def _resolved(args: Sequence[str | Path]) -> list[str]:
     program = find(command[0])
     if program is None:
         raise ProgramMissingError(
-            f"{command[0]}: not found on the PATH; `make doctor` says how to get what is missing"
+            f"{command[0]}: not found on the PATH; run `make doctor` to see how to install it"
         )
     command[0] = str(program)
     if DEBUG:

@@ -86,13 +86,13 @@ class Progress:
         self._show("")
 
     def load(self, live: Live) -> None:
-        """Called several times a second."""
+        """Called every few hundred milliseconds."""
         self._at_least_s = max(0.0, live.planned_s - live.elapsed_s) + TAIL_S
         queue = "" if live.queue_depth is None else f"  queue {live.queue_depth}"
         errors = f"  errors {live.errors}" if live.errors else ""
         detail = (
             f"{min(live.elapsed_s, live.planned_s):.0f}/{live.planned_s:.0f} s"
-            f"  {live.rate_per_s:.0f}/s (plan {live.planned_per_s:.0f})"
+            f"  {live.rate_per_s:.0f}/s (scheduled {live.planned_per_s:.0f}/s)"
             f"  {live.success}: {live.acknowledged}{errors}{queue}"
         )
         self._detail(detail)
@@ -104,12 +104,12 @@ class Progress:
 
     def drain(self, rows: int, waiting: int) -> None:
         """While the store is watched after the load."""
-        self._detail(f"{rows} rows, {waiting} on their way")
+        self._detail(f"{rows} rows stored, {waiting} waiting")
 
     def noisy(self, stolen: float | None, left_s: float) -> None:
         """While a quiet host is waited for. stolen: of all processor time, just now; left_s: at most."""
-        share = "" if stolen is None else f"{stolen:.1%} stolen, "
-        self._detail(f"{share}at most {_minutes(left_s)} more", every_s=SELDOM_S)
+        share = "" if stolen is None else f"{stolen:.1%} of CPU time stolen, "
+        self._detail(f"{share}waiting at most {_minutes(left_s)} more", every_s=SELDOM_S)
 
     def run_ended(self, run: Run) -> None:
         """One line of result and one of where the time went."""
@@ -132,7 +132,7 @@ class Progress:
             self.say(f"    note: {note}")
         steps = "  ".join(f"{step.step} {step.seconds:.1f}" for step in run.timings)
         outside = took - sum(step.seconds for step in run.timings if step.step in ("load", "drain"))
-        self.say(f"    seconds: {steps}; outside load and drain {outside:.1f} of {took:.1f}")
+        self.say(f"    seconds: {steps}; outside load and drain: {outside:.1f} of {took:.1f}")
 
     def ended(self, word: str, detail: str, *, typical: bool = True) -> None:
         """One line for what is no run; typical: it tells how long the others will take."""
@@ -158,13 +158,13 @@ class Progress:
             self._live.update(Text("  ·  ".join(part for part in parts if part)), refresh=False)
 
     def _left(self) -> str:
-        """Of the run and of the suite, from the plan and from what the runs so far took."""
+        """Of the run and of the suite, from the schedule and from what the runs so far took."""
         expected = (
             sum(self._took) / len(self._took) if self._took else self.load_seconds + FIRST_GUESS_OVERHEAD_S
         )
         run = max(self._at_least_s, expected - (self.clock() - self._run_began), 0.0)
         suite = run + expected * max(0, self.total - self.done - 1)
-        return f"{_minutes(run)} left" + (f", all {_minutes(suite)}" if self.total > 1 else "")
+        return f"{_minutes(run)} left" + (f", {_minutes(suite)} for all runs" if self.total > 1 else "")
 
 
 def _minutes(seconds: float) -> str:

@@ -71,18 +71,18 @@ def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
     for problem in problems:
         say(problem)
     if problems:
-        say(f"{len(problems)} differences; figures that are published come from `make publish` alone")
+        say(f"{len(problems)} differences; change published figures only with `make publish`")
         return DIFFERS
     names = sorted(
         folder.relative_to(root / publish.PUBLISHED).as_posix() for folder in publish.published(root)
     )
     also = "" if path is None else f"; {path}"
-    say(f"every figure is what the raw data give: {', '.join(names)}, and their pages{also}")
+    say(f"all published figures match their raw data: {', '.join(names)}, and their pages{also}")
     return OK
 
 
 def raw(root: Path, path: Path) -> list[str]:
-    """Of the runs of a raw folder of results/: figures to the last digit, and both reads of the audit; or its holds."""
+    """Of a raw folder of results/: every digit of its runs' figures, and both reads of the audit; or its steps."""
     folder = (root / path).resolve()
     if (folder / CAPACITY_FILE).is_file():
         return capacity_verify.of_raw(root, folder)
@@ -107,13 +107,13 @@ def _of_run(
     line: SuiteRun | None,
     plan: Path | None = None,
 ) -> list[str]:
-    """phases: of a published suite; None for a raw run, whose plan lies beside it."""
+    """phases: of a published suite; None for a raw run, whose plan is in its folder."""
     data = read()
     found = []
     if line is not None:
         kept, own = _line(line), _line_of(data.run)
         found = [
-            f"{name}: {own[name]}, in {SUITE_FILE} {value}"
+            f"{name}: {own[name]}, but {value} in {SUITE_FILE}"
             for name, value in kept.items()
             if own[name] != value
         ]
@@ -152,4 +152,4 @@ def _said(check: Callable[[], list[str]]) -> list[str]:
     try:
         return check()
     except (WritepathError, ValueError, LookupError) as error:
-        return [f"cannot be derived ({error})"]
+        return [f"cannot be recomputed ({error})"]

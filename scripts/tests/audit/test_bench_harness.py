@@ -26,7 +26,7 @@ IDS = 20_000
 
 
 @pytest.mark.parametrize(("goal_s", "met"), [(120.0, True), (0.0, False)])
-def test_each_figure_is_said_beside_its_goal(goal_s: float, met: bool) -> None:
+def test_each_figure_is_printed_with_its_goal(goal_s: float, met: bool) -> None:
     said: list[str] = []
     assert audit_part.run(said.append, (Size(ids=IDS, goal_s=goal_s),)) is met
     assert len(said) == 3
@@ -53,12 +53,12 @@ REQUESTS = 20_000
 
 
 @pytest.mark.parametrize(("goal_s", "met"), [(120.0, True), (0.0, False)])
-def test_each_figure_of_the_report_is_said_beside_its_goal(goal_s: float, met: bool) -> None:
+def test_each_figure_of_the_report_is_printed_with_its_goal(goal_s: float, met: bool) -> None:
     said: list[str] = []
     assert report_part.run(said.append, (Size(ids=REQUESTS, goal_s=goal_s),)) is met
     assert len(said) == 3
     assert ("MISSED" in said[0]) is not met
-    assert said[2].endswith("every figure as it was planted")
+    assert said[2].endswith("every figure as planted")
 
 
 def test_a_report_that_is_too_large_or_not_linear_misses_its_goals(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ def pairs(*recorded: Side) -> list[Pair]:
     [
         ("p99", replace(PLAIN, p99_ms=2.5), replace(PLAIN, p99_ms=2.52)),
         ("CPU", replace(PLAIN, cpu_us=110.0), replace(PLAIN, cpu_us=110.9)),
-        ("top rate", replace(PLAIN, top_per_s=7200.0), replace(PLAIN, top_per_s=7190.0)),
+        ("maximum rate", replace(PLAIN, top_per_s=7200.0), replace(PLAIN, top_per_s=7190.0)),
     ],
 )
 def test_the_median_pair_decides_over_each_goal(name: str, within: Side, beyond: Side) -> None:
@@ -35,7 +35,7 @@ def test_the_median_pair_decides_over_each_goal(name: str, within: Side, beyond:
 
 def test_a_ratio_is_said_with_its_range() -> None:
     p99, _, _ = findings(pairs(PLAIN, replace(PLAIN, p99_ms=1.0), replace(PLAIN, p99_ms=2.2)))
-    assert str(p99) == "p99: 1.00 (0.50 to 1.10) of plain k6's (goal at most 1.25)"
+    assert str(p99) == "p99: 1.00 (0.50 to 1.10) times plain k6 (goal at most 1.25)"
 
 
 @pytest.mark.native

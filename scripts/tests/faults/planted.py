@@ -40,7 +40,7 @@ def lost(*sequences: int) -> dict[str, NDArray[np.int64]]:
 
 
 def struck(
-    number: int, at_s: float, lasts_s: float = 1.0, proof: str = "another process than before"
+    number: int, at_s: float, lasts_s: float = 1.0, proof: str = "replaced by a new process"
 ) -> Struck:
     moment = Moment(number=number, steady_seconds=1.0, lasts_seconds=lasts_s, choice=0.5)
     injected_ms = ORIGIN_MS + at_s * 1000
@@ -60,7 +60,7 @@ TRIAL = Trial(
     injected_at_ms=0.0,
     healed_at_ms=1000.0,
     effective=True,
-    proof="another process than before",
+    proof="replaced by a new process",
     recovered_after_seconds=2.0,
     exposed=100,
     lost=0,

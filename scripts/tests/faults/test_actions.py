@@ -102,7 +102,7 @@ def after(action: Action) -> str:
 
 def test_a_kill_is_proved_by_other_processes_all_of_them() -> None:
     stack = PlannedStack()
-    assert after(Kill(scene(stack), "jpa-writer")) == "jpa-writer, jpa-writer-2: another process than before"
+    assert after(Kill(scene(stack), "jpa-writer")) == "jpa-writer, jpa-writer-2: replaced by a new process"
     assert after(Kill(scene(PlannedStack(dies=False)), "jpa-writer")) == ""
 
 
@@ -110,7 +110,7 @@ def test_a_freeze_is_proved_by_silence_and_the_same_process_and_its_heal_is_arme
     stack = PlannedStack()
     assert (
         after(Pause(scene(stack), "jpa-writer"))
-        == "jpa-writer: silent while frozen, the same process after it"
+        == "jpa-writer: no response while frozen, same process afterwards"
     )
     assert stack.done == ["arm mend jpa-writer", "pause jpa-writer", "resume jpa-writer", "disarm"]
     assert after(Pause(scene(PlannedStack(falls_silent=False)), "jpa-writer")) == ""
@@ -131,7 +131,7 @@ def test_a_full_disk_is_proved_by_what_is_left_and_freed_before_its_store_is_rev
 def test_a_rolling_restart_ends_one_instance_after_the_other() -> None:
     stack = PlannedStack()
     assert after(Restart(scene(stack), "jpa-writer", rolling=True)).startswith(
-        "jpa-writer, jpa-writer-2: another"
+        "jpa-writer, jpa-writer-2: replaced"
     )
     assert stack.done == [
         "terminate jpa-writer",
@@ -146,7 +146,7 @@ def test_a_rolling_restart_ends_one_instance_after_the_other() -> None:
 def test_a_restart_ends_the_first_instance_alone() -> None:
     stack = PlannedStack()
     assert (
-        after(Restart(scene(stack), "jpa-writer", rolling=False)) == "jpa-writer: another process than before"
+        after(Restart(scene(stack), "jpa-writer", rolling=False)) == "jpa-writer: replaced by a new process"
     )
     assert stack.done == ["terminate jpa-writer", "revive jpa-writer"]
 

@@ -36,14 +36,14 @@ def test_every_kill_asked_for_twenty_times_is_run_twenty_times() -> None:
     assert min(trials.values()) >= 6
 
 
-def test_every_twin_is_struck_where_it_must_lose_and_nowhere_else() -> None:
+def test_every_weakened_control_is_struck_where_it_must_lose_and_nowhere_else() -> None:
     naive = {name for name, variant in KNOWN.variants.items() if variant.naive_twin_of}
     struck = {key for key in keys() if key.partition("/")[0] in naive}
     assert struck == {f"{name}/{fault}" for name in naive for fault in FILE.only[name]}
     assert naive == TWINS.keys()
 
 
-def test_every_fault_of_a_twin_also_strikes_its_correct_variant() -> None:
+def test_every_fault_of_a_weakened_control_also_strikes_its_correct_variant() -> None:
     everything = keys()
     for name, correct in TWINS.items():
         assert {f"{correct}/{fault}" for fault in FILE.only[name]} <= everything
@@ -61,7 +61,7 @@ def test_kill_each_strikes_every_part_of_each_family_once() -> None:
         "rabbitmq-jpa": 5,
         "elasticsearch-1s0r": 3,
     }
-    assert not any("kill-each" in key for key in keys())  # the matrix kills each part in a cell of its own
+    assert not any("kill-each" in key for key in keys())  # the matrix kills each part in a separate cell
 
 
 def test_a_misspelt_fault_names_the_nearest() -> None:
@@ -70,7 +70,7 @@ def test_a_misspelt_fault_names_the_nearest() -> None:
 
 
 def test_a_fault_that_no_chosen_variant_can_suffer_is_an_error() -> None:
-    with pytest.raises(UsageError, match="none of these variants"):
+    with pytest.raises(UsageError, match="none of these faults applies to these variants"):
         keys(faults=["kill-broker"], variants=["jpa"])
 
 

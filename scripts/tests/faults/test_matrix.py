@@ -123,7 +123,7 @@ def test_stopped_and_resumed_each_finished_cell_is_made_once(plan: MatrixPlan, c
     said: list[str] = []
     code, folder = run(replace(plan, jobs=1), said.append)
     assert code == INTERRUPTED
-    assert "2 of 4 cells are kept. RESUME=1 goes on" in said[-1]
+    assert "2 of 4 cells are saved. Continue with RESUME=1" in said[-1]
     assert load_faults(folder).status == "aborted"
     cells.stop_at, cells.made = "nothing", []
     assert run(replace(plan, jobs=1, resumed=True)) == (0, folder)
@@ -131,7 +131,7 @@ def test_stopped_and_resumed_each_finished_cell_is_made_once(plan: MatrixPlan, c
     assert load_faults(folder).status == "finished"
 
 
-def test_what_says_nothing_or_too_little_is_made_again(plan: MatrixPlan, cells: Cells) -> None:
+def test_what_says_nothing_or_too_little_is_rerun(plan: MatrixPlan, cells: Cells) -> None:
     cells.status = {"pause-database": "unknown"}
     cells.stop_at = "nothing"
     run(plan)

@@ -42,7 +42,7 @@ def test_each_family_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> 
     with Command(checkout, "bench-faults", **asked) as command:
         code = command.ended(MINUTES_5 + 120)  # the copy is set up once, before the five minutes
         said = command.said()
-    assert code in (0, EXIT_UNKNOWN), said  # how soon each is well again says little beside two others
+    assert code in (0, EXIT_UNKNOWN), said  # how soon each recovers says little while two others run
     folder = matrix(checkout)
     assert load_faults(folder).status == "finished"
     for name in FAMILIES:
@@ -55,7 +55,7 @@ def test_each_family_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> 
 
 
 def struck(cell: Cell) -> set[str]:
-    """Which parts are other processes than before, each by a fault of its own."""
+    """Which parts are other processes than before, each by a separate fault."""
     parts = [trial.proof.partition(":")[0] for trial in cell.effective]
     assert len(parts) == len(set(parts))
     return set(parts)
@@ -75,7 +75,7 @@ def test_ctrl_c_leaves_no_process_and_no_half_made_cell(tmp_path: Path) -> None:
         processes = psutil.Process(command.process.pid).children(recursive=True)
         command.process.send_signal(signal.SIGINT)
         assert command.ended(MINUTES_5) == INTERRUPTED, command.said()
-        assert "0 of 1 cells are kept. RESUME=1 goes on" in command.said()
+        assert "0 of 1 cells are saved. Continue with RESUME=1" in command.said()
     assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes)
     index = load_faults(matrix(checkout))
     assert (index.status, index.cells) == ("aborted", ())

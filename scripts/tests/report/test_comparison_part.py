@@ -31,7 +31,7 @@ def test_on_little_noise_all_goals_are_met_and_said() -> None:
     assert comparison_part.run(said.append, quiet(), SUITES)
     assert not any("MISSED" in line for line in said)
     assert (
-        "median: slower by 10% called slower in 10 of the first 10 suites of 10 blocks (goal 9 of 10)"
+        "median: variant slower by 10% called slower in 10 of the first 10 suites of 10 blocks (goal 9 of 10)"
         in said[-3]
     )
 
@@ -88,7 +88,7 @@ def test_noise_is_recorded_anew_from_a_suite_run(
     assert (noise.metrics, len(noise.shocks)) == (("median", "p95", "p99"), 11)
     suite.repetitions, suite.stamp = 5, "20260103T030405Z"
     suite.runs = [run for run in suite.runs if run.repetition < 6]
-    with pytest.raises(UsageError, match="runs of a baseline count, 12 are needed"):
+    with pytest.raises(UsageError, match="usable baseline runs, 12 are needed"):
         record_noise.noise([suite.write()])
 
 

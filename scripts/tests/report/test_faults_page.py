@@ -25,7 +25,7 @@ TWIN = replace(
     naive_twin_of="jpa",
     acknowledges="in PostgreSQL's memory",
     status="loses",
-    reasons=("1 of 1 faults lost data",),
+    reasons=("guarantees broken in 1 of 1 faults",),
     trials=(replace(TRIAL, lost=7, exposed=40),),
 )
 
@@ -187,8 +187,10 @@ def test_a_changed_record_or_page_is_named(docs: Path) -> None:
 
 
 def test_a_cell_that_says_nothing_is_not_published(docs: Path) -> None:
-    unknown = replace(CELL, status="unknown", reasons=("only 0 of 1 faults are proved",))
-    with pytest.raises(InvalidRunError, match="jpa/kill-database: only 0 of 1 faults are proved"):
+    unknown = replace(CELL, status="unknown", reasons=("only 0 of 1 faults have proof that they happened",))
+    with pytest.raises(
+        InvalidRunError, match="jpa/kill-database: only 0 of 1 faults have proof that they happened"
+    ):
         cli_publish(docs, matrix(docs, unknown))
     assert not (docs / "results/published").exists()
 

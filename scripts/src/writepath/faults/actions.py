@@ -31,7 +31,7 @@ class Action(Protocol):
 
 
 class Nothing:
-    """The control: whatever is lost here is the harness's own fault."""
+    """The control: whatever is lost here is lost by Writepath itself."""
 
     def inject(self) -> None:
         """Nothing."""
@@ -41,7 +41,7 @@ class Nothing:
 
     def proof(self) -> str:
         """Always."""
-        return "nothing was done"
+        return "no fault injected"
 
 
 class Kill:
@@ -59,16 +59,16 @@ class Kill:
         self._between = self._scene.stack.lives(self._component)
 
     def heal(self) -> None:
-        """Starts it again, as a supervisor would."""
+        """Restarts it, as a supervisor would."""
         self._scene.stack.revive(self._component)
 
     def proof(self) -> str:
-        """Other processes than before."""
+        """All processes are new ones."""
         after = self._scene.stack.lives(self._component)
         changed = [name for name, life in self._before.items() if after.get(name, life) != life]
         if self._between or len(changed) < len(self._before) or not changed:
             return ""
-        return f"{', '.join(changed)}: another process than before"
+        return f"{', '.join(changed)}: replaced by a new process"
 
 
 class Pause:
@@ -98,14 +98,14 @@ class Pause:
         """It did not answer while it was frozen, and is the same process now."""
         same = self._scene.stack.lives(self._component) == self._before
         return (
-            f"{self._component}: silent while frozen, the same process after it"
+            f"{self._component}: no response while frozen, same process afterwards"
             if self._silent and same
             else ""
         )
 
 
 class KillUnderBacklog:
-    """kill -9 of a component that has its hands full, because the one behind it is frozen."""
+    """kill -9 of a component with a backlog, because the one behind it is frozen."""
 
     def __init__(self, scene: Scene, component: str, behind: str) -> None:
         self._scene = scene
@@ -130,7 +130,7 @@ class KillUnderBacklog:
 
 
 class CrashLoop:
-    """kill -9 again and again, each time as soon as it serves."""
+    """Repeated kill -9, each time as soon as it serves."""
 
     def __init__(self, scene: Scene, component: str) -> None:
         self._scene, self._component = scene, component
@@ -151,13 +151,13 @@ class CrashLoop:
         self._kills[-1].heal()
 
     def proof(self) -> str:
-        """Every one of the crashes took another process."""
+        """Each crash ended a different process."""
         proofs = [kill.proof() for kill in self._kills]
         return f"{len(proofs)} times: {proofs[-1]}" if all(proofs) else ""
 
 
 class FillDisk:
-    """A file system of its own, full to the last block."""
+    """A separate file system, full to the last block."""
 
     def __init__(self, scene: Scene, component: str) -> None:
         self._scene, self._component = scene, component
@@ -208,9 +208,7 @@ class Restart:
         """Nothing is left to do."""
 
     def proof(self) -> str:
-        """Other processes than before."""
+        """All processes are new ones."""
         after = self._scene.stack.lives(self._component)
         changed = [name for name, life in self._before.items() if after.get(name, life) != life]
-        return (
-            f"{', '.join(changed)}: another process than before" if len(changed) == len(self._before) else ""
-        )
+        return f"{', '.join(changed)}: replaced by a new process" if len(changed) == len(self._before) else ""

@@ -20,7 +20,7 @@ STORES = {
     "replica": "elasticsearch-2",
 }
 PROXY = "nginx"
-LINKS = ("broker", "database", "index")  # each has a Toxiproxy of its own between the applications and itself
+LINKS = ("broker", "database", "index")  # each has its own Toxiproxy between the applications and itself
 MINIMUM = (3.0, 6.0)
 INSTANT = (0.5, 2.0)
 ROLES = {
@@ -78,7 +78,10 @@ FAULTS: Mapping[str, Fault] = {
         Fault(key="none", words="no fault (control)", action="none", lasts_seconds=INSTANT),
         *_each("kill", "kill -9 of {}", ROLES, INSTANT),
         Fault(
-            key="kill-each", words="kill -9 of each part in turn", action="kill-each", lasts_seconds=INSTANT
+            key="kill-each",
+            words="kill -9 of each component in turn",
+            action="kill-each",
+            lasts_seconds=INSTANT,
         ),
         *_each("pause", "SIGSTOP, then SIGCONT of {}", ROLES, (4.0, 8.0)),
         Fault(
@@ -90,7 +93,7 @@ FAULTS: Mapping[str, Fault] = {
         ),
         Fault(
             key="kill-consumer-backlog",
-            words="kill -9 of the consumer with messages in its hands",
+            words="kill -9 of the consumer with unacknowledged messages",
             action="kill-under-backlog",
             role="consumer",
             lasts_seconds=INSTANT,
@@ -108,19 +111,19 @@ FAULTS: Mapping[str, Fault] = {
             role="consumer",
             lasts_seconds=INSTANT,
         ),
-        Fault(key="delete-queue", words="the queue is deleted", action="delete-queue", role="broker"),
+        Fault(key="delete-queue", words="queue deleted", action="delete-queue", role="broker"),
         Fault(
             key="delete-binding",
-            words="the queue's binding is deleted",
+            words="queue binding deleted",
             action="delete-binding",
             role="broker",
         ),
-        *_each("fill-disk", "disk full under {}", LINKS, MINIMUM),
+        *_each("fill-disk", "disk of {} full", LINKS, MINIMUM),
         *_each("cut", "network cut between application and {}", LINKS, MINIMUM),
-        *_each("delay", "0.4 s of delay between application and {}", LINKS, MINIMUM),
+        *_each("delay", "0.4 s network delay between application and {}", LINKS, MINIMUM),
         *_each("reset", "connections reset between application and {}", LINKS, MINIMUM),
-        *_each("blackhole-from", "answers of {} swallowed", LINKS, (4.0, 8.0)),
-        *_each("blackhole-to", "requests to {} swallowed", LINKS, (4.0, 8.0)),
+        *_each("blackhole-from", "responses from {} dropped", LINKS, (4.0, 8.0)),
+        *_each("blackhole-to", "requests to {} dropped", LINKS, (4.0, 8.0)),
         Fault(
             key="rolling-restart",
             words="graceful rolling restart of the application",

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from writepath.runtime.base import Runtime, Stack
 
 SCRIPT = "k6/scenarios/ramp.js"
-FIRST_GOOD_S = 120.0  # from the load's start, cold, perhaps beside others that start
-RECOVERY_BOUND_S = 90.0  # three times the goal: beyond it nothing is learnt by waiting
+FIRST_GOOD_S = 120.0  # from the load's start, cold, perhaps while others start
+RECOVERY_BOUND_S = 90.0  # three times the goal
 TRIAL_BOUND_S = RECOVERY_BOUND_S + 60.0
 SMALL_DISK_BYTES = {"postgres": 192 << 20, "rabbitmq": 256 << 20, "elasticsearch": 128 << 20}
 THROUGH_TOXIPROXY = {
@@ -95,7 +95,7 @@ def run(spec: CellSpec, lane: Lane) -> Cell:
                     scene.stack.save_logs(spec.folder / "logs")
         outcome = "finished"
     except StoppedError:
-        error = "stopped before its end"
+        error = "stopped before it finished"
         raise
     except WritepathError as failure:
         outcome, error = "failed", str(failure)
@@ -144,7 +144,7 @@ def _measure(
     if spec.fault.action == "overload":
         loaded = _overload(spec, lane, scene, truth, load, found)
     else:
-        loaded = _struck_again_and_again(spec, lane, scene, (load, truth), found)
+        loaded = _struck_repeatedly(spec, lane, scene, (load, truth), found)
     evaluate.evaluate(spec, lane, scene, truth, (run_id, loaded), found)
 
 
@@ -159,7 +159,8 @@ def _overload(
     moments = schedule(spec.seed, spec.fault, spec.trials)
     made = overload.plan(moments, spec.rate_per_s, found.capacity_per_s)
     lane.say(
-        f"{spec.variant.name} overload: capacity {found.capacity_per_s:g}/s under brakes, {made.seconds:.0f} s"
+        f"{spec.variant.name} overload: capacity {found.capacity_per_s:g}/s with {overload.BRAKE_MS} ms of added delay,"
+        f" load of {made.seconds:.0f} s"
     )
     with k6.start(dataclasses.replace(load, plan=made), prefix) as generator:
         while generator.running():
@@ -171,14 +172,16 @@ def _overload(
     return loaded
 
 
-def _struck_again_and_again(
+def _struck_repeatedly(
     spec: CellSpec, lane: Lane, scene: Scene, through: tuple[k6.Load, Truth], found: evaluate.Found
 ) -> k6.LoadResult:
     load, truth = through
     with k6.start(load, lane.runtime.load_generator()) as generator:
         watch = Watch(generator.ledger, spec.rate_per_s)
         if not _await_well(scene, generator, watch, time.time(), FIRST_GOOD_S):
-            raise FaultError(f"not one good 10 s within {FIRST_GOOD_S:.0f} s of load: nothing was struck")
+            raise FaultError(
+                f"no 10 s of normal service within {FIRST_GOOD_S:.0f} s of load: no fault was injected"
+            )
         for number in schedule(spec.seed, spec.fault, spec.trials):
             scene.all_ready()
             found.gauges.append(truth.store.gauges())
@@ -187,7 +190,7 @@ def _struck_again_and_again(
             _save_timeline(spec, found.struck)
             if not _await_well(scene, generator, watch, struck.healed_ms / 1000, RECOVERY_BOUND_S):
                 lane.say(
-                    f"{spec.variant.name} {spec.fault.key}: not well again after {RECOVERY_BOUND_S:.0f} s"
+                    f"{spec.variant.name} {spec.fault.key}: not recovered after {RECOVERY_BOUND_S:.0f} s"
                 )
                 break
         scene.wait(ANSWER_S)
@@ -211,7 +214,7 @@ def _strike(spec: CellSpec, lane: Lane, scene: Scene, number: Moment) -> Struck:
         act.heal()
     proof = act.proof()
     words = f"{spec.variant.name} {spec.fault.key} {number.number}/{spec.trials}"
-    lane.say(f"{words}: {proof or 'NOT PROVED'}; healed after {(healed_ms - injected_ms) / 1000:.1f} s")
+    lane.say(f"{words}: {proof or 'NO PROOF'}; healed after {(healed_ms - injected_ms) / 1000:.1f} s")
     return Struck(
         moment=number,
         injected_ms=injected_ms,
@@ -249,7 +252,7 @@ def _load(spec: CellSpec, lane: Lane, stack: Stack, run_id: str) -> k6.Load:
 
 
 def _save_timeline(spec: CellSpec, struck: list[Struck]) -> None:
-    """Beside the ledger, for whoever audits these files again."""
+    """Next to the ledger, for later audits of these files."""
     events = [
         {"at_ms": one.injected_ms, "until_ms": one.healed_ms, "what": spec.fault.words} for one in struck
     ]

@@ -44,7 +44,7 @@ def action(fault: Fault, scene: Scene, number: int, broker_password: str) -> Act
         "restart": partial(actions.Restart, rolling=False),
     }
     if fault.action not in kinds:
-        raise FaultError(f"{fault.key}: nobody knows how to do '{fault.action}'")
+        raise FaultError(f"{fault.key}: unknown action '{fault.action}'")
     return kinds[fault.action](scene, component)
 
 

@@ -83,7 +83,7 @@ class Deadman:
             self._daemon.feed(f"{json.dumps(message)}\n")
         except OSError as error:
             raise StartError(
-                f"the deadman process is gone; its log ends with\n{self._daemon.log_tail()}"
+                f"the deadman process has ended. End of its log:\n{self._daemon.log_tail()}"
             ) from error
 
     def _await(self, *answers: str) -> str:
@@ -97,7 +97,7 @@ class Deadman:
                     return line
             if ended or time.monotonic() > deadline:
                 raise StartError(
-                    f"the deadman process does not answer; its log ends with\n{self._daemon.log_tail()}"
+                    f"the deadman process does not answer. End of its log:\n{self._daemon.log_tail()}"
                 )
             time.sleep(0.005)
 

@@ -72,7 +72,7 @@ def evaluate(
     found.requests = figures.requests(len(taken.records) + dropped, taken, dropped)
     first = auditing.read(truth, taken, planned=found.requests.planned, dropped=dropped)
     stored_rows.save(first, spec.folder / stored_rows.FIRST_FILE)
-    if truth.store is not truth.ingress:  # only where something stands between can an order come about
+    if truth.store is not truth.ingress:  # only a queue in between can change the order
         found.gauges.append(truth.store.gauges())
         found.order = figures.order(taken, first, redelivered(found.gauges))
     auditing.crash(scene.stack, truth)

@@ -59,7 +59,7 @@ def perform(heal: Heal) -> None:
             with httpx.Client(timeout=_ANSWER_SECONDS, trust_env=False) as http:
                 http.post(f"{value}/reset").raise_for_status()
         case _:
-            raise ValueError(f"{kind}: no heal of that kind")
+            raise ValueError(f"{kind}: unknown kind of heal")
 
 
 def _go_on(value: Mapping[str, Any]) -> None:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def judge(
     trials: Sequence[Trial], audit: Audit | None, *, wanted: int, naive: bool, alone: bool
 ) -> tuple[CellStatus, tuple[str, ...]]:
-    """A twin that loses nothing has not shown that the fault can tell good from bad: that is never a pass.
+    """A weakened control that loses nothing does not show that the fault can reveal a loss: that is never a pass.
 
-    alone: no other cell ran meanwhile. Beside others a time to recover is an upper bound: one that is too long says
-    nothing, as what starts again shares the processors with whatever starts next to it.
+    alone: no other cell ran at the same time. Otherwise a recovery time is an upper bound, because cells share the
+    processors while they start: one that is too long leaves the cell unknown.
     """
     effective = [trial for trial in trials if trial.effective]
     losing = sum(1 for trial in effective if broke(trial))
@@ -32,30 +32,30 @@ def judge(
     broken, slow = tuple(_broken(len(effective), losing, audit, sum(taken))), tuple(_slow(trials))
     if broken or (slow and alone):
         return "broke", (*broken, *slow)
-    unseen += tuple(f"{words}, beside other cells; JOBS=1 tells" for words in slow)
+    unseen += tuple(f"{words}, while other cells were running; rerun with JOBS=1" for words in slow)
     if unseen:
         return "unknown", unseen
     if taken:
         return "destroyed", (
-            f"{len(taken)} of {len(effective)} deletions took {sum(taken)} acknowledged writes along",
+            f"{len(taken)} of {len(effective)} deletions removed {sum(taken)} acknowledged writes",
         )
     return "held", ()
 
 
 def _of_twin(effective: int, losing: int, unseen: tuple[str, ...]) -> tuple[CellStatus, tuple[str, ...]]:
     if losing:
-        return "loses", (f"{losing} of {effective} faults broke promises",)
+        return "loses", (f"guarantees broken in {losing} of {effective} faults",)
     if unseen:
         return "unknown", unseen
     return "not discriminating", (
-        "it lost nothing either: this fault cannot tell it from the correct variant",
+        "the weakened control lost nothing either: this fault does not distinguish it from the correct variant",
     )
 
 
 def _broken(effective: int, losing: int, audit: Audit | None, taken: int) -> Iterator[str]:
     """taken: lost with what was deleted on purpose."""
     if losing:
-        yield f"{losing} of {effective} faults broke promises"
+        yield f"guarantees broken in {losing} of {effective} faults"
     elif audit is not None:
         for name, words in MUST_BE_ZERO.items():
             if count := getattr(audit, name) - (taken if name == "lost" else 0):
@@ -67,13 +67,13 @@ def _broken(effective: int, losing: int, audit: Audit | None, taken: int) -> Ite
 def _slow(trials: Sequence[Trial]) -> Iterator[str]:
     slow = [t for t in trials if t.recovered_after_seconds is None or t.recovered_after_seconds > GOAL_S]
     if slow:
-        yield f"{len(slow)} of {len(trials)} times it was not well again {GOAL_S:.0f} s after the heal"
+        yield f"not recovered within {GOAL_S:.0f} s in {len(slow)} of {len(trials)} faults"
 
 
 def _unseen(effective: Sequence[Trial], audit: Audit | None, wanted: int) -> Iterator[str]:
     if audit is None or audit.verdict == "UNKNOWN":
         yield from (
-            ("the store could not be read back",) if audit is None else audit.unread or ("nothing was seen",)
+            ("the store could not be read back",) if audit is None else audit.unread or ("no row was read",)
         )
     if len(effective) < wanted:
-        yield f"only {len(effective)} of {wanted} faults are proved"
+        yield f"only {len(effective)} of {wanted} faults have proof that they happened"

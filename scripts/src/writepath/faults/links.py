@@ -72,12 +72,12 @@ class BreakLink:
         ended = sum(self._after.values()) - sum(self._before.values())
         if not self._broken or (self._action != "delay" and ended <= 0):
             return ""
-        moved = f"; connections that had carried {ended:.0f} bytes ended" if ended > 0 else ""
-        return f"{self._action} of the link to {self._store} read back{moved}"
+        moved = f"; connections that had carried {ended:.0f} bytes were closed" if ended > 0 else ""
+        return f"{self._action} on the link to {self._store}, confirmed by Toxiproxy{moved}"
 
 
 class DeleteTopology:
-    """Somebody deletes the queue, or its binding, on the broker; nobody but the write path itself makes it again."""
+    """Deletes the queue, or its binding, on the broker; only the write path itself can declare it again."""
 
     def __init__(self, scene: Scene, what: str, component: str, password: str) -> None:
         """what: queue or binding."""
@@ -96,10 +96,10 @@ class DeleteTopology:
                 held = channel.queue_declare(QUEUE, passive=True).method.message_count
                 if self._what == "queue":
                     held = channel.queue_delete(QUEUE).method.message_count
-                    self._proof = f"the broker deleted the queue with {held} waiting messages in it"
+                    self._proof = f"the broker deleted the queue with {held} waiting messages"
                 else:
                     channel.queue_unbind(QUEUE, EXCHANGE, ROUTING_KEY)
-                    self._proof = f"the broker removed the binding; {held} messages wait in the queue"
+                    self._proof = f"the broker removed the binding; {held} messages waiting in the queue"
         except pika.exceptions.AMQPError as error:
             raise FaultError(f"the {self._what} could not be deleted: {error!r}") from error
 

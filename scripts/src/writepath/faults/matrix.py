@@ -44,6 +44,7 @@ SUITE = "faults"
 INTERRUPTED = 130
 ALONE = "overload"
 LOOK_S = 0.5
+SHOWN = {"held": "no loss", "broke": "guarantees broken", "loses": "guarantees broken, as expected"}
 CELL_SECONDS = 45.0  # start, drain, both reads
 TRIAL_SECONDS = 15.0  # guesses; scaled by what the cells so far took
 
@@ -69,7 +70,7 @@ class MatrixPlan:
     root: Path
     state: Path
     wanted: tuple[Wanted, ...]
-    jobs: int  # cells side by side
+    jobs: int  # cells in parallel
     seed: int
     rate_per_s: float
     overrides: Mapping[str, str]
@@ -143,9 +144,10 @@ class _Matrix:
             self.guessed_s += _guess_s(wanted)
             left = self._left_minutes()
         why = f": {'; '.join(cell.reasons)}" if cell.reasons else ""
+        status = SHOWN.get(cell.status, cell.status)
         number = f"{len(self.index.cells)}/{len(self.plan.wanted)}"
         self.say(
-            f"{number} {wanted.key}: {cell.status.upper()} in {len(cell.effective)} faults{why} ({left} left)"
+            f"{number} {wanted.key}: {status.upper()} after {len(cell.effective)} faults{why} ({left} left)"
         )
 
     def _left_minutes(self) -> str:
@@ -172,8 +174,8 @@ def run(plan: MatrixPlan, runtime: Runtime, say: Callable[[str], None]) -> tuple
     )
     trials = sum(wanted.trials for wanted in plan.wanted)
     say(
-        f"faults: {len(plan.wanted)} cells, {trials} faults, {plan.jobs} side by side, seed {plan.seed},"
-        f" {plan.rate_per_s:g} requests a second, in {folder.relative_to(plan.root)}"
+        f"faults: {len(plan.wanted)} cells, {trials} faults, {plan.jobs} in parallel, seed {plan.seed},"
+        f" {plan.rate_per_s:g}/s, in {folder.relative_to(plan.root)}"
     )
     try:
         status = _all(matrix)
@@ -193,7 +195,7 @@ def _all(matrix: _Matrix) -> int:
         _side_by_side(matrix, loud, 1)
     except KeyboardInterrupt:
         matrix.say(
-            f"stopped; {len(matrix.index.cells)} of {len(matrix.plan.wanted)} cells are kept. RESUME=1 goes on."
+            f"stopped; {len(matrix.index.cells)} of {len(matrix.plan.wanted)} cells are saved. Continue with RESUME=1."
         )
         return INTERRUPTED
     return exit_code(matrix.index.cells)
@@ -254,7 +256,7 @@ def _newest(plan: MatrixPlan, wanted: FaultsResult) -> tuple[FaultsResult, Path]
 
 
 def _kept(entry: CellEntry, folder: Path, plan: MatrixPlan) -> bool:
-    """What is unknown, or was struck less often than is asked for now, is made again."""
+    """What is unknown, or was struck less often than is asked for now, is rerun."""
     if entry.outcome != "finished" or entry.status == "unknown":
         return False
     asked = {wanted.key: wanted.trials for wanted in plan.wanted}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BRAKE_MS = 50
 FLOOD_PER_S = 800.0
 FLOOD_S = 20.0
-SETTLED_S = 14.0  # of the flood, before its rate is counted: a cold path carries half of what it does later
+SETTLED_S = 14.0  # of the flood, before its rate is counted: a cold path sustains half of what it does later
 FACTOR = 2.0
 BEFORE_S, AFTER_S = (
     14.0,
@@ -48,7 +48,7 @@ def brake(scene: Scene) -> None:
 
 
 def capacity_per_s(load: k6.Load, prefix: Sequence[str], folder: Path) -> float:
-    """Acknowledged a second under a flood. load: of which target, content and script are taken."""
+    """Acknowledged per second under a flood. load: of which target, content and script are taken."""
     folder.mkdir(exist_ok=True)
     phase = Phase(name="flood", seconds=FLOOD_S, from_per_s=FLOOD_PER_S, to_per_s=FLOOD_PER_S)
     flood = dataclasses.replace(load, run_id=new_run_id(), plan=_brief([phase]), folder=folder)
@@ -60,7 +60,7 @@ def capacity_per_s(load: k6.Load, prefix: Sequence[str], folder: Path) -> float:
         acknowledged & (answered_ms >= begin_ms) & (answered_ms < begin_ms + (FLOOD_S - SETTLED_S) * 1000)
     )
     if not counted.any():
-        raise LoadError("overload: nothing was acknowledged under the calibrating flood; see flood/k6.log")
+        raise LoadError("overload: no request was acknowledged during calibration; see flood/k6.log")
     return round(float(counted.sum()) / (FLOOD_S - SETTLED_S), 1)
 
 

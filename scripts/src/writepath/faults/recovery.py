@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 WINDOW_S = 10.0
 SUCCESS_MIN = 0.999  # of the requests sent in the window
-RATE_MIN = 0.95  # acknowledged, of the planned
+RATE_MIN = 0.95  # acknowledged, of the scheduled
 STEP_MS = 100.0
-GOAL_S = 30.0  # every correct variant is well again within this, by itself
+GOAL_S = 30.0  # every correct variant recovers within this, by itself
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,7 +42,7 @@ class Sent:
 def recovered_after_s(sent: Sent, healed_ms: float, rate_per_s: float, until_ms: float) -> float | None:
     """Seconds from the heal to the start of the first good 10 s window; None where none ends before until_ms.
 
-    Good: at least 99.9 % of what was sent in it is acknowledged, and at least 95 % of what was planned. Windows
+    Good: at least 99.9 % of what was sent in it is acknowledged, and at least 95 % of what was scheduled. Windows
     begin every 0.1 s from the heal on. A window is complete only when all its requests have their answer, so
     until_ms is the last moment whose answers are known.
     """

@@ -55,17 +55,17 @@ class Scene:
         if self.stopped.wait(max(0.0, seconds)):
             raise StoppedError
 
-    def poll(self, done: Callable[[], bool], what: str, seconds: float = READY_S) -> None:
+    def poll(self, done: Callable[[], bool], failure: str, seconds: float = READY_S) -> None:
         """Waits until it is done; FaultError after so many seconds."""
         deadline = time.monotonic() + seconds
         while not done():
             if time.monotonic() > deadline:
-                raise FaultError(f"{self.variant.name}: {what} did not happen within {seconds:.0f} s")
+                raise FaultError(f"{self.variant.name}: {failure} within {seconds:.0f} s")
             self.wait(POLL_S)
 
     def ready(self, component: str, seconds: float = READY_S) -> None:
         """Waits until a component serves."""
-        self.poll(lambda: self.stack.is_ready(component), f"{component} serving again", seconds)
+        self.poll(lambda: self.stack.is_ready(component), f"{component} did not serve", seconds)
 
     def all_ready(self) -> None:
         """Waits for every component: a consumer may still be starting while the 201s go on."""

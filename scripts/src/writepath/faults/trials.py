@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from writepath.load.ledger import Ledger
 
 REACH_MS = (
-    6000.0  # a fault can take writes from so long before it: the longest flush interval of any twin is 5 s
+    6000.0  # a fault can take writes from so long before it: a weakened control flushes every 5 s at most
 )
 TAKEN_MS = 250.0  # acknowledged so shortly before a deletion may still have been in the queue
 EXPOSED_MS = 5000.0  # acknowledged so near to the fault that it could have taken them
@@ -83,7 +83,7 @@ def _trial(
         injected_at_ms=round(one.injected_ms, 3),
         healed_at_ms=round(one.healed_ms, 3),
         effective=bool(one.proof) and bool((acknowledged & near).any()),
-        proof=one.proof or "nothing shows that it happened",
+        proof=one.proof or "no proof that it happened",
         recovered_after_seconds=recovered,
         exposed=int((acknowledged & near & mine).sum()),
         errors=_kinds(records[burst & mine]),

@@ -71,14 +71,14 @@ def cells(root: Path, registry: Registry, file: FaultsFile, asked: Asked) -> tup
             found.append(Wanted(variant=variant, fault=fault, trials=trials))
     if not found:
         raise UsageError(
-            f"FAULT={','.join(asked.faults or ())} VARIANTS={','.join(asked.variants or ())}: none of these variants"
-            " can suffer any of these faults; `make bench-faults FAULT=help` lists which can"
+            f"FAULT={','.join(asked.faults or ())} VARIANTS={','.join(asked.variants or ())}: none of these faults"
+            " applies to these variants; `make bench-faults FAULT=help` lists which faults apply to which"
         )
     return tuple(sorted(found, key=lambda wanted: -wanted.trials))
 
 
 def _trials(file: FaultsFile, variant: Variant, fault: Fault, parts: Sequence[str]) -> int:
-    """Few faults show that a twin loses; many must show that a correct variant does not."""
+    """Few faults show that a weakened control loses; many must show that a correct variant does not."""
     if fault.action == "kill-each":
         return len(parts)
     return file.trials if variant.name in file.only else file.trials_of.get(fault.key, file.trials)
@@ -113,5 +113,5 @@ def listing(root: Path, registry: Registry, file: FaultsFile) -> str:
     lines = []
     for fault in catalogue.FAULTS.values():
         able = [v.name for v in variants if catalogue.applies(fault, v, parts[v.name])]
-        lines.append(f"  {fault.key:22} {fault.words:58} {', '.join(able) or '-'}")
+        lines.append(f"  {fault.key:23} {fault.words:66} {', '.join(able) or '-'}")
     return "\n".join(lines)

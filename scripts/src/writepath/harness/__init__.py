@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Something of the harness that has goals."""
+    """A part of Writepath with goals."""
 
     run: Callable[
         [Callable[[str], None]], bool
@@ -25,18 +25,18 @@ class Part:
 
 PARTS = {
     "audit": Part(
-        run=audit_part.run, about="the audit from raw files: speed, memory, and exactly what was planted"
+        run=audit_part.run, about="audit from raw files: speed, memory, and exact detection of planted errors"
     ),
     "recorder": Part(
-        run=recorder_part.run, about="k6 with the recorder beside plain k6: p99, CPU and top rate"
+        run=recorder_part.run, about="k6 with the recorder versus plain k6: p99, CPU and maximum rate"
     ),
     "report": Part(
         run=report_part.run,
-        about="the report from raw files: speed, memory, and every figure as it was planted",
+        about="report from raw files: speed, memory, and every figure as planted",
     ),
     "comparison": Part(
         run=comparison_part.run,
-        about="words of comparisons: two of the same, and one slower by a tenth, simulated on recorded noise",
+        about="verdicts on simulated suites with recorded noise: identical variants, and one that is 10 % slower",
     ),
 }
 
@@ -50,5 +50,5 @@ def run(names: Sequence[str] | None, say: Callable[[str], None]) -> int:
     for name in names or PARTS:
         say(f"{name}: {PARTS[name].about}")
         met &= PARTS[name].run(say)
-    say("all goals met" if met else "a goal was missed")
+    say("all goals met" if met else "at least one goal was missed")
     return 0 if met else 1

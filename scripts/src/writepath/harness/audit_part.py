@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MEMORY_GOAL_MIB = 1024
-LINEAR_GOAL = 1.5  # seconds an id at the largest size, by those at the one before
+LINEAR_GOAL = 1.5  # seconds per id at the largest size, ÷ those at the one before
 TIMEOUT_S = 600.0
 
 
@@ -54,7 +54,7 @@ def run(say: Callable[[str], None], sizes: tuple[Size, ...] = SIZES) -> bool:
         )
         small = found["peak_mib"] <= MEMORY_GOAL_MIB
         say(
-            f"  {size.ids:>10,} ids: {found['peak_mib']:.0f} MiB at most (goal {MEMORY_GOAL_MIB} MiB){_sign(small)}"
+            f"  {size.ids:>10,} ids: {found['peak_mib']:.0f} MiB peak memory (goal {MEMORY_GOAL_MIB} MiB){_sign(small)}"
         )
         exact = "exactly what was planted" if not wrong else "; ".join(wrong)
         say(f"  {size.ids:>10,} ids: {exact}{_sign(not wrong)}")
@@ -63,7 +63,7 @@ def run(say: Callable[[str], None], sizes: tuple[Size, ...] = SIZES) -> bool:
     if len(sizes) > 1:
         ratio = per_id / before
         linear = ratio <= LINEAR_GOAL
-        say(f"  time an id, largest size by the one before: {ratio:.2f} (goal {LINEAR_GOAL}){_sign(linear)}")
+        say(f"  time per id, largest size ÷ the one before: {ratio:.2f} (goal {LINEAR_GOAL}){_sign(linear)}")
         met &= linear
     return met
 
@@ -73,7 +73,7 @@ def differences(truth: planted.Planted, found: dict[str, Any], folder: Path) -> 
     with np.load(folder / MEMBERS_FILE, allow_pickle=False) as members:
         for name in planted.CLASSES:
             if not np.array_equal(members[name], truth.of(name)):
-                yield f"{name}: {len(members[name])} found, {len(truth.of(name))} planted, not the same"
+                yield f"{name}: {len(members[name])} found, {len(truth.of(name))} planted, not the same ids"
     if tuple(found["foreign"]) != planted.FOREIGN:
         yield f"foreign ids {found['foreign']}"
     yield from (f"not read: {words}" for words in found["unread"])

@@ -22,16 +22,16 @@ PAIRS, DIFFERENT_GOAL = 40, 2  # of so many A/A pairs at most so many are called
 TRIALS, SLOWER_GOAL = 10, 9  # of so many suites with a slowed variant at least so many call it slower
 BLOCKS, FACTOR = 10, 1.1
 SEED = 20261122
-SLOWED_FIGURE = "median"  # what a slowdown moves as a whole; the others are said beside it
+SLOWED_FIGURE = "median"  # what a slowdown moves as a whole; the others are printed without a goal
 
 
 def run(say: Callable[[str], None], noise: Noise | None = None, suites: int = SUITES) -> bool:
     """Whether both goals are met: by the first suites exactly, and by the rates over all of them."""
     noise = noise or simulated.recorded()
-    say(f"  simulated on recorded noise: {noise.source}")
+    say(f"  simulated with recorded noise: {noise.source}")
     for index, name in enumerate(noise.metrics):
         say(
-            f"  {name}: standard deviation of a run {noise.spread[index]:.1%}, memory from run to run"
+            f"  {name}: standard deviation of a run {noise.spread[index]:.1%}, autocorrelation between runs"
             f" {noise.memory[index]:.2f}"
         )
     with _little_to_collect():
@@ -67,7 +67,7 @@ def _different(say: Callable[[str], None], noise: Noise, alike: list[tuple[Word,
         good = first <= DIFFERENT_GOAL and rate * PAIRS <= DIFFERENT_GOAL
         met &= good
         say(
-            f"  {name}: two of the same called different in {first} of the first {min(PAIRS, len(called))} pairs"
+            f"  {name}: identical variants called different in {first} of the first {min(PAIRS, len(called))} pairs"
             f" (goal {DIFFERENT_GOAL} of {PAIRS}), {rate:.1%} of {len(called):,}{_sign(good)}"
         )
     return met
@@ -83,7 +83,7 @@ def _slower(say: Callable[[str], None], noise: Noise, slowed: list[tuple[Word, .
         met &= good
         goal = f"goal {SLOWER_GOAL} of {TRIALS}" if counted else "no goal"
         say(
-            f"  {name}: slower by {FACTOR - 1:.0%} called slower in {first} of the first"
+            f"  {name}: variant slower by {FACTOR - 1:.0%} called slower in {first} of the first"
             f" {min(TRIALS, len(called))} suites of {BLOCKS} blocks ({goal}), {rate:.1%} of {len(called):,}"
             f"{_sign(good)}"
         )

@@ -28,12 +28,12 @@ def noise(folders: Sequence[Path]) -> dict[str, Any]:
     for folder, values in zip(folders, series, strict=True):
         if len(values) < FEWEST_RUNS:
             raise UsageError(
-                f"{folder}: {len(values)} runs of a baseline count, {FEWEST_RUNS} are needed;"
+                f"{folder}: {len(values)} usable baseline runs, {FEWEST_RUNS} are needed;"
                 " make bench-all SUITE=compare VARIANTS=jpa REPS=10 makes 20"
             )
     names = ", ".join(f"{index.suite} {index.stamp}" for _, index in suites)
     return {
-        "source": f"the baseline's runs of {names}, each block's two: {', '.join(METRICS)} of accept latency, ms",
+        "source": f"baseline runs of {names}, two per block: {', '.join(METRICS)} of accept latency, ms",
         "within_a_run": False,
         "metrics": list(METRICS),
         "series": [

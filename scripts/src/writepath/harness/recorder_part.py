@@ -64,7 +64,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A ratio, recorded by plain, and its goal."""
+    """A ratio, recorded ÷ plain, and its goal."""
 
     name: str
     ratios: tuple[float, ...]  # by pair
@@ -86,7 +86,7 @@ class Finding:
         bound = "at least" if self.least else "at most"
         found = f"{self.median:.2f} ({min(self.ratios):.2f} to {max(self.ratios):.2f})"
         return (
-            f"{self.name}: {found} of plain k6's (goal {bound} {self.goal}){'' if self.met else '  MISSED'}"
+            f"{self.name}: {found} times plain k6 (goal {bound} {self.goal}){'' if self.met else '  MISSED'}"
         )
 
 
@@ -96,7 +96,7 @@ def findings(pairs: Sequence[Pair]) -> tuple[Finding, ...]:
         Finding(name="p99", ratios=tuple(p.recorded.p99_ms / p.plain.p99_ms for p in pairs), goal=P99_GOAL),
         Finding(name="CPU", ratios=tuple(p.recorded.cpu_us / p.plain.cpu_us for p in pairs), goal=CPU_GOAL),
         Finding(
-            name="top rate",
+            name="maximum rate",
             ratios=tuple(p.recorded.top_per_s / p.plain.top_per_s for p in pairs),
             goal=TOP_GOAL,
             least=True,
@@ -112,14 +112,14 @@ def run(say: Callable[[str], None], shape: Shape | None = None) -> bool:
     with tempfile.TemporaryDirectory(prefix="writepath-harness-") as name:
         folder = Path(name)
         cores = sorted(os.sched_getaffinity(0))
-        say(f"  nginx on core {cores[0]}, k6 on core {cores[-1]}; CPU without what k6 takes to start")
+        say(f"  nginx on core {cores[0]}, k6 on core {cores[-1]}; CPU excludes the start of k6")
         with null_server(folder, _on(cores[0])) as url:
             bench = _Bench(url, folder, [*_on(cores[-1]), str(program.ensure(ROOT, say))], shape)
             for number in range(shape.pairs):
                 order = (PLAIN, RECORDED) if number % 2 == 0 else (RECORDED, PLAIN)
                 sides = {script: bench.measure(script) for script in order}
                 pairs.append(Pair(plain=sides[PLAIN], recorded=sides[RECORDED]))
-                say(f"  pair {number + 1} of {shape.pairs}, plain and recorded: {_in_words(pairs[-1])}")
+                say(f"  pair {number + 1} of {shape.pairs}, plain / recorded: {_in_words(pairs[-1])}")
     found = findings(pairs)
     for finding in found:
         say(f"  {finding}")
@@ -128,10 +128,10 @@ def run(say: Callable[[str], None], shape: Shape | None = None) -> bool:
 
 def _in_words(pair: Pair) -> str:
     a, b = pair.plain, pair.recorded
-    dropped = f", dropped {a.dropped} and {b.dropped}" if a.dropped or b.dropped else ""
+    dropped = f", dropped {a.dropped} / {b.dropped}" if a.dropped or b.dropped else ""
     return (
-        f"p99 {a.p99_ms:.2f} and {b.p99_ms:.2f} ms, CPU {a.cpu_us:.0f} and {b.cpu_us:.0f} µs a request, "
-        f"top rate {a.top_per_s:,.0f} and {b.top_per_s:,.0f}/s{dropped}"
+        f"p99 {a.p99_ms:.2f} / {b.p99_ms:.2f} ms, CPU {a.cpu_us:.0f} / {b.cpu_us:.0f} µs per request, "
+        f"maximum rate {a.top_per_s:,.0f} / {b.top_per_s:,.0f}/s{dropped}"
     )
 
 

@@ -40,17 +40,17 @@ def run(say: Callable[[str], None], sizes: tuple[Size, ...] = SIZES) -> bool:
             tables = json.loads((Path(folder) / TABLES_FILE).read_text(encoding="utf-8"))
             wrong = list(differences(planted, tables))
         if found["exit_code"]:
-            wrong.append(f"the report ends with {found['exit_code']}")
+            wrong.append(f"the report ended with exit code {found['exit_code']}")
         goals = (
             (
                 f"{wall_s:.2f} s from raw files to the report (goal {size.goal_s:.0f} s)",
                 wall_s <= size.goal_s,
             ),
             (
-                f"{found['peak_mib']:.0f} MiB at most (goal {MEMORY_GOAL_MIB} MiB)",
+                f"{found['peak_mib']:.0f} MiB peak memory (goal {MEMORY_GOAL_MIB} MiB)",
                 found["peak_mib"] < MEMORY_GOAL_MIB,
             ),
-            ("every figure as it was planted" if not wrong else "; ".join(wrong), not wrong),
+            ("every figure as planted" if not wrong else "; ".join(wrong), not wrong),
         )
         for words, good in goals:
             say(f"  {size.ids:>10,} requests: {words}{_sign(good)}")
@@ -60,7 +60,7 @@ def run(say: Callable[[str], None], sizes: tuple[Size, ...] = SIZES) -> bool:
         ratio = per_request / before
         linear = ratio <= LINEAR_GOAL
         say(
-            f"  time a request, largest size by the one before: {ratio:.2f} (goal {LINEAR_GOAL}){_sign(linear)}"
+            f"  time per request, largest size ÷ the one before: {ratio:.2f} (goal {LINEAR_GOAL}){_sign(linear)}"
         )
         met &= linear
     return met

@@ -32,7 +32,7 @@ def setup(
     if waiting:
         state.check_disk(root)
         _side_by_side(waiting, say)
-        say(f"set-up: done in {time.monotonic() - started:.1f} s")
+        say(f"setup: done in {time.monotonic() - started:.1f} s")
 
 
 def _missing(root: Path, say: Callable[[str], None]) -> dict[str, Step]:

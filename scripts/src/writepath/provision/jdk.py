@@ -58,7 +58,7 @@ def find() -> Jdk:
         raise SetupError(
             f"no JDK {OLDEST} or newer found (found: {found}); looked at JAVA_HOME, the PATH and the usual "
             f"folders. Install one, for example `apt-get install openjdk-{OLDEST}-jdk-headless` or Eclipse "
-            f"Temurin {PREFERRED}, and set JAVA_HOME if it lies elsewhere."
+            f"Temurin {PREFERRED}, and set JAVA_HOME if it is elsewhere."
         )
     return max(good, key=lambda jdk: (jdk.major == PREFERRED, _numbers(jdk.version)))
 

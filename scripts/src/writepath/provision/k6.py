@@ -38,7 +38,7 @@ def ensure(root: Path, say: Callable[[str], None]) -> Path:
         compiler = go()
         if compiler is None:
             raise SetupError(
-                f"there is no Go to build k6 {VERSION} and its recorder with. Install Go 1.25 or newer."
+                f"Go was not found; k6 {VERSION} with the recorder is built with it. Install Go 1.25 or newer."
             )
         say(f"k6: building {VERSION} with the recorder from Go modules (once, a few minutes)")
         try:

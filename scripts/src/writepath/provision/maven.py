@@ -33,7 +33,7 @@ def find() -> Path:
 def fetch(root: Path, coordinates: str) -> Path:
     """The file of group:name:version[:packaging], alone in a temporary folder that the caller removes."""
     target = Path(tempfile.mkdtemp(prefix="fetch-", dir=state.folder(root)))
-    with state.lock(root, "maven"):  # two Mavens at once may spoil an empty local repository
+    with state.lock(root, "maven"):  # two Mavens at once may corrupt an empty local repository
         try:
             process.call(
                 find(),
@@ -47,8 +47,8 @@ def fetch(root: Path, coordinates: str) -> Path:
         except process.CallError as error:
             shutil.rmtree(target, ignore_errors=True)
             raise SetupError(
-                f"Maven could not fetch {coordinates}. It needs a repository that has it: the network, or a "
-                f"mirror in ~/.m2/settings.xml.\n{error}"
+                f"Maven could not fetch {coordinates}. Check the network, or configure a mirror in "
+                f"~/.m2/settings.xml.\n{error}"
             ) from error
 
 
@@ -67,7 +67,7 @@ def build(root: Path, say: Callable[[str], None]) -> dict[str, Path]:
         known = jars(root)
         if known is not None:
             return known
-        say("services: building with Maven (the first time fetches their libraries)")
+        say("services: building with Maven (downloads libraries the first time)")
         target = _build_folder(root)
         _package(root)
         with state.made_whole(target) as part:
@@ -79,7 +79,7 @@ def build(root: Path, say: Callable[[str], None]) -> dict[str, Path]:
 
 
 def _unpacked(build: Path) -> dict[str, Path]:
-    """By module, the jar without its libraries, which lie beside it: jars within a jar start slowly."""
+    """By module, the jar without its libraries, which are next to it: jars within a jar start slowly."""
     return {path.stem: path for path in sorted(build.glob("*/*.jar")) if path.stem == path.parent.name}
 
 

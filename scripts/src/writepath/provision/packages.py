@@ -68,7 +68,7 @@ def ensure_one(package: Package, say: Callable[[str], None]) -> Path:
     ensure(say, (package,))
     found = package.find()
     if found is None:
-        raise SetupError(f"{package.program}: not found. Type: {command((package,))}")
+        raise SetupError(f"{package.program}: not found. Run: {command((package,))}")
     return found
 
 
@@ -81,7 +81,7 @@ def ensure(say: Callable[[str], None], among: Sequence[Package] = ALL) -> None:
     prefix = _as_root()
     if prefix is None or process.find("apt-get") is None:
         raise SetupError(
-            f"{' and '.join(names)} not installed, and not allowed to install here. Type: {command(wanted)}"
+            f"{' and '.join(names)} not installed, and this user may not install packages. Run: {command(wanted)}"
         )
     say(f"packages: installing {' and '.join(names)}")
     with _no_daemons(prefix):
@@ -92,7 +92,7 @@ def ensure(say: Callable[[str], None], among: Sequence[Package] = ALL) -> None:
                 _apt(prefix, "update", "-q")
                 _apt(prefix, "install", "-y", "--no-install-recommends", *names)
             except process.CallError as error:
-                raise SetupError(f"{error}\nInstall them yourself: {command(wanted)}") from error
+                raise SetupError(f"{error}\nInstall manually: {command(wanted)}") from error
     if still := missing(among):
         raise SetupError(
             f"apt-get installed {' and '.join(names)}, yet {still[0].program} is not on the PATH"

@@ -40,7 +40,7 @@ def folder(root: Path) -> Path:
 def ensure(root: Path, say: Callable[[str], None]) -> Path:
     """Fetches it unless it is there; the folder of its jars."""
     target = folder(root)
-    with state.lock(root, "maven"):  # two Mavens at once may spoil an empty local repository
+    with state.lock(root, "maven"):  # two Mavens at once may corrupt an empty local repository
         if target.is_dir():
             return target
         say(f"rabbitmq-perf-test: fetching {VERSION}")
@@ -66,6 +66,6 @@ def _copy(work: Path, part: Path) -> None:
         )
     except process.CallError as error:
         raise SetupError(
-            f"Maven could not fetch com.rabbitmq:perf-test:{VERSION}. It needs a repository that has it: the"
-            f" network, or a mirror in ~/.m2/settings.xml.\n{error}"
+            f"Maven could not fetch com.rabbitmq:perf-test:{VERSION}. Check the network, or"
+            f" configure a mirror in ~/.m2/settings.xml.\n{error}"
         ) from error

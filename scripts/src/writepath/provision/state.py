@@ -33,8 +33,8 @@ def check_disk(root: Path) -> None:
     free = shutil.disk_usage(folder(root)).free
     if free < FREE_BYTES_NEEDED:
         raise SetupError(
-            f"{free / 1024**3:.1f} GB are free where the checkout lies; set-up and a run need "
-            f"{FREE_BYTES_NEEDED / 1024**3:.0f} GB. Free some, for example with `make clean`."
+            f"{free / 1024**3:.1f} GB free on the disk of this checkout; setup and a run need "
+            f"{FREE_BYTES_NEEDED / 1024**3:.0f} GB. Free some space, for example with `make clean`."
         )
 
 

@@ -39,8 +39,8 @@ def ensure(root: Path, say: Callable[[str], None]) -> Path:
         compiler = golang.find()
         if compiler is None:
             raise SetupError(
-                f"{_PROGRAM} {VERSION} is not on the PATH, and there is no Go to build it with. Install one of "
-                f"them: {_PROGRAM} {VERSION} from its project's releases, or Go 1.25 or newer."
+                f"{_PROGRAM} {VERSION} is not on the PATH, and Go, which could build it, was not found. Install "
+                f"one of them: {_PROGRAM} {VERSION} from the releases of Toxiproxy, or Go 1.25 or newer."
             )
         say(f"toxiproxy: building {VERSION} from its Go module (once)")
         flags = f"-s -w -X {_MODULE}.Version={VERSION}"

@@ -56,7 +56,7 @@ class Stack(Protocol):
         """SIGTERM, and waits until it has ended in order; StartError where it does not within 40 s."""
 
     def revive(self, component: str) -> None:
-        """Starts again what of it has ended, with the same data, ports and settings. Does not wait until it serves."""
+        """Restarts its ended processes, with the same data, ports and settings. Does not wait until it serves."""
 
     def pause(self, component: str, name: str | None = None) -> None:
         """Freezes it with all its children (SIGSTOP, a frozen control group): connections stay, nothing is answered."""
@@ -109,8 +109,8 @@ class Runtime(Protocol):
         """Starts every part side by side, yields when ready, always stops and removes state on exit.
 
         overrides are compose variables (INSTANCES, POOL_SIZE, ...); only limits it to some services (for tests);
-        profiles are started beside the variant's own; small_disks gives a component's data a file system of its
-        own of so many bytes, which can be filled. SetupError where this machine allows no such file system.
+        profiles are started in addition to the variant's own; small_disks gives a component's data a separate file
+        system of so many bytes, which can be filled. SetupError where this machine allows no such file system.
         """
 
     def versions(self, variant: Variant) -> Mapping[str, str]:

@@ -39,12 +39,12 @@ def choose(
     reason = why_not_docker(root, variants)
     if name == "docker":
         if reason:
-            raise SetupError(f"RUNTIME=docker: {reason}. Without containers: RUNTIME=native")
+            raise SetupError(f"RUNTIME=docker: {reason}. To run without containers, use RUNTIME=native")
         return DockerRuntime(root)
     if reason:
         say(f"runtime: native ({reason})")
         return NativeRuntime(root)
-    say("runtime: docker (an engine answers and the images are there; RUNTIME=native does without)")
+    say("runtime: docker (engine and images available; RUNTIME=native runs without containers)")
     return DockerRuntime(root)
 
 
@@ -108,4 +108,4 @@ def _cannot_pull(missing: Sequence[str]) -> str:
         pulled = process.attempt("docker", "pull", "--quiet", probed, timeout_s=_PULL_SECONDS).code == 0
     except process.CallError:
         pulled = False
-    return "" if pulled else f"the image {probed} is not here and cannot be pulled"
+    return "" if pulled else f"the image {probed} is not available and cannot be pulled"

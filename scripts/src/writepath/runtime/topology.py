@@ -88,7 +88,7 @@ def load(root: Path, settings: Mapping[str, str], environment: Mapping[str, str]
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(
-            f"{FILE}: cannot be read ({error.strerror}); it belongs beside the Makefile"
+            f"{FILE}: cannot be read ({error.strerror}); it must be in the same folder as the Makefile"
         ) from error
     except yaml.YAMLError as error:
         raise UsageError(f"{FILE}: not YAML: {error}") from error
@@ -116,7 +116,7 @@ def interpolate(text: str, values: Mapping[str, str], where: str) -> str:
         if match["escaped"]:
             done.append("$")
         elif match["lone"] is not None:
-            raise _wrong(where, f"`{text[match.start() :]}`: a dollar sign of its own is written $$")
+            raise _wrong(where, f"`{text[match.start() :]}`: write a literal dollar sign as $$")
         elif match["plain"]:
             done.append(values.get(match["plain"], ""))
         else:
@@ -132,7 +132,7 @@ def _closing(text: str, start: int, where: str) -> int:
         depth += {"}": -1, "{": 1}.get(text[position], 0)
         if depth == 0:
             return position
-    raise _wrong(where, f"`{text}`: a ${{ without its }}")
+    raise _wrong(where, f"`{text}`: a ${{ without a closing }}")
 
 
 def _substitute(name: str, rest: str, values: Mapping[str, str], where: str) -> str:
@@ -261,7 +261,7 @@ def _pairs(node: Any, where: str) -> dict[str, str]:
 
 def _scalar(value: Any, where: str) -> str:
     if isinstance(value, bool):
-        raise _wrong(where, f'{value}: quote it, "true" or "false", as Compose wants it')
+        raise _wrong(where, f'{value}: quote it: Compose requires "true" or "false"')
     if value is None or isinstance(value, (str, int, float)):
         return "" if value is None else str(value)
     raise _wrong(where, "needs one value")

@@ -49,7 +49,7 @@ class Container:
     def loss(self) -> str | None:
         """Why it does not count as running without a break, in words; None while it does."""
         if self.oom_killed:
-            return f"{self.name} was killed for memory (limit {self.memory_limit_bytes // 2**20} MiB)"
+            return f"{self.name} was killed: out of memory (limit {self.memory_limit_bytes // 2**20} MiB)"
         if self.restarts:
             return f"{self.name} restarted {self.restarts} time(s)"
         return None if self.running else f"{self.name} ended with exit code {self.exit_code}"
@@ -137,7 +137,7 @@ class Engine:
         self._post(container, "stop", _ANSWER_SECONDS + grace_seconds, t=str(grace_seconds))
 
     def start(self, container: str) -> None:
-        """Starts a container that has ended once more; nothing where it runs."""
+        """Restarts a container that has ended; does nothing where it runs."""
         self._post(container, "start")
 
     def pause(self, container: str) -> None:

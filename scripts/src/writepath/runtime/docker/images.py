@@ -57,11 +57,11 @@ def ensure_generator(root: Path, engine: Engine, image: str, say: Callable[[str]
     if known.get("sources") == sources and known.get(image) == engine.image_id(image) is not None:
         return
     state.parent.mkdir(parents=True, exist_ok=True)
-    say("building the image of k6 with its recorder (minutes the first time, nothing when unchanged)")
+    say("building the k6 image with the recorder (minutes the first time, cached when unchanged)")
     try:
         call("docker", "build", "--file", dockerfile, "--tag", image, root / _GENERATOR_CONTEXT)
     except CallError as error:
-        raise SetupError(f"the image of k6 could not be built\n{error}") from error
+        raise SetupError(f"the k6 image could not be built\n{error}") from error
     state.write_text(json.dumps({"sources": sources, image: engine.image_id(image)}), encoding="utf-8")
 
 
@@ -80,15 +80,15 @@ def _build(compose: Compose, engine: Engine, images: Sequence[str], say: Callabl
     elif all(known.get(image) == engine.image_id(image) is not None for image in images):
         return
     state.parent.mkdir(parents=True, exist_ok=True)
-    say("building the services' images (minutes the first time, nothing when unchanged)")
+    say("building the service images (minutes the first time, cached when unchanged)")
     started = time.monotonic()
     try:
         compose.run("--progress", "plain", "build")
     except CallError as error:
         log = state.with_name("build.log")
         log.write_text(error.stdout + error.stderr, encoding="utf-8")
-        raise SetupError(f"the services' images could not be built (all of it: {log})\n{error}") from error
-    say(f"built the services' images in {time.monotonic() - started:.0f} s")
+        raise SetupError(f"the service images could not be built (full log: {log})\n{error}") from error
+    say(f"built the service images in {time.monotonic() - started:.0f} s")
     state.write_text(json.dumps({**known, **{i: engine.image_id(i) for i in images}}), encoding="utf-8")
 
 
@@ -108,5 +108,5 @@ def _pull(image: str) -> None:
     except CallError as error:
         raise SetupError(
             f"the image {image} is not on this engine and cannot be pulled: {error}\n"
-            "Give the engine a registry that it can reach, or choose RUNTIME=native, which needs no images."
+            "Configure a registry that the engine can reach, or use RUNTIME=native, which needs no images."
         ) from error

@@ -61,7 +61,7 @@ def write(services: Mapping[str, Any], disks: Mapping[str, int]) -> Override:
     unknown = sorted(set(disks) - set(stores(services)))
     if unknown:
         raise UsageError(
-            f"small_disks: {', '.join(unknown)} keeps no data; those that do: {', '.join(stores(services))}"
+            f"small_disks: {', '.join(unknown)} keeps no data; components that do: {', '.join(stores(services))}"
         )
     taken: set[int] = set()
     entries: dict[str, dict[str, Any]] = {name: _ports(s, taken) for name, s in services.items()}

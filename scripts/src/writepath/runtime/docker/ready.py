@@ -44,10 +44,10 @@ def _poll(stack: DockerStack, deadline: float, what: str, probe: Callable[[], st
         if now > deadline:
             ended = stack.tails(_LOG_TAIL_LINES)
             raise StartError(f"{what} was not ready in {READY_SECONDS} s: {reason}\n{ended}")
-        if now - checked > 1:  # asking the engine is dearer than asking the part
+        if now - checked > 1:  # asking the engine costs more than asking the component
             checked = now
             if stack.lost_components():
-                raise StartError(f"a part ended while starting: {stack.tails(_LOG_TAIL_LINES)}")
+                raise StartError(f"a component ended while starting: {stack.tails(_LOG_TAIL_LINES)}")
         time.sleep(_PAUSE_SECONDS)
 
 

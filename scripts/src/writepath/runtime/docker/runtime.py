@@ -137,7 +137,7 @@ class DockerRuntime:
         """Removes projects and load generators of this checkout whose runner is gone."""
         for project in sorted(self._engine.projects(self._prefix)):
             if not pidfile.owned_by_living(self._state / project):
-                say(f"removing what an earlier, killed run left behind: {project}")
+                say(f"cleaning up after a killed run: {project}")
                 self._engine.remove_project(project)
         for name in self._engine.names(f"{self._prefix}k6-"):
             if not psutil.pid_exists(int(name.split("-")[-2])):
@@ -189,7 +189,7 @@ class DockerRuntime:
 
 def _not_started(error: CallError) -> WritepathError:
     if "failed to mount local volume" in str(error):
-        return SetupError(f"the Docker engine may not mount a small disk here: {error}")
+        return SetupError(f"the Docker engine cannot mount a small disk here: {error}")
     return StartError(f"docker compose could not start the containers: {error}")
 
 

@@ -206,7 +206,7 @@ class DockerStack:
     def _keeper(self, component: str) -> Container:
         if component not in self._keepers:
             raise StartError(
-                f"{component} was not started with a small disk: {', '.join(self._keepers) or 'none was'}"
+                f"{component} was not started with a small disk: {', '.join(self._keepers) or 'no component was'}"
             )
         return self._keepers[component]
 
@@ -214,7 +214,7 @@ class DockerStack:
         if container.loss:
             return container.loss
         if container.life != self._lives.get(container.id, container.life):
-            return f"{container.name} ended and was started again from outside"
+            return f"{container.name} ended and was restarted from outside"
         return None
 
     def _end(self, component: str, name: str | None, by: Callable[[Container], None]) -> list[Container]:
@@ -229,7 +229,7 @@ class DockerStack:
 
     def _start(self, container: Container) -> None:
         if container.service == PROXY and not self._behind_proxy():
-            raise StartError(f"{PROXY} ends at once where no {_BEHIND_PROXY} runs: revive that first")
+            raise StartError(f"{PROXY} exits immediately unless {_BEHIND_PROXY} is running: start that first")
         if container.loss and (container.oom_killed or container.id not in self._ended):
             self._losses.append(container.loss)
         self._ended.discard(container.id)

@@ -50,14 +50,16 @@ def choose(needed: Iterable[Path]) -> Account:
         return Account(uid=os.geteuid(), gid=os.getegid())
     entry = pwd.getpwnam(_UNPRIVILEGED)
     if process.find("setpriv") is None:
-        raise SetupError("setpriv is needed to drop root's rights. Install it: apt-get install -y util-linux")
+        raise SetupError(
+            "setpriv is needed to drop root privileges. Install it: apt-get install -y util-linux"
+        )
     flags = ["--reuid", str(entry.pw_uid), "--regid", str(entry.pw_gid), "--clear-groups"]
     closed = [path for path in needed if not _open_to_all(path)]
     if closed:
         if not _may_override():
             raise SetupError(
-                f"{closed[0]} cannot be reached by the user '{_UNPRIVILEGED}', as whom PostgreSQL and Elasticsearch "
-                "must run when started by root. Move the checkout to a folder that others may enter."
+                f"the user '{_UNPRIVILEGED}' cannot access {closed[0]}; started by root, PostgreSQL and Elasticsearch "
+                "run as this user. Move the checkout to a folder that other users can access."
             )
         # access() asks as the user without capabilities, unless this bit is set.
         flags += ["--securebits", "+no_setuid_fixup"]

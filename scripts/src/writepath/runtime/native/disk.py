@@ -62,16 +62,16 @@ def mount(folder: Path, size: int, account: Account) -> SmallDisk:
     """A tmpfs of so many bytes on a folder; SetupError where this machine does not allow it."""
     if os.geteuid() != 0:
         raise SetupError(
-            "a small disk of its own for a store needs the right to mount one: run this as root, or in containers "
-            "(RUNTIME=docker)"
+            "a fault that fills a disk mounts a small one, which needs root: run as root, or in containers"
+            " (RUNTIME=docker)"
         )
     options = f"size={size},mode=700,uid={account.uid},gid={account.gid},nosuid,nodev"
     try:
         process.call("mount", "-t", "tmpfs", "-o", options, "writepath", folder)
     except process.CallError as error:
         raise SetupError(
-            f"{folder.name}: this machine allows no small disk of its own for a store (a tmpfs): root has not the "
-            f"right to mount here. Run it in containers (RUNTIME=docker), or without this fault.\n{error}"
+            f"{folder.name}: this machine does not let root mount a small disk (tmpfs) for a store. Use containers "
+            f"(RUNTIME=docker), or leave out this fault.\n{error}"
         ) from error
     return SmallDisk(folder=folder, device=folder.stat().st_dev)
 

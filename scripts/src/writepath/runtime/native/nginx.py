@@ -33,7 +33,7 @@ class Nginx:
         """One master with its worker, in the foreground."""
         program = packages.NGINX.find()
         if program is None:
-            raise SetupError(f"nginx: not installed. Type: {packages.command([packages.NGINX])}")
+            raise SetupError(f"nginx: not installed. Run: {packages.command([packages.NGINX])}")
         given = place.service.environment
         upstream = place.addresses.rewrite_statements(given["UPSTREAM"])
         values = {"LISTEN": f"{LOOPBACK}:{port(place)}", "UPSTREAM": upstream}

@@ -36,7 +36,7 @@ class RabbitMq:
         """Erlang's name daemon, then the broker: a broker that finds none starts one that outlives it."""
         server = packages.RABBITMQ.find()
         if server is None:
-            raise SetupError(f"rabbitmq-server: not installed. Type: {packages.command([packages.RABBITMQ])}")
+            raise SetupError(f"rabbitmq-server: not installed. Run: {packages.command([packages.RABBITMQ])}")
         name = place.service.name
         environment = _environment(place)
         epmd_port = place.addresses.port(name, "epmd")

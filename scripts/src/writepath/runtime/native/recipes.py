@@ -33,6 +33,7 @@ def of(service: Service) -> Recipe:
     if service.image_name not in _BY_IMAGE:
         raise UsageError(
             f"docker-compose.yml: services.{service.name}.image: RUNTIME=native cannot start {service.image}; "
-            f"it knows {', '.join(_BY_IMAGE)}, and services built here. Use RUNTIME=docker, or write a recipe."
+            f"it can start {', '.join(_BY_IMAGE)}, and services built from this checkout."
+            " Use RUNTIME=docker, or add a recipe."
         )
     return _BY_IMAGE[service.image_name]

@@ -140,7 +140,7 @@ class NativeRuntime:
         for folder in pidfile.stale(self._runs().glob("*")):
             ended = pidfile.reap(folder)
             if ended:
-                say(f"ended what an earlier, killed run left behind: {', '.join(ended)}")
+                say(f"cleaned up after a killed run: {', '.join(ended)}")
             disk.remove(folder)
 
     def _topology(self, settings: Mapping[str, str]) -> topology.Topology:
@@ -152,9 +152,7 @@ class NativeRuntime:
         if service.module and self._jars is None:
             self._jars = maven.jars(self.root)
             if self._jars is None:
-                raise SetupError(
-                    "the services are not built as their sources are now; `make setup` builds them"
-                )
+                raise SetupError("the built services are older than their sources; run `make setup`")
         return self._jars or {}
 
     def _account(self) -> account.Account:
@@ -181,5 +179,5 @@ def _fix_proxy_port(active: Iterable[Service], addresses: Addresses, port: str |
             service.name, int(service.environment["LISTEN"]), int(port)
         ):
             raise StartError(
-                f"{PORT_VARIABLE}={port}: in use; choose another one, or write nothing for a free one"
+                f"{PORT_VARIABLE}={port}: in use; choose another port, or omit it to use a free one"
             )

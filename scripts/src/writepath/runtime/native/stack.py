@@ -104,7 +104,7 @@ class NativeStack:
         return [each.daemon.pid for each in self._all(component) if each.daemon.exit_code() is None]
 
     def lost_components(self) -> Sequence[str]:
-        """Components with a process that ended, and how; not those that were made to end and run again."""
+        """Components with a process that ended, and how; not those that were stopped and restarted on purpose."""
         return [loss for each in self._all() for loss in each.losses()]
 
     def dead(self) -> Daemon | None:
@@ -154,7 +154,7 @@ class NativeStack:
             each.await_end(max(bound, deadline - time.monotonic(), 0.0))
 
     def revive(self, component: str) -> None:
-        """Starts again what of it has ended, in its first order, with the same data, ports and settings."""
+        """Restarts its processes that have ended, in the original order, with the same data, ports and settings."""
         self._chosen(component, None)
         for each in self._all(component):
             with self._lock:
@@ -213,7 +213,7 @@ class NativeStack:
 
     def _disk(self, component: str) -> SmallDisk:
         if component not in self._disks:
-            raise StartError(f"{component}: its data was not put on a small disk of its own at the start")
+            raise StartError(f"{component}: its data is not on a small disk")
         return self._disks[component]
 
     def close(self) -> None:

@@ -38,16 +38,16 @@ class Started:
         code = self.daemon.exit_code()
         if code is None:
             return list(self.falls)
-        why = "was made to end and not started again" if self.excused else _ending(code)
+        why = "was stopped and not restarted" if self.excused else _ending(code)
         return [*self.falls, f"{self.part.name}: {why}"]
 
     def revive(self, launch: Callable[[Part, Place], Daemon]) -> bool:
-        """Starts it again if it has ended; whether it had."""
+        """Restarts it if it has ended; whether it had."""
         code = self.daemon.exit_code()
         if code is None:
             return False
         if not self.excused:
-            self.falls.append(f"{self.part.name}: {_ending(code)}, and was started again")
+            self.falls.append(f"{self.part.name}: {_ending(code)}, and was restarted")
         self.daemon.kill()  # what it left behind: a worker that outlived its master holds the port
         self.keep()
         self.part = self.part.again()
@@ -62,7 +62,7 @@ class Started:
         except TimeoutError as error:
             asked = self.part.orderly_signal.name
             raise StartError(
-                f"{self.part.name}: has not ended {seconds:.0f} s after {asked}; its log ends with\n"
+                f"{self.part.name}: still running {seconds:.0f} s after {asked}. End of its log:\n"
                 f"{self.daemon.log_tail()}"
             ) from error
         self.daemon.kill()

@@ -34,7 +34,7 @@ class Toxiproxy:
         """One server. A proxy to a service that is not started refuses its clients, and harms nobody."""
         program = toxiproxy.find(place.root)
         if program is None:
-            raise SetupError("toxiproxy-server: not here. Type: make setup RUNTIME=native")
+            raise SetupError("toxiproxy-server: not installed. Run: make setup RUNTIME=native")
         proxies = json.loads((place.root / PROXIES).read_text(encoding="utf-8"))
         for proxy in proxies:
             port = int(proxy["listen"].rpartition(":")[2])

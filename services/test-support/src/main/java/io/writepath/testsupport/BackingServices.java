@@ -60,7 +60,7 @@ public final class BackingServices {
     private static String required(String variable) {
         String value = ENVIRONMENT.get(variable);
         if (value == null) {
-            throw new IllegalStateException("integration tests need " + variable + " beside the service's address");
+            throw new IllegalStateException("integration tests need " + variable + " with the service's address");
         }
         return value;
     }
