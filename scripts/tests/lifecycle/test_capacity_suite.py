@@ -283,5 +283,5 @@ def test_time_left_is_guessed_from_holds_and_then_from_what_was_measured(tmp_pat
     to = io.StringIO()
     run(plan(tmp_path, "a", compared=False), FakeSearches(), to)
     lines = [line for line in to.getvalue().splitlines() if line.startswith("run ")]
-    assert "(10:21 left, all 20:42)" in lines[0]  # twice 8 x (60 + 12) + 45 s
-    assert "(1:40 left, all 1:40)" in lines[1]
+    assert "(10:21 left, 20:42 for all runs)" in lines[0]  # twice 8 x (60 + 12) + 45 s
+    assert "(1:40 left, 1:40 for all runs)" in lines[1]
