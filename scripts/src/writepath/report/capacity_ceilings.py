@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath import stats
+from writepath.report import capacity_bounds as bounds
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, text
 from writepath.report.rows import VARIANT
 from writepath.result import ceilings as ceiling_names
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from writepath.report.capacity_figures import CapacityFigures, VariantFigures
     from writepath.result import SuiteVariant
     from writepath.result.capacity import Ceiling
-    from writepath.stats import Spread
 
 CEILING_COLUMNS = (
     Column(key="ceiling", title="ceiling"),
@@ -48,10 +48,10 @@ def bound(figures: CapacityFigures, variant: SuiteVariant, *, accepting: bool) -
 
     accepting: of what is answered 201, else of what is stored.
     """
-    bounds = ceiling_names.of(variant.family, variant.settings)
+    known = ceiling_names.of(variant.family, variant.settings)
     found = [
         Bound(name=name, per_s={block: one.writes_per_s for block, one in best(figures, name).items()})
-        for name in (bounds.burst if accepting else bounds.sustained)
+        for name in (known.burst if accepting else known.sustained)
     ]
     if not found or not all(one.per_s for one in found):
         return None
@@ -68,17 +68,11 @@ def best(figures: CapacityFigures, name: str) -> dict[int, Ceiling]:
     return found
 
 
-def share(figures: CapacityFigures, one: VariantFigures, *, accepting: bool) -> Spread | None:
-    """In percent, of the ceiling that was measured in the same block. None without ceiling or capacity."""
+def share(figures: CapacityFigures, one: VariantFigures, *, accepting: bool) -> Cell:
+    """In percent, of the ceiling that was measured in the same block; empty without one. A bound where the rate is."""
     ceiling = bound(figures, one.variant, accepting=accepting)
     capacity = one.burst if accepting else one.sustained
-    if ceiling is None or not capacity.per_s:
-        return None
-    return stats.spread(
-        100 * per_s / ceiling.per_s[block]
-        for block, per_s in capacity.by_block.items()
-        if block in ceiling.per_s
-    )
+    return Cell() if ceiling is None else bounds.cell(capacity, ceiling.per_s)
 
 
 def ceilings(figures: CapacityFigures) -> Table | None:
@@ -118,14 +112,13 @@ def shares(figures: CapacityFigures) -> Table | None:
     rows = []
     for one in figures.variants:
         for accepting in (False, True) if one.later else (False,):
-            found = share(figures, one, accepting=accepting)
             capacity = one.burst if accepting else one.sustained
             ceiling = bound(figures, one.variant, accepting=accepting)
             cells = (
                 text("burst" if accepting else "sustained"),
                 text(ABSENT if ceiling is None else ceiling.name),
-                Cell(figure=capacity.last_pass),
-                Cell(figure=found),
+                bounds.cell(capacity),
+                share(figures, one, accepting=accepting),
             )
             rows.append(Row(cells=(text(one.label), *cells)))
     if not figures.data.ceilings:

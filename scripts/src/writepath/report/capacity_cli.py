@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath.report import capacity_page, exports
-from writepath.report import card as cards
-from writepath.report.capacity_card import card
-from writepath.report.capacity_figures import capacity_figures, noise
+from writepath.report import card as summaries
+from writepath.report.capacity_card import cards
+from writepath.report.capacity_figures import by_host, capacity_figures, noise
 from writepath.report.capacity_raw import capacity_folders, read
 from writepath.report.terminal import console, print_tables
 
@@ -40,11 +40,11 @@ def newest_of(below: Callable[[Path], list[Path]], root: Path, path: Path | None
 
 
 def report(root: Path, folder: Path, reading: str) -> int:
-    """Prints and writes everything; 0 when every search finished and nothing is left to noise."""
+    """Prints and writes everything; 0 when every capacity run finished and no noisy step was left."""
     from writepath.report.capacity_plots import curves  # noqa: PLC0415 - matplotlib takes half a second to load
 
     figures = capacity_figures(read(folder))
-    built, drawn = capacity_page.tables(figures), curves(figures)
+    built, drawn = capacity_page.tables(figures), curves(by_host(figures.data))
     target = folder / FOLDER
     links = capacity_page.Links(
         assets=".",
@@ -58,26 +58,27 @@ def report(root: Path, folder: Path, reading: str) -> int:
     }
     exports.save(target, built, drawn, pages)
     to = console()
-    _print_card(figures, to)
+    _print_summary(figures, to)
     print_tables([table for table in built if table.key not in NOT_PRINTED], to)
     shown = target.relative_to(root) if target.is_relative_to(root) else target
-    to.print(f"\nAlso as HTML, Markdown, CSV, JSON and SVG, with every hold, in {shown}", markup=False)
+    to.print(f"\nAlso as HTML, Markdown, CSV, JSON and SVG, with every load step, in {shown}", markup=False)
     return exit_code(figures)
 
 
-def _print_card(figures: CapacityFigures, to: Console) -> None:
+def _print_summary(figures: CapacityFigures, to: Console) -> None:
     suite = figures.suite
     wanted = sum(len([name for name in order if not name.startswith("@")]) for order in suite.blocks)
     done = sum(found.search.outcome == "finished" for found in figures.data.searches)
     to.print(
-        f"{suite.title}: {suite.suite} {suite.stamp}, {suite.status}, {done} of {wanted} searches\n",
+        f"{suite.title}: {suite.suite} {suite.stamp}, {suite.status}, {done} of {wanted} capacity runs\n",
         markup=False,
     )
-    cards.show(card(figures), to)
+    for one in cards(figures.data):
+        summaries.show(one, to)
 
 
 def exit_code(figures: CapacityFigures) -> int:
-    """1 where a search failed or an audit did, 3 where one was stopped or a rate is left to noise."""
+    """1 where a capacity run or an audit failed, 3 where one was stopped or a noisy step was not retried."""
     searches = [found.search for found in figures.data.searches]
     audits = [hold.audit for search in searches for hold in search.holds]
     if any(search.outcome == "failed" for search in searches) or "FAIL" in audits:

@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath import stats
 from writepath.comparison import paired
+from writepath.report import hosts
+from writepath.report.capacity_bounds import Capacity, compare, limits
+from writepath.report.capacity_raw import CapacityData, finished
 from writepath.report.rows import DAGGER
 from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from writepath.comparison import Estimate
-    from writepath.report.capacity_raw import CapacityData, Found
+    from writepath.report.capacity_bounds import Comparison
+    from writepath.report.capacity_raw import Found
     from writepath.result import SuiteVariant
     from writepath.result.capacity import Bracket, CapacitySuite, Hold, Saturated
     from writepath.stats import Spread
 
-BISECTION = 0.05  # a search ends when pass and fail lie this close: nearer differences are not looked for
+BISECTION = 0.05  # a capacity run ends when its limit is known to this; smaller differences are not measured
 SAME_RATE = 0.02  # rates that differ less are one rate
-
-
-@dataclass(frozen=True, kw_only=True)
-class Capacity:
-    """Of one variant over its blocks."""
-
-    last_pass: Spread | None  # None: no search. A block in which nothing passed counts as 0
-    first_fail: Spread | None  # math.inf in a block in which whatever was asked passed
-    at_least: bool  # the median could be higher: generator or host ended searches
-    by_block: Mapping[int, float]  # last pass of each
-
-    @property
-    def per_s(self) -> float:
-        """The median; 0 where nothing passed."""
-        return 0.0 if self.last_pass is None else self.last_pass.median
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +83,7 @@ class CapacityFigures:
 
     data: CapacityData
     variants: tuple[VariantFigures, ...]  # in the suite's order
-    twin_ratios: tuple[float, ...]  # the A/A twin by the baseline, of each block
+    twin_ratios: tuple[float, ...]  # the A/A control ÷ the baseline, of each block in which both are measured
     common_rates_per_s: tuple[float, ...]  # that several variants held
 
     @property
@@ -105,52 +93,49 @@ class CapacityFigures:
 
     @property
     def resolution(self) -> float:
-        """Two capacities that differ by less are not told apart here, as a share."""
+        """The smallest measurable difference between two capacities, as a share."""
         spread = max((abs(math.log(ratio)) for ratio in self.twin_ratios), default=0.0)
         return max(BISECTION, math.expm1(spread))
 
     @property
     def main(self) -> tuple[VariantFigures, ...]:
-        """Without tutorial and naive twins, which are lines of reference."""
+        """Without the variants with Spring Boot defaults and the weakened controls, which are references."""
         return tuple(
             one for one in self.variants if not (one.variant.tutorial_of or one.variant.naive_twin_of)
         )
-
-    @property
-    def here(self) -> str:
-        """Where it was measured, in words."""
-        hosts = (found.search.host for found in self.data.searches)
-        machines = {(host.cpu_model, host.cores) for host in hosts if host is not None}
-        return "on these hosts" if len(machines) > 1 else "on this host"
 
     def one(self, name: str) -> VariantFigures | None:
         """By the variant's name."""
         return next((one for one in self.variants if one.variant.name == name), None)
 
-    def tie(self, one: Capacity, other: Capacity) -> bool:
-        """Whether in some block neither carries more by what can be told apart: order within 5 % is chance."""
-        if not (one.per_s and other.per_s):
-            return one.per_s == other.per_s
-        pairs, apart = _pairs(one, other), 1 + self.resolution
-        more = all(mine > apart * theirs for mine, theirs in pairs)
-        less = all(theirs > apart * mine for mine, theirs in pairs)
-        return more == less  # of no pair both are so
-
-    def by_baseline(self, one: VariantFigures) -> Estimate | None:
-        """What it carries by what the baseline does; None of the baseline itself, or without it."""
-        base = self.one(self.suite.baseline)
-        return None if base is None or base is one else times(one.sustained, base.sustained)
+    def compare(self, one: Capacity, other: Capacity) -> Comparison:
+        """Whether the one is higher in every block by more than the smallest measurable difference."""
+        return compare(one, other, 1 + self.resolution)
 
 
 def times(one: Capacity, other: Capacity) -> Estimate:
-    """The one by the other in the same block, where host and day were the same: above 1 carries more."""
-    mine, theirs = zip(*pairs, strict=True) if (pairs := _pairs(one, other)) else ((), ())
+    """The one ÷ the other in the same block, where host and day were the same. Only of resolved comparisons."""
+    blocks = sorted(one.by_block.keys() & other.by_block.keys())
+    mine, theirs = ([side.passed[block] for block in blocks] for side in (one, other))
     return paired(mine, theirs, "higher")
 
 
-def _pairs(one: Capacity, other: Capacity) -> list[tuple[float, float]]:
-    blocks = sorted(one.by_block.keys() & other.by_block.keys())
-    return [(one.by_block[block], other.by_block[block]) for block in blocks]
+def by_host(data: CapacityData) -> tuple[tuple[str, CapacityFigures], ...]:
+    """The figures of each host's records, in order of the first block; at least one.
+
+    Ceilings have no host of their own: they are of their block's, if that is one.
+    """
+    groups = hosts.split(filter(finished, data.searches), lambda one: (one.search.block, one.search.host))
+    if len(groups) < 2:  # noqa: PLR2004 - all is of one host
+        return ((next(iter(groups), hosts.UNKNOWN), capacity_figures(data)),)
+    blocks = {host: {one.search.block for one in own} for host, own in groups.items()}
+    found = []
+    for host, own in groups.items():
+        alone = blocks[host].difference(*(those for other, those in blocks.items() if other != host))
+        ceilings = tuple(made for made in data.ceilings if made.block in alone)
+        part = CapacityData(suite=data.suite, searches=own, ceilings=ceilings)
+        found.append((host, capacity_figures(part)))
+    return tuple(found)
 
 
 def capacity_figures(data: CapacityData) -> CapacityFigures:
@@ -177,31 +162,12 @@ def _variant(variant: SuiteVariant, found: tuple[Found, ...]) -> VariantFigures:
         variant=variant,
         searches=found,
         later=any(hold.backlog is not None for one in found for hold in one.search.holds),
-        sustained=_capacity(blocks, sustained),
-        burst=_capacity(blocks, burst),
+        sustained=Capacity(by_block=dict(zip(blocks, sustained, strict=True))),
+        burst=Capacity(by_block=dict(zip(blocks, burst, strict=True))),
         p99_at_last_pass=stats.spread(at_limit),
         limited=_limit(found, sustained, lambda hold: hold.verdict == "pass"),
         burst_limited=_limit(found, burst, lambda hold: hold.verdict == "pass" or hold.burst),
     )
-
-
-def _capacity(blocks: Sequence[int], brackets: Sequence[Bracket]) -> Capacity:
-    passed = [bracket.last_pass_per_s or 0.0 for bracket in brackets]
-    highest = [
-        math.inf if bracket.at_least else value for bracket, value in zip(brackets, passed, strict=True)
-    ]
-    return Capacity(
-        last_pass=stats.spread(passed),
-        first_fail=stats.spread(_first_fail(bracket) for bracket in brackets),
-        at_least=bool(passed) and statistics.median(highest) != statistics.median(passed),
-        by_block=dict(zip(blocks, passed, strict=True)),
-    )
-
-
-def _first_fail(bracket: Bracket) -> float | None:
-    """+∞ where whatever was asked passed: left out, the others' median could lie below the last pass."""
-    passed_all = bracket.first_fail_per_s is None and bracket.last_pass_per_s is not None
-    return math.inf if passed_all else bracket.first_fail_per_s
 
 
 def _worst_p99(one: Found, bracket: Bracket) -> float | None:
@@ -249,17 +215,17 @@ def _most_frequent(seen: Iterable[Saturated | None]) -> tuple[Saturated | None, 
 
 
 def _twin_ratios(data: CapacityData) -> tuple[float, ...]:
-    name = data.suite.baseline
-    twins = {one.search.block: one for one in data.of(name, again=True)}
-    pairs = [
-        (one.search.sustained, twins[one.search.block].search.sustained)
-        for one in data.of(name)
-        if one.search.block in twins
-    ]
+    base, twin = (
+        {
+            one.search.block: limits(one.search.sustained)
+            for one in data.of(data.suite.baseline, again=again)
+            if one.search.sustained
+        }
+        for again in (False, True)
+    )
+    measured = [(*base[block], *twin[block]) for block in sorted(base.keys() & twin.keys())]
     return tuple(
-        twin.last_pass_per_s / first.last_pass_per_s
-        for first, twin in pairs
-        if first and twin and first.last_pass_per_s and twin.last_pass_per_s
+        mine / first for first, first_high, mine, high in measured if first == first_high and mine == high
     )
 
 

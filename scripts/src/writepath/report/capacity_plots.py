@@ -45,18 +45,26 @@ class _Mark:
 
 PASSED = _Mark(label="passed", style={"marker": "o", "color": BLUE})
 UNSTABLE = _Mark(
-    label="unstable: answered, the backlog grows",
+    label="acknowledged, but the backlog grows",
     style={"marker": "s", "color": ORANGE, "markerfacecolor": "none"},
 )
 FAILED = _Mark(label="failed", style={"marker": "x", "color": RED})
 MARKS = (PASSED, UNSTABLE, FAILED)
 
 
-def curves(figures: CapacityFigures, name: str = CURVES) -> dict[str, bytes]:
-    """By file name, for Markdown; none where no variant has a hold to draw. name: of the file."""
+def curves(hosts: Sequence[tuple[str, CapacityFigures]], name: str = CURVES) -> dict[str, bytes]:
+    """By file name, one drawing per host that has a step to draw. name: of the first file."""
+    stem, _, ending = name.rpartition(".")
+    drawn: dict[str, bytes] = {}
+    for host, figures in hosts:
+        if any(one.holds for one in figures.variants):
+            file = f"{stem}-{len(drawn) + 1}.{ending}" if drawn else name
+            drawn[file] = _curves(figures, host if len(hosts) > 1 else None)
+    return drawn
+
+
+def _curves(figures: CapacityFigures, title: str | None) -> bytes:
     shown = [one for one in figures.variants if one.holds]
-    if not shown:
-        return {}
     rows = math.ceil(len(shown) / COLUMNS)
     columns = min(COLUMNS, len(shown))
     width, height = PANEL_INCHES[0] * columns, PANEL_INCHES[1] * rows + LEGEND_INCHES
@@ -68,12 +76,14 @@ def curves(figures: CapacityFigures, name: str = CURVES) -> dict[str, bytes]:
         for axes, one in zip(panels, shown, strict=False):
             _panel(axes, figures, one, ink="black")
             axes.set_title(one.label, loc="left", fontsize=8.5, fontweight="bold")
-        figure.supxlabel("rate held (1/s, log scale)", fontsize=9)
-        figure.supylabel("p99 from the planned moment (ms, log scale)", fontsize=9)
+        if title is not None:
+            figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+        figure.supxlabel("rate (1/s, log scale)", fontsize=9)
+        figure.supylabel("p99 from the scheduled send time (ms, log scale)", fontsize=9)
         drawn = [_mark(hold) for one in shown for hold in one.holds if hold.verdict != "noise"]
         handles = [axes_handle(mark) for mark in MARKS if any(mark is one for one in drawn)]
         figure.legend(handles=handles, loc="outside upper right", ncols=len(MARKS), frameon=False)
-        return {name: svg(figure)}
+        return svg(figure)
 
 
 def axes_handle(mark: _Mark) -> Any:
@@ -83,14 +93,14 @@ def axes_handle(mark: _Mark) -> Any:
     return Line2D([], [], linestyle="none", markersize=5, label=mark.label, **mark.style)
 
 
-def inline(figures: CapacityFigures, one: VariantFigures) -> str:
+def inline(host: str, figures: CapacityFigures, one: VariantFigures) -> str:
     """One variant's panel for a page of HTML: its text is text, and takes the page's colours."""
-    settings = SETTINGS | {"svg.fonttype": "none", "svg.hashsalt": f"writepath {one.variant.name}"}
+    settings = SETTINGS | {"svg.fonttype": "none", "svg.hashsalt": f"writepath {host} {one.variant.name}"}
     with mpl.rc_context(settings):
         figure = Figure(figsize=ONE_INCHES, facecolor="none", layout="constrained")
         axes = figure.subplots()
         _panel(axes, figures, one, ink=INK)
-        axes.set_xlabel("rate held (1/s)", color=INK)
+        axes.set_xlabel("rate (1/s)", color=INK)
         axes.set_ylabel("p99 (ms)", color=INK)
         return _for_page(svg(figure).decode("utf-8"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath.report import capacity_compact, capacity_page, join, staging, whole
-from writepath.report.capacity_figures import capacity_figures
+from writepath.report.capacity_figures import by_host, capacity_figures
 from writepath.report.capacity_raw import finished, read
 from writepath.report.raw import inside
 from writepath.report.scrub import copy_json, scrubbed
@@ -46,7 +46,7 @@ def refuse(data: CapacityData) -> None:
     whole.refuse_unsound([problem for found in data.searches for problem in problems(found)])
     made = {(_name(found), found.search.block) for found in data.searches if finished(found)}
     made |= {(TOOLS, tools.block) for tools in data.ceilings}
-    whole.refuse_unfinished(data.suite, made, "searches")
+    whole.refuse_unfinished(data.suite, made, "capacity runs")
 
 
 def problems(found: Found) -> Iterator[str]:
@@ -54,13 +54,13 @@ def problems(found: Found) -> Iterator[str]:
     search = found.search
     where = f"{_name(found)}, block {search.block}"
     if not finished(found):
-        yield f"{where}: {search.error or f'the search {search.outcome}'}"
+        yield f"{where}: {search.error or f'capacity run {search.outcome}'}"
     yield from whole.left_as_noise(where, search.holds)
     for hold in search.holds:
         if hold.audit == "FAIL":
-            yield f"{where}: the audit of hold {hold.number} failed ({'; '.join(hold.reasons)})"
+            yield f"{where}: the audit of step {hold.number} failed ({'; '.join(hold.reasons)})"
         elif hold.verdict == "pass" and hold.kind != "ramp" and hold.audit != "PASS":
-            yield f"{where}: hold {hold.number} passed, and was not audited"
+            yield f"{where}: step {hold.number} passed but was not audited"
 
 
 def _name(found: Found) -> str:
@@ -90,30 +90,30 @@ def published(root: Path) -> tuple[Path, ...]:
 
 
 def that_made_most_of(variants: Iterable[str], root: Path) -> CapacityFigures | None:
-    """The published suite of write capacity that made most of the variants; None where none made any.
+    """The published suite of write capacity that measured most of the variants on one host; None without any.
 
-    Of one suite alone: figures of two runs are not set side by side.
+    Of one suite and one host: figures of two are not compared.
     """
     wanted, most = set(variants), 0
     best: CapacityFigures | None = None
     for folder in published(root):
-        figures = capacity_figures(read(folder))
-        made = len(wanted & {one.variant.name for one in figures.variants})
-        if made > most:
-            best, most = figures, made
+        for _, figures in by_host(read(folder)):
+            made = len(wanted & {one.variant.name for one in figures.variants})
+            if made > most:
+                best, most = figures, made
     return best
 
 
 def derived(root: Path, pages: str) -> staging.Derived:
-    """Pages, curves and the README's tables of all published suites."""
-    made = staging.Derived(files={}, readme={}, titles={})
+    """Pages and curves of all published suites."""
+    made = staging.Derived(files={}, titles={})
     for folder in published(root):
         from writepath.report.capacity_plots import curves  # noqa: PLC0415 - matplotlib takes half a second to load
 
         data = read(folder)
         refuse(data)
         figures = capacity_figures(data)
-        name, built, drawn = figures.suite.suite, capacity_page.tables(figures), curves(figures)
+        name, built, drawn = figures.suite.suite, capacity_page.tables(figures), curves(by_host(data))
         links = capacity_page.Links(
             assets=name,
             reading="../reading-results.md",
@@ -123,6 +123,5 @@ def derived(root: Path, pages: str) -> staging.Derived:
         made.files[f"{pages}/{name}.md"] = capacity_page.markdown(figures, built, drawn, links).encode()
         made.files[f"{pages}/{name}.html"] = capacity_page.html(figures, built, links).encode()
         made.files.update({f"{pages}/{name}/{file}": content for file, content in drawn.items()})
-        made.readme[name] = capacity_page.readme_table(figures, f"{pages}/{name}.md")
         made.titles[name] = figures.suite.title
     return made

@@ -7,58 +7,65 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from writepath import stats
+from writepath.report import capacity_bounds as bounds
 from writepath.report.capacity_baseline import BY_BASELINE, baseline_in_words, by_baseline
 from writepath.report.capacity_ceilings import share
 from writepath.report.capacity_cost import cost, p99_at, passed_at, passed_at_capacity
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, number, text
 from writepath.report.rows import DAGGER, VARIANT
-from writepath.result.capacity import answers
 from writepath.saturation import RESOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from writepath.report.capacity_figures import Capacity, CapacityFigures, Limit, VariantFigures
+    from writepath.report.capacity_bounds import Capacity
+    from writepath.report.capacity_figures import CapacityFigures, Limit, VariantFigures
     from writepath.result.capacity import Overload, OverloadPhase, Saturated
     from writepath.stats import Spread
 
 HOST = "host"
 NONE = "none"
-UNSEEN = "nothing seen at its limit"
-AT_LEAST = "≥: the generator or its host ended the search; capacity may be higher."
-OPEN = "Open: a search ended before its limit was known to 5 %."
-LATER = f"{DAGGER} The 201 comes before the row is in the store it is meant for."
+UNSATURATED = "none saturated"
+SUSPECTED = "load generator (suspected)"
+LOWER = "≥ marks a lower bound: the load generator or its host ended the run, or no rate failed within 5 %."
+UPPER = "< marks an upper bound: the lowest rate tried failed."
+INCONCLUSIVE = "Inconclusive: the run ended before its limit was known to 5 %."
+UNRESOLVED = (
+    "Not resolved: one of the two rates is a bound or inconclusive, so there is no ratio and no order."
+)
+LATER = f"{DAGGER} The 201 is sent before the row is in its final store."
 
 CAPACITY_COLUMNS = (
     VARIANT,
-    Column(key="capacity_acknowledges", title="a 201 means"),
-    Column(key="capacity_class", title="class"),
+    Column(key="capacity_acknowledges", title="a 201 guarantees"),
+    Column(key="capacity_class", title="durability class"),
     Column(key="sustained_per_s", title="sustained", unit="1/s"),
-    Column(key="first_fail_per_s", title="first fail", unit="1/s"),
+    Column(key="first_fail_per_s", title="lowest failing rate", unit="1/s"),
     BY_BASELINE,
     Column(key="burst_per_s", title="burst", unit="1/s"),
-    Column(key="capacity_p99_ms", title="p99 at the last pass", unit="ms"),
-    Column(key="capacity_limited_by", title="limited by"),
-    Column(key="ceiling_share_percent", title="of its store's ceiling", unit="%"),
-    Column(key="capacity_bound", title="known as"),
+    Column(key="capacity_p99_ms", title="p99 at highest passing rate", unit="ms"),
+    Column(key="capacity_limited_by", title="bottleneck"),
+    Column(key="ceiling_share_percent", title="share of store ceiling", unit="%"),
+    Column(key="capacity_bound", title="confidence"),
 )
 
 
 def capacity(figures: CapacityFigures) -> Table:
-    """The one table: sustained and burst capacity, and what limits."""
+    """The main table: sustained and burst rate, and the bottleneck."""
     rows = tuple(Row(cells=_capacity_cells(figures, one)) for one in figures.variants)
     slo = figures.suite.slo_ms
     return Table(
         key="capacity",
         title="Capacity",
-        caption=f"The highest rate that passed: at least 99.9 % answered 201, p99 from the planned moment at most"
-        f" {number(slo)} ms, nothing dropped, and for sustained no growing backlog. Median over blocks"
-        f" (lowest–highest).{baseline_in_words(figures)} {resolution_in_words(figures)}",
+        caption="The highest rate at which at least 99.9 % of the scheduled requests were answered 201, p99 from the"
+        f" scheduled send time was at most {number(slo)} ms and no request was dropped. At the sustained rate the"
+        f" backlog does not grow either. Median over blocks (lowest–highest).{baseline_in_words(figures)}",
         columns=CAPACITY_COLUMNS,
         rows=rows,
         notes=(
             *((LATER,) if any(one.later for one in figures.variants) else ()),
-            *bound_notes(figures.variants),
+            *bound_notes(figures, figures.variants),
+            resolution_in_words(figures),
         ),
     )
 
@@ -74,55 +81,61 @@ def _capacity_cells(figures: CapacityFigures, one: VariantFigures) -> tuple[Cell
         rate(one.burst),
         Cell(figure=one.p99_at_last_pass),
         text(limit_in_words(one.limited)),
-        Cell(figure=share(figures, one, accepting=False)),
-        text(known_as(one)),
+        share(figures, one, accepting=False),
+        text(confidence(one)),
     )
 
 
-def known_as(one: VariantFigures) -> str:
-    """How sharp it is: between a pass and a fail that lie close, a lower bound, or open."""
-    unsure = sum(not answers(found.search.sustained) for found in one.searches)
-    if unsure:
-        return f"open in {unsure} of {len(one.searches)}"
-    return "at least" if one.sustained.at_least else "pass and fail"
-
-
-def bound_notes(variants: Sequence[VariantFigures]) -> tuple[str, ...]:
-    """What ≥ and *open* mean; the latter where it is said."""
-    unsure = any(not answers(found.search.sustained) for one in variants for found in one.searches)
-    return (AT_LEAST, OPEN) if unsure else (AT_LEAST,)
+def confidence(one: VariantFigures) -> str:
+    """Of its sustained rate: measured, a bound, or inconclusive in how many blocks."""
+    return one.sustained.confidence
 
 
 def rate(found: Capacity) -> Cell:
-    """A capacity: `≥ 2,350 (2,300–2,400)`, or the word for none."""
-    if not found.per_s:
-        return text(NONE)
-    return Cell(figure=found.last_pass, prefix="≥ " if found.at_least else "")
+    """`2,350 (2,300–2,400)`, with the sign of a bound: `≥ 2,350`, `< 200`."""
+    return bounds.cell(found)
+
+
+def bound_notes(figures: CapacityFigures, variants: Iterable[VariantFigures]) -> Iterator[str]:
+    """What the signs and words of bounds mean, where they are used."""
+    known = [one.sustained for one in variants]
+    between = [bounds.limits(bracket) for one in known for bracket in one.by_block.values()]
+    if any(low and low < high for low, high in between):
+        yield LOWER
+    if any(not low for low, _ in between):
+        yield UPPER
+    if any(one.inconclusive for one in known):
+        yield INCONCLUSIVE
+    base = figures.one(figures.suite.baseline)
+    if base and any(figures.compare(one, base.sustained) == "not resolved" for one in known):
+        yield UNRESOLVED
 
 
 def resolution_in_words(figures: CapacityFigures) -> str:
-    """From the A/A twin."""
+    """The smallest measurable difference, from the A/A control."""
+    if not figures.data.of(figures.suite.baseline, again=True):
+        return "There is no A/A control: the smallest measurable difference is not known."
     if not figures.twin_ratios:
-        return "There is no A/A twin: how small a difference can be told apart here is not known."
+        return "A/A control: not resolved. The smallest measurable difference is not known."
     ratios = ", ".join(f"{ratio:.2f}" for ratio in figures.twin_ratios)
     return (
-        f"The baseline searched twice in each block came out at {ratios} of itself:"
-        f" differences below {100 * figures.resolution:.2g} % are not told apart here."
+        f"A/A control: measured twice in each block, the baseline sustained {ratios} × its own rate."
+        f" Differences below {100 * figures.resolution:.2g} % are within noise."
     )
 
 
 def limit_in_words(limit: Limit) -> str:
-    """`connection pool (jpa-writer), 2 of 3`; the generator first where it could be why."""
+    """`connection pool (jpa-writer), 2 of 3`; the load generator first where it is suspected."""
     if not limit.holds:
         return "not reached"
-    words = _unseen(limit.nearest) if limit.first is None else resource_in_words(limit.first)
+    words = _unsaturated(limit.nearest) if limit.first is None else resource_in_words(limit.first)
     if limit.holds > 1 and limit.first is not None:
         words += f", {limit.times} of {limit.holds}"
-    return f"perhaps the generator; {words}" if limit.generator_bound else words
+    return f"{SUSPECTED}; {words}" if limit.generator_bound else words
 
 
-def _unseen(nearest: Saturated | None) -> str:
-    return UNSEEN if nearest is None else f"{UNSEEN}, nearest {resource_in_words(nearest)}"
+def _unsaturated(nearest: Saturated | None) -> str:
+    return UNSATURATED if nearest is None else f"{UNSATURATED}; highest use: {resource_in_words(nearest)}"
 
 
 def resource_in_words(found: Saturated) -> str:
@@ -134,20 +147,20 @@ def resource_in_words(found: Saturated) -> str:
 LIMITED_COLUMNS = (
     VARIANT,
     Column(key="limited_bracket", title="capacity"),
-    Column(key="limited_rate_per_s", title="first fail", unit="1/s"),
-    Column(key="limited_why", title="why it failed"),
-    Column(key="limited_by", title="limited by"),
+    Column(key="limited_rate_per_s", title="lowest failing rate", unit="1/s"),
+    Column(key="limited_why", title="failed because"),
+    Column(key="limited_by", title="bottleneck"),
     Column(key="limited_evidence", title="evidence"),
-    Column(key="limited_others", title="also at their limit"),
+    Column(key="limited_others", title="also saturated"),
 )
 
 
 def limited(figures: CapacityFigures) -> Table:
-    """What the failing holds next to each bracket say."""
+    """What the steps at the lowest failing rate say."""
     rows = []
     for one in figures.variants:
         brackets = [("sustained", one.sustained, one.limited)]
-        if one.burst.by_block != one.sustained.by_block:
+        if one.burst.passed != one.sustained.passed:
             brackets.append(("burst", one.burst, one.burst_limited))
         for name, found, limit in brackets:
             seen = limit.first or limit.nearest
@@ -166,17 +179,17 @@ def limited(figures: CapacityFigures) -> Table:
             )
     return Table(
         key="limited",
-        title="Limited by",
-        caption="The resource that was at its limit first, in the holds that failed next to the last pass; and"
-        " in how many of them; nearest: of those that stayed below, the one that used most of its limit over the whole"
-        " hold. Why and evidence are those of one such hold.",
+        title="Bottlenecks",
+        caption="The resource that was saturated first in the load steps that failed at the lowest failing rate, and"
+        " in how many of them. If none was saturated: the one that used most of its limit over the whole step. Reason"
+        " and evidence are those of one such step.",
         columns=LIMITED_COLUMNS,
         rows=tuple(rows),
     )
 
 
 COST_COLUMNS = (
-    Column(key="cost_rate", title="at"),
+    Column(key="cost_rate", title="rate"),
     VARIANT,
     Column(key="cost_p99_ms", title="p99", unit="ms"),
     Column(key="cost_cpu_s_per_1000", title="CPU per 1,000 stored writes", unit="s"),
@@ -185,7 +198,7 @@ COST_COLUMNS = (
 
 
 def costs(figures: CapacityFigures) -> Table:
-    """By rate that several variants held, then each at its own capacity."""
+    """At the rates that several variants passed, then each at its highest passing rate."""
     lines = [
         (f"{number(per_s)}/s", one, p99_at(one, per_s), cost(holds))
         for per_s in figures.common_rates_per_s
@@ -193,7 +206,7 @@ def costs(figures: CapacityFigures) -> Table:
         if all(holds := passed_at(one, per_s))
     ]
     lines += [
-        ("its capacity", one, one.p99_at_last_pass, cost(holds))
+        ("highest passing rate", one, one.p99_at_last_pass, cost(holds))
         for one in figures.variants
         if any(holds := passed_at_capacity(one))
     ]
@@ -205,9 +218,9 @@ def costs(figures: CapacityFigures) -> Table:
     return Table(
         key="cost",
         title="Latency and cost at common rates",
-        caption="p99 from the planned moment; processor time of all components but the generator, by writes that"
-        " reached the final store while the load ran. Short holds of the ramp count in this table, and in no other:"
-        " they alone have the same rates for every variant. Their writes are those answered 201. At a rate stand the"
+        caption="p99 from the scheduled send time; CPU time of all components except the load generator, per 1,000"
+        " writes that reached the final store during the load. Only this table includes the short steps of the ramp,"
+        " which run at the same rates for every variant; their writes are those answered 201. Each rate lists the"
         " variants that passed it in every block.",
         columns=COST_COLUMNS[:known],  # bytes last, where the runtime can tell them
         rows=tuple(Row(cells=cells[:known]) for cells in rows),
@@ -220,20 +233,21 @@ def _figure(spread: Spread | None) -> Cell:
 
 OVERLOAD_COLUMNS = (
     VARIANT,
-    Column(key="overload_capacity_per_s", title="capacity", unit="1/s"),
-    Column(key="overload_before_per_s", title="goodput at half", unit="1/s"),
-    Column(key="overload_over_per_s", title="goodput at double", unit="1/s"),
-    Column(key="overload_after_per_s", title="goodput at half again", unit="1/s"),
-    Column(key="overload_errors", title="errors at double, by hop"),
-    Column(key="overload_back_s", title="back after"),
-    Column(key="overload_drained_s", title="backlog gone after"),
-    Column(key="overload_generator", title="generator"),
+    Column(key="overload_capacity_per_s", title="highest passing rate", unit="1/s"),
+    Column(key="overload_before_per_s", title="goodput at 0.5×", unit="1/s"),
+    Column(key="overload_over_per_s", title="goodput at 2×", unit="1/s"),
+    Column(key="overload_after_per_s", title="goodput after, at 0.5×", unit="1/s"),
+    Column(key="overload_errors", title="errors at 2×, by hop"),
+    Column(key="overload_back_s", title="p95 recovered in"),
+    Column(key="overload_drained_s", title="backlog drained in"),
+    Column(key="overload_generator", title="load generator"),
 )
 STRETCHES = 3
+NEVER = "not during the load"
 
 
 def overload(figures: CapacityFigures) -> Table | None:
-    """How each path takes twice its capacity; None where nobody was asked."""
+    """Each path at twice its highest passing rate; None where none was loaded so."""
     rows = []
     for one in figures.variants:
         found = [
@@ -248,8 +262,8 @@ def overload(figures: CapacityFigures) -> Table | None:
     return Table(
         key="overload",
         title="Overload and recovery",
-        caption="Half, twice and half its capacity. Goodput: answered 201 within the SLO, by the stretch's length."
-        " Back: from the overload's end until p95 is again what it was at half capacity.",
+        caption="Load at 0.5×, 2× and 0.5× the highest passing rate. Goodput: requests answered 201 within the SLO, per"
+        " second. p95 recovered in: from the end of the overload until p95 is as at 0.5× before it.",
         columns=OVERLOAD_COLUMNS,
         rows=tuple(rows),
     )
@@ -266,7 +280,7 @@ def _overload_cells(one: VariantFigures, found: Sequence[Overload]) -> tuple[Cel
         text(errors_in_words(over.phases[1] for over in found)),
         text(_seconds(over.recovered_after_s for over in found)),
         text(_seconds(over.backlog_drained_after_s for over in found) if one.later else ABSENT),
-        text("; ".join(faults) or "kept its plan"),
+        text("; ".join(faults) or "on schedule"),
     )
 
 
@@ -284,16 +298,16 @@ def errors_in_words(phases: Iterable[OverloadPhase]) -> str:
 
 
 def _seconds(values: Iterable[float | None]) -> str:
-    """The median, with its range; how often it was not within the load."""
+    """The median with its range; how often it did not happen during the load."""
     given = list(values)
     known = [value for value in given if value is not None]
     missing = len(given) - len(known)
     if not known:
-        return "not within the load"
+        return NEVER
     words = f"{number(statistics.median(known))} s"
     if len(known) > 1 and min(known) != max(known):
         words += f" ({number(min(known))}–{number(max(known))})"
-    return f"{words}; not within the load in {missing} of {len(given)}" if missing else words
+    return f"{words}; {NEVER} in {missing} of {len(given)}" if missing else words
 
 
 BUILDERS: tuple[Callable[[CapacityFigures], Table | None], ...] = (capacity, limited, costs, overload)

@@ -64,18 +64,25 @@ def _marked(cells: Sequence[Cell], columns: Sequence[Column], mark: str) -> list
 
 
 def csv(table: Table) -> str:
-    """RFC 4180: CRLF, quotes where needed. A figure of several repetitions has columns `_low` and `_high` too."""
-    spans = [any(row.cells[index].spans for row in table.rows) for index in range(len(table.columns))]
+    """RFC 4180: CRLF, quotes where needed. A figure of several repetitions has columns `_low` and `_high` too.
+
+    Where a column has bounds or other signs, `_shown` has its cells as people read them.
+    """
+    cells = [[row.cells[index] for row in table.rows] for index in range(len(table.columns))]
+    spans = [any(cell.spans for cell in own) for own in cells]
+    signs = [any(cell.signed for cell in own) for own in cells]
     header = ["mark"]
-    for column, spanning in zip(table.columns, spans, strict=True):
+    for column, spanning, signed in zip(table.columns, spans, signs, strict=True):
         header += [column.key, f"{column.key}_low", f"{column.key}_high"] if spanning else [column.key]
+        header += [f"{column.key}_shown"] if signed else []
     file = io.StringIO(newline="")
     writer = csv_module.writer(file, lineterminator="\r\n")
     writer.writerow(header)
     for row in table.rows:
         line = [row.mark]
-        for cell, spanning in zip(row.cells, spans, strict=True):
+        for cell, column, spanning, signed in zip(row.cells, table.columns, spans, signs, strict=True):
             line += _csv_values(cell, spanning=spanning)
+            line += [escape.csv(shown(cell, column))] if signed else []
         writer.writerow(line)
     return file.getvalue()
 
@@ -109,18 +116,20 @@ def _json_table(table: Table) -> dict[str, Any]:
         "columns": [{"key": c.key, "title": c.title, "unit": c.unit} for c in table.columns],
         "rows": [
             {"mark": row.mark}
-            | {c.key: _json_cell(cell) for c, cell in zip(table.columns, row.cells, strict=True)}
+            | {c.key: _json_cell(cell, c) for c, cell in zip(table.columns, row.cells, strict=True)}
             for row in table.rows
         ],
         "notes": list(table.notes),
     }
 
 
-def _json_cell(cell: Cell) -> Any:
+def _json_cell(cell: Cell, column: Column) -> Any:
     if cell.text is not None or cell.figure is None:
         return cell.text
     figure = cell.figure
     values = {"median": figure.median, "low": figure.low, "high": figure.high}
+    signed = {"shown": shown(cell, column)} if cell.signed else {}
     return {name: "inf" if math.isinf(value) else value for name, value in values.items()} | {
-        "repetitions": figure.repetitions
+        "repetitions": figure.repetitions,
+        **signed,
     }

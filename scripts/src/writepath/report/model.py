@@ -33,17 +33,23 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A text, or a figure with its spread over the repetitions, or nothing."""
+    """A text, a figure with its spread over the repetitions, or nothing."""
 
     text: str | None = None
     figure: Spread | None = None
     exact: bool = False  # printed in full, whatever the column says: a figure quoted from elsewhere
     prefix: str = ""  # before the figure: "≥ " where it is a lower bound
+    ends: tuple[str, str] = ("", "")  # likewise, before the lowest and the highest value
 
     @property
     def spans(self) -> bool:
-        """Whether a range stands beside the value."""
+        """Whether a range follows the value."""
         return self.figure is not None and self.figure.repetitions > 1
+
+    @property
+    def signed(self) -> bool:
+        """Whether a sign stands before one of its numbers: a bound, or a cold round."""
+        return any((self.prefix, *self.ends))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,19 +98,17 @@ FEWEST_DIGITS, MOST_DIGITS = 3, 4
 
 
 def shown(cell: Cell, column: Column) -> str:
-    """As people read it: `86.5`, `86.5 (80.1–92.0)`; – where there is no figure, ∞ where never served."""
+    """As people read it: `86.5`, `≥ 86.5 (80.1–≥ 92.0)`; – without a figure, ∞ where never served."""
     if cell.text is not None:
         return cell.text
     if cell.figure is None:
         return ABSENT
     exact = column.exact or cell.exact
-    middle = number(cell.figure.median, exact=exact)
-    if not cell.spans:
+    figure, (low_sign, high_sign) = cell.figure, cell.ends
+    middle, low, high = (number(value, exact=exact) for value in (figure.median, figure.low, figure.high))
+    if not cell.spans or (low == middle == high and low_sign == high_sign):
         return f"{cell.prefix}{middle}"
-    low, high = (number(value, exact=exact) for value in (cell.figure.low, cell.figure.high))
-    if low == middle == high:
-        return f"{cell.prefix}{middle}"
-    return f"{cell.prefix}{middle} ({low}–{high})"
+    return f"{cell.prefix}{middle} ({low_sign}{low}–{high_sign}{high})"
 
 
 def plain(value: float) -> str:

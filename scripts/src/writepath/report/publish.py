@@ -167,7 +167,6 @@ def derived(root: Path) -> dict[str, bytes]:
         titles[name] = figures.suite.title
     for made in (capacity_publish.derived(root, PAGES), queries_publish.derived(root, PAGES)):
         files |= made.files
-        readme |= made.readme
         titles |= made.titles
     faults = faults_page.derived(root)
     files |= faults

@@ -5,62 +5,78 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath import stats
-from writepath.report.capacity_card import about
+from writepath.report.capacity_bounds import limits
+from writepath.report.capacity_card import NO_DIFFERENCE, THIS_HOST, about
 from writepath.report.card import Card, Line, listed, short
 from writepath.report.model import number
-from writepath.report.queries_figures import pairs
+from writepath.report.queries_figures import by_host, pairs
 from writepath.report.queries_stores import recall_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from writepath.report.capacity_figures import Capacity
+    from writepath.report.capacity_bounds import Capacity
     from writepath.report.queries_figures import Pair, QueriesFigures, VariantFigures
     from writepath.result.queries import Beside, SearchMode
 
 FINDS: dict[SearchMode, str] = {
-    "substring": "To find every text that holds a keyword",
-    "native": "To find what the path's own words give",
+    "substring": "Every post that contains a keyword",
+    "native": "The posts that the store's own word search finds",
 }
 
 
-def card(figures: QueriesFigures) -> Card:
+def cards(figures: QueriesFigures) -> tuple[Card, ...]:
+    """One summary per host."""
+    known = by_host(figures)
+    return tuple(card(own, host if len(known) > 1 else THIS_HOST) for host, own in known)
+
+
+def card(figures: QueriesFigures, host: str = THIS_HOST) -> Card:
     """Empty where nothing finished."""
-    most = (_most(figures, mode) for mode in FINDS)
     lines = [
-        *(line for line in most if line is not None),
+        *(line for mode in FINDS for line in _most(figures, mode)),
         *(_pair(figures, pair) for pair in pairs(figures.variants) if _same_posts(figures, pair)),
         *_beside(figures),
         *_loading(figures),
     ]
     slo = number(figures.suite.slo_ms)
-    return Card(
-        title=f"Which path for which search, at p99 ≤ {slo} ms {figures.carried.here}?", lines=tuple(lines)
-    )
+    return Card(title=f"Summary: keyword search at p99 ≤ {slo} ms on {host}", lines=tuple(lines))
 
 
-def _most(figures: QueriesFigures, mode: SearchMode) -> Line | None:
-    """Who carries most searches of a mode, and what is left of it with the others."""
-    found = sorted(
-        (
-            (one, carried)
-            for one in figures.variants
-            if one.mode == mode and (carried := _carried(figures, one))
-        ),
-        key=lambda entry: -entry[1].per_s,
-    )
+def _most(figures: QueriesFigures, mode: SearchMode) -> Iterator[Line]:
+    """Who sustains most searches of a mode; bounds have no rank."""
+    found = [
+        (one, carried)
+        for one in figures.variants
+        if one.mode == mode and (carried := _carried(figures, one)) is not None
+    ]
     if not found:
-        return None
-    (_, most), *_ = found
-    first = [entry for entry in found if entry[1] is most or figures.carried.tie(entry[1], most)]
-    less = [entry for entry in found if entry not in first]
-    words = f"{FINDS[mode]}: {_rates(first)}."
-    if less:
-        words += f" Less: {_rates(less)}."
+        return
+    ranked = [entry for entry in found if _measured(entry[1])]
+    bounds = [entry for entry in found if entry not in ranked]
+    words = []
+    if bounds:
+        words.append(f"not resolved for {_rates(bounds)}")
+    if ranked:
+        best = ranked[0]
+        for entry in ranked:
+            if figures.carried.compare(entry[1], best[1]) == "more":
+                best = entry
+        first = [one for one in ranked if figures.carried.compare(one[1], best[1]) == "within noise"]
+        less = sorted((one for one in ranked if one not in first), key=lambda entry: -entry[1].per_s)
+        alike = " (no measurable difference)" if len(first) > 1 else ""
+        words.append(f"{'of the others most' if bounds else 'most'}: {_rates(first)}{alike}")
+        if less:
+            words.append(f"less: {_rates(less)}")
+    text = f"{FINDS[mode]}, maximum sustainable rate: {'; '.join(words)}."
     if mode == "native" and (recalls := _recalls(figures, [one for one, _ in found])):
         ends = dict.fromkeys(short(percent) for percent in (min(recalls), max(recalls)))
-        words += f" They return {' to '.join(ends)} % of the posts that hold the keyword."
-    return Line(text=words, folders=_folders(*(one for one, _ in found)), tie=len(first) > 1)
+        text += f" They return {' to '.join(ends)} % of the posts that contain the keyword."
+    yield Line(text=text, folders=_folders(*(one for one, _ in found)))
+
+
+def _measured(carried: Capacity) -> bool:
+    return all(low == high for low, high in map(limits, carried.by_block.values()))
 
 
 def _carried(figures: QueriesFigures, one: VariantFigures) -> Capacity | None:
@@ -88,7 +104,7 @@ def _same_posts(figures: QueriesFigures, pair: Pair) -> bool:
 
 
 def _pair(figures: QueriesFigures, pair: Pair) -> Line:
-    """First pages of each keyword; a ratio that chance can make of the A/A twin as well is no difference."""
+    """First pages of each keyword; a ratio that the A/A control shows as well is no difference."""
     low, high = figures.apart_beyond
     known = {
         keyword: ratio
@@ -97,33 +113,32 @@ def _pair(figures: QueriesFigures, pair: Pair) -> Line:
     }
     differ = [keyword for keyword, ratio in known.items() if not low <= ratio <= high]
     alike = [keyword for keyword in known if keyword not in differ]
-    words = f"{pair.variant.label} beside {pair.base.label}: "
+    words = []
     if differ:
-        times = listed(f"{short(known[keyword])} ({keyword})" for keyword in differ)
-        words += f"first pages take {times} times as long"
+        times = listed(f"{short(known[keyword])} × ({keyword})" for keyword in differ)
+        words.append(f"a first page takes {times} as long")
     if alike:
-        words += f"{'; ' if differ else ''}no difference told apart for {listed(alike)}"
-    return Line(text=f"{words}.", folders=_folders(pair.variant, pair.base), tie=not differ)
+        words.append(f"{NO_DIFFERENCE.lower()} for {listed(alike)}")
+    text = f"{pair.variant.label} compared with {pair.base.label}: {'; '.join(words)}."
+    return Line(text=text, folders=_folders(pair.variant, pair.base))
 
 
-def _beside(figures: QueriesFigures) -> list[Line]:
+def _beside(figures: QueriesFigures) -> Iterator[Line]:
     """Half of each one's capacity for searches, while posts are written."""
     known = [one for one in figures.variants if one.warm_beside]
     if not known:
-        return []
-    slo_ms, writes = (
-        figures.suite.slo_ms,
-        max(load.write_rate_per_s for one in known for load in one.warm_beside),
-    )
-    held = [one for one in known if all(_within(load, slo_ms) for load in one.warm_beside)]
-    lost = [one for one in known if one not in held]
-    said = [
-        f"{words} {listed(map(_median, some))}"
-        for words, some in ((f"within {number(slo_ms)} ms with", held), ("not with", lost))
+        return
+    slo_ms = figures.suite.slo_ms
+    writes = max(load.write_rate_per_s for one in known for load in one.warm_beside)
+    met = [one for one in known if all(_within(load, slo_ms) for load in one.warm_beside)]
+    missed = [one for one in known if one not in met]
+    results = [
+        f"p99 {words} {number(slo_ms)} ms: {listed(map(_median, some))}"
+        for words, some in (("within", met), ("above", missed))
         if some
     ]
-    text = f"Half of its own rate beside {writes:g} writes/s: {'; '.join(said)}."
-    return [Line(text=text, folders=_folders(*known))]
+    text = f"Searches at half of their own maximum rate during {writes:g} writes/s, {'; '.join(results)}."
+    yield Line(text=text, folders=_folders(*known))
 
 
 def _median(one: VariantFigures) -> str:
@@ -141,18 +156,18 @@ def _within(load: Beside, slo_ms: float) -> bool:
     return value is not None and value <= slo_ms
 
 
-def _loading(figures: QueriesFigures) -> list[Line]:
+def _loading(figures: QueriesFigures) -> Iterator[Line]:
     """The bulk path, its index included."""
     known = [(one, rate) for one in figures.variants if (rate := _loaded_per_s(one)) is not None]
     if len(known) < 2:  # noqa: PLR2004 - one alone is not the fastest of anything
-        return []
+        return
     known.sort(key=lambda entry: -entry[1])
     (fast, most), (slow, least) = known[0], known[-1]
     text = (
-        f"Loading in bulk, index and copies included: {fast.label} fastest with {short(most)} posts a second,"
-        f" {slow.label} slowest with {short(least)}."
+        f"Bulk load with index and copies: fastest {fast.label} with {short(most)} posts/s,"
+        f" slowest {slow.label} with {short(least)} posts/s."
     )
-    return [Line(text=text, folders=_folders(fast, slow))]
+    yield Line(text=text, folders=_folders(fast, slow))
 
 
 def _loaded_per_s(one: VariantFigures) -> float | None:

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath.comparison import paired
-from writepath.report import capacity_raw
+from writepath.report import capacity_raw, hosts
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.queries_raw import finished
 from writepath.report.rows import AGAIN
 from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from writepath.comparison import Estimate
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.queries_raw import Found, QueriesData
-    from writepath.result import SuiteVariant
+    from writepath.result import Host, SuiteVariant
     from writepath.result.queries import Beside, Hits, QueriesSuite, Read, RoundKind
 
 KINDS: Mapping[RoundKind, str] = {"first-page": "first page", "every-match": "every match"}
@@ -86,8 +86,8 @@ class QueriesFigures:
     data: QueriesData
     variants: tuple[VariantFigures, ...]  # in the suite's order
     twin: VariantFigures | None
-    carried: CapacityFigures  # its holds, as of a search for capacity; titles name the mode
-    writes: CapacityFigures | None = None  # of a published search for write capacity
+    carried: CapacityFigures  # its load steps, as those of a capacity run; titles name the mode
+    writes: CapacityFigures | None = None  # of a published suite of write capacity
 
     @property
     def suite(self) -> QueriesSuite:
@@ -111,7 +111,7 @@ class QueriesFigures:
 
     @property
     def twin_times(self) -> tuple[float, ...]:
-        """The A/A twin's times by the baseline's, of each keyword and kind: what chance alone makes of a ratio."""
+        """The A/A control's times ÷ the baseline's, of each keyword and kind: ratios that noise alone gives."""
         base = next((one for one in self.variants if one.variant.name == self.suite.baseline), None)
         if self.twin is None or base is None:
             return ()
@@ -122,7 +122,7 @@ class QueriesFigures:
 
     @property
     def apart_beyond(self) -> tuple[float, float]:
-        """Ratios between these two are as near to 1 as the A/A twin's furthest; 0 and infinite without a twin."""
+        """Ratios between these two are within noise: as near to 1 as the A/A control's; 0 and ∞ without one."""
         furthest = max((abs(math.log(ratio)) for ratio in self.twin_times), default=math.inf)
         return math.exp(-furthest), math.exp(furthest)
 
@@ -145,6 +145,42 @@ def queries_figures(data: QueriesData, writes: CapacityFigures | None = None) ->
     )
 
 
+def by_host(figures: QueriesFigures) -> tuple[tuple[str, QueriesFigures], ...]:
+    """The figures of each host's records, in order of the first block; at least one.
+
+    Without searches during writes that were measured on another host than the rest of their record.
+    """
+    data = figures.data
+    groups = hosts.split(filter(finished, data.reads), lambda one: (one.read.block, one.read.host))
+    if len(groups) < 2:  # noqa: PLR2004 - all is of one host
+        groups = {next(iter(groups), hosts.UNKNOWN): data.reads}
+    return tuple(
+        (host, _part(figures, [_without_others(one) for one in reads])) for host, reads in groups.items()
+    )
+
+
+def beside_by_host(figures: QueriesFigures) -> tuple[tuple[str, QueriesFigures], ...]:
+    """The same by the host on which the searches during writes were measured."""
+    made = (one for one in figures.data.reads if finished(one) and one.read.beside is not None)
+    groups = hosts.split(made, lambda one: (one.read.block, _host_beside(one)))
+    return tuple((host, _part(figures, reads)) for host, reads in groups.items())
+
+
+def _part(figures: QueriesFigures, reads: Iterable[Found]) -> QueriesFigures:
+    return queries_figures(dataclasses.replace(figures.data, reads=tuple(reads)), figures.writes)
+
+
+def _host_beside(found: Found) -> Host | None:
+    beside = found.read.beside
+    return found.read.host if beside is None or beside.host is None else beside.host
+
+
+def _without_others(found: Found) -> Found:
+    if hosts.name(_host_beside(found)) == hosts.name(found.read.host):
+        return found
+    return dataclasses.replace(found, read=dataclasses.replace(found.read, beside=None))
+
+
 def pairs(variants: Sequence[VariantFigures]) -> Iterator[Pair]:
     """Setting by setting: each variant by the first one before it that differs in nothing else."""
     for setting in dict.fromkeys(name for one in variants for name in one.variant.settings):
@@ -152,7 +188,7 @@ def pairs(variants: Sequence[VariantFigures]) -> Iterator[Pair]:
             base = next((other for other in variants[:index] if _differ_in(setting, one, other)), None)
             if base is not None:
                 values = (side.variant.settings.get(setting, UNSET) for side in (one, base))
-                yield Pair(variant=one, base=base, words=f"{setting} {' by '.join(values)}")
+                yield Pair(variant=one, base=base, words=f"{setting} {' vs. '.join(values)}")
 
 
 def _differ_in(setting: str, one: VariantFigures, other: VariantFigures) -> bool:

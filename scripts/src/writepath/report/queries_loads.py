@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from writepath import stats
 from writepath.report.capacity_baseline import BY_BASELINE, baseline_in_words, by_baseline
-from writepath.report.capacity_tables import bound_notes, known_as, limit_in_words, rate, resolution_in_words
+from writepath.report.capacity_tables import (
+    bound_notes,
+    confidence,
+    limit_in_words,
+    rate,
+    resolution_in_words,
+)
 from writepath.report.model import Cell, Column, Row, Table, cell, number, text
 from writepath.report.queries_tables import BLOCKS, MODE
 from writepath.report.rows import VARIANT
@@ -43,7 +49,7 @@ def capacity(figures: QueriesFigures) -> Table | None:
                 by_baseline(figures.carried, carried),
                 Cell(figure=carried.p99_at_last_pass),
                 text(limit_in_words(carried.limited)),
-                text(known_as(carried)),
+                text(confidence(carried)),
             )
             body.append(Row(cells=(text(one.label), text(one.mode), *cells)))
             asked.append(carried)
@@ -58,7 +64,7 @@ def capacity(figures: QueriesFigures) -> Table | None:
         f"{baseline_in_words(figures.carried)} {resolution_in_words(figures.carried)}",
         columns=CAPACITY_COLUMNS,
         rows=tuple(body),
-        notes=bound_notes(asked),
+        notes=tuple(bound_notes(figures.carried, asked)),
     )
 
 

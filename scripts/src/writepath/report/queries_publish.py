@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from writepath.report import capacity_publish, join, queries_compact, queries_page, staging, whole
 from writepath.report.capacity_publish import PUBLISHED, SETTINGS_FILE
-from writepath.report.queries_figures import KINDS, digests, queries_figures, rounds_ms, same_posts
+from writepath.report.queries_figures import KINDS, by_host, digests, queries_figures, rounds_ms, same_posts
 from writepath.report.queries_raw import finished, read
 from writepath.report.raw import inside
 from writepath.report.scrub import copy_json
@@ -56,29 +56,29 @@ def problems(found: Found, suite: QueriesSuite) -> Iterator[str]:
     given = found.read
     where = f"{_name(found)}, block {given.block}"
     if not finished(found):
-        yield f"{where}: {given.error or f'it {given.outcome}'}"
+        yield f"{where}: {given.error or f'search run {given.outcome}'}"
         return
     yield from (f"{where}: {words}" for words in _wanting(given, suite))
     for hits in given.hits:
         if not hits.explained:
-            yield f"{where}: what '{hits.keyword}' found is not explained ({_found_in_words(hits)})"
+            yield f"{where}: the hits of '{hits.keyword}' are not explained ({_found_in_words(hits)})"
     yield from whole.left_as_noise(where, given.holds)
     if given.beside is not None and given.beside.noise:
-        yield f"{where}: searches beside writes were noise and not made again ({'; '.join(given.beside.noise)})"
+        yield f"{where}: searches during writes were noisy and not rerun ({'; '.join(given.beside.noise)})"
 
 
 def _wanting(given: Read, suite: QueriesSuite) -> Iterator[str]:
     """What a finished record must have."""
     if given.loading is None:
-        yield "how its posts were loaded is not known"
+        yield "the record of its bulk load is missing"
     elif given.loading.documents != suite.documents:
         yield f"{given.loading.documents:,} posts were loaded, not {suite.documents:,}"
     if given.capacity is None:
-        yield "its capacity was not searched"
+        yield "its maximum sustainable rate was not measured"
     known = {hits.keyword for hits in given.hits}
     for keyword in suite.keywords:
         if keyword not in known:
-            yield f"what '{keyword}' finds was not looked up"
+            yield f"the hits of '{keyword}' are missing"
         for kind, words in KINDS.items():
             made = len(rounds_ms(given, keyword, kind))
             if made != suite.rounds:
@@ -87,7 +87,7 @@ def _wanting(given: Read, suite: QueriesSuite) -> Iterator[str]:
 
 def _found_in_words(hits: Hits) -> str:
     return (
-        f"mode {hits.mode}: {hits.found:,} found, {hits.expected:,} hold it, {hits.missed:,} missed,"
+        f"mode {hits.mode}: {hits.found:,} found, {hits.expected:,} contain it, {hits.missed:,} missed,"
         f" {hits.surplus:,} surplus"
     )
 
@@ -101,7 +101,7 @@ def _different_posts(data: QueriesData) -> str:
                 f"{_name(found)} block {found.read.block}"
             )
     words = "; ".join(f"{digest}…: {', '.join(names)}" for digest, names in of.items())
-    return f"the variants did not search the same posts ({words})"
+    return f"the variants searched different posts ({words})"
 
 
 def _name(found: Found) -> str:
@@ -125,8 +125,8 @@ def published(root: Path) -> tuple[Path, ...]:
 
 
 def derived(root: Path, pages: str) -> staging.Derived:
-    """Pages, curves and the README's tables of all published suites."""
-    made = staging.Derived(files={}, readme={}, titles={})
+    """Pages and curves of all published suites."""
+    made = staging.Derived(files={}, titles={})
     for folder in published(root):
         from writepath.report.capacity_plots import curves  # noqa: PLC0415 - matplotlib takes half a second to load
 
@@ -135,7 +135,7 @@ def derived(root: Path, pages: str) -> staging.Derived:
         writes = capacity_publish.that_made_most_of(data.names, root)
         figures = queries_figures(data, writes)
         name, built = figures.suite.suite, queries_page.tables(figures)
-        drawn = curves(figures.carried, CURVES)
+        drawn = curves([(host, own.carried) for host, own in by_host(figures)], CURVES)
         links = queries_page.Links(
             assets=name,
             reading="../reading-results.md",
@@ -145,7 +145,5 @@ def derived(root: Path, pages: str) -> staging.Derived:
         )
         made.files[f"{pages}/{name}.md"] = queries_page.markdown(figures, built, drawn, links).encode()
         made.files.update({f"{pages}/{name}/{file}": content for file, content in drawn.items()})
-        if (table := queries_page.readme_table(figures, f"{pages}/{name}.md")) is not None:
-            made.readme[name] = table
         made.titles[name] = figures.suite.title
     return made

@@ -25,10 +25,9 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Derived:
-    """What is made from published suites of one kind."""
+    """The pages of the published suites of one kind."""
 
     files: dict[str, bytes]  # by path below root
-    readme: dict[str, str]  # by suite, the text between its markers
     titles: dict[str, str]  # by suite
 
 

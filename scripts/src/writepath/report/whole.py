@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def left_as_noise(where: str, holds: Sequence[Hold]) -> Iterator[str]:
-    """The holds that were not made again, in words."""
+    """The noisy steps that were not retried, in words."""
     for hold in unresolved(holds):
         yield (
-            f"{where}: hold {hold.number} at {hold.rate_per_s:,g}/s was noise and not made again"
+            f"{where}: step {hold.number} at {hold.rate_per_s:,g}/s was noisy and not retried"
             f" ({'; '.join(hold.reasons)})"
         )
 
@@ -27,8 +27,8 @@ def refuse_unsound(problems: Sequence[str]) -> None:
     """InvalidRunError that says all of them."""
     if problems:
         raise InvalidRunError(
-            f"not published: {' | '.join(problems)}. Only suites whose searches are all sound are published;"
-            " make them again with RESUME=1"
+            f"not published: {' | '.join(problems)}. A suite is published only if all its runs are valid;"
+            " rerun these with RESUME=1"
         )
 
 
@@ -41,6 +41,6 @@ def refuse_unfinished(
     if missing or suite.status != "finished":
         first = f"; missing: {missing[0][0]}, block {missing[0][1]}" if missing else ""
         raise UsageError(
-            f"suite {suite.suite} {suite.stamp} is {suite.status}, {len(made)} of {len(wanted)} {what} made{first};"
+            f"suite {suite.suite} {suite.stamp} is {suite.status}, {len(made)} of {len(wanted)} {what} finished{first};"
             " finish it with RESUME=1, then publish"
         )
