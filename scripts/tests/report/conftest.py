@@ -310,7 +310,7 @@ def published_capacity(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def published_queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Likewise of a suite of searches: two variants, and the A/A twin."""
     root = tmp_path_factory.mktemp("queries")
-    (root / "README.md").write_text(planted_queries.README, encoding="utf-8")
+    (root / "README.md").write_text(README, encoding="utf-8")
     chosen = (planted_queries.VARIANTS[0], planted_queries.VARIANTS[2])
     planted = planted_queries.Planted(root=root, variants=chosen, blocks=1, scale=0.2, raw=True)
     publish.publish(root, planted.write())

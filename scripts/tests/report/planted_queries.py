@@ -42,10 +42,6 @@ SURPLUS = 7  # and finds so many others
 DIGEST = "d" * 64  # of seed 1: ids are drawn from it
 DATASET = result.DatasetFacts(name="reviews.tsv.gz", sha256="e" * 64, lines=DOCUMENTS)
 SUITE = "search"
-README = (
-    "# Project\n\n<!-- results:search:begin -->\nnone yet\n<!-- results:search:end -->\n\n"
-    "<!-- results:default:begin -->\n<!-- results:default:end -->\n"
-)
 SEARCHES_PER_S, WRITES_PER_S, LOADED_S = 50.0, 50.0, 20.0
 ACKNOWLEDGED, WRONG = 990, 2
 

@@ -91,19 +91,26 @@ def test_it_asks_for_nothing_but_itself_and_complains_of_nothing(browser: Browse
     assert said == [file.as_uri()]
 
 
-def test_the_card_comes_first_and_says_which_path_for_which_rate(browser: Browser, file: Path) -> None:
+def test_the_summary_comes_first_and_says_which_path_for_which_rate(browser: Browser, file: Path) -> None:
     page = opened(browser, file)
-    card = page.locator("main > section").first
-    assert "Below ~2,200/s: JPA, the plain path." in card.inner_text()
-    assert page.locator("main > *").first.get_attribute("class") == "card"
-    links = card.locator("a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
-    assert "raw/jpa/block-01/search.json" in links
+    summary = page.locator("main > section").first
+    assert "JPA (baseline): ~2,200/s." in summary.inner_text()
+    assert page.locator("main > *").first.get_attribute("class") == "summary"
+    links = summary.locator("a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert "raw/jpa" in links
 
 
 def test_every_table_is_there_with_its_rows(browser: Browser, file: Path) -> None:
     page = opened(browser, file)
     titles = page.locator("main h2").all_inner_texts()
-    for title in ("Capacity", "Limited by", "Overload and recovery", "Validity", "Holds made", "Fingerprint"):
+    for title in (
+        "Capacity",
+        "Bottlenecks",
+        "Overload and recovery",
+        "Validity",
+        "Load steps",
+        "Fingerprint",
+    ):
         assert title in titles
     assert page.locator("table[aria-labelledby=capacity] tbody tr").count() == len(PATHS)
     assert page.locator("figure svg").count() == len(PATHS)

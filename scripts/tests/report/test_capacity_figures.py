@@ -21,6 +21,7 @@ from writepath.report.exports import csv
 from writepath.report.model import Table, shown
 from writepath.result import capacity as records
 from writepath.result.capacity import unresolved
+from writepath.saturation import RESOURCES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,108 +76,112 @@ def test_a_search_that_the_generator_ended_is_a_lower_bound_only_where_the_media
     lowest = with_brackets(
         figures, "jpa", bracket(1000, None, at_least=True), bracket(1200, 1260), bracket(1100, 1150)
     )
-    assert column(capacity(highest), "sustained_per_s")[0] == "1,100 (1,000–1,200)"
-    assert column(capacity(lowest), "sustained_per_s")[0] == "≥ 1,100 (1,000–1,200)"
-    assert column(capacity(lowest), "capacity_bound")[0] == "at least"
+    assert column(capacity(highest), "sustained_per_s")[0] == "1,100 (1,000–≥ 1,200)"
+    assert column(capacity(lowest), "sustained_per_s")[0] == "≥ 1,100 (≥ 1,000–1,200)"
+    assert column(capacity(lowest), "capacity_bound")[0] == "lower bound"
 
 
-def test_a_path_that_passed_nothing_has_no_capacity_and_is_said_so(tmp_path: Path) -> None:
+def test_a_path_that_failed_at_its_lowest_rate_is_below_it(tmp_path: Path) -> None:
     figures = with_brackets(figures_of(tmp_path), "jpa", *[bracket(None, 200)] * 3)
-    assert column(capacity(figures), "sustained_per_s")[0] == "none"
-    assert lines_of(figures)[0] == "JPA carried none of the rates tried at this SLO."
+    assert column(capacity(figures), "sustained_per_s")[0] == "< 200"
+    assert column(capacity(figures), "capacity_bound")[0] == "upper bound"
+    assert lines_of(figures)[0] == "JPA (baseline): below 200/s; the lowest rate tried failed."
 
 
-def test_paths_of_which_neither_carries_more_in_every_block_are_a_tie_and_shown_as_one(
+def test_paths_of_which_neither_sustains_more_in_every_block_have_no_measurable_difference(
     tmp_path: Path,
 ) -> None:
-    tie = next(line for line in card(figures_of(tmp_path)).lines if line.tie)
-    assert tie.text.startswith("A tie with JPA: Elasticsearch, 1 shard (~2,300/s).")
+    given = card(figures_of(tmp_path))
+    tie = next(line for line in given.lines if line.text.startswith("No measurable difference"))
+    assert tie.text == "No measurable difference from JPA: Elasticsearch, 1 shard (~2,300/s)."
+    assert any(note.startswith("No measurable difference: neither path is ahead") for note in given.notes)
     assert {folder.split("/")[0] for folder in tie.folders} == {"jpa", "elasticsearch-1s0r"}
 
 
-def test_two_capacities_apart_are_a_tie_where_the_twin_says_no_more(tmp_path: Path) -> None:
+def test_two_capacities_are_within_noise_where_the_control_differs_as_much(tmp_path: Path) -> None:
     paths = (PATHS[0], replace(PATHS[2], sustained_per_s=(2700.0, 2720.0, 2710.0)))
     quiet = figures_of(tmp_path / "quiet", *paths)
     noisy = figures_of(tmp_path / "noisy", *paths, twin=(3000.0, 2300.0, 2400.0))
-    assert not any(line.tie for line in card(quiet).lines)
-    assert any("A tie with JPA" in line.text for line in card(noisy).lines)
+    assert not any("No measurable difference" in line for line in lines_of(quiet))
+    assert any(line.startswith("No measurable difference from JPA") for line in lines_of(noisy))
     assert noisy.resolution > 0.15
 
 
 def test_without_a_twin_the_resolution_is_said_to_be_unknown(tmp_path: Path) -> None:
     figures = figures_of(tmp_path, twin=None)
-    assert "no A/A twin" in capacity(figures).caption
-    assert card(figures).notes[-1].startswith("No A/A twin")
+    assert capacity(figures).notes[-1].startswith("There is no A/A control")
 
 
-def test_the_card_names_the_plain_path_then_the_queue_and_its_delay(tmp_path: Path) -> None:
+def test_the_summary_names_the_baseline_then_the_queue_and_its_delay(tmp_path: Path) -> None:
     lines = lines_of(figures_of(tmp_path))
-    assert lines[0].startswith("Below ~2,200/s: JPA, the plain path. At its limit: p99 ")
-    queue = next(line for line in lines if line.startswith("Above ~2,200/s: RabbitMQ + JPA †"))
-    assert "up to ~2,900/s for any length of time. Bursts up to ~" in queue
-    assert "s of delay are acceptable after 20 s of it" in queue
-    assert lines[-1] == "Above ~3,000/s: no path was seen to carry it for any length of time on this host."
+    assert lines[0].startswith("JPA (baseline): ~2,200/s. p99 at this rate: ")
+    assert f"bottleneck above it: {RESOURCES['host-cpu']}." in lines[0]
+    assert "Sustains more than JPA: RabbitMQ + JPA † (~2,900/s)." in lines
+    burst = next(
+        line for line in lines if line.startswith("RabbitMQ + JPA †, in bursts of 20 s: at least 4,000/s")
+    )
+    assert "The backlog grows; the last row is stored " in burst
+    assert burst.endswith(" s after the burst.")
+    assert lines[-1] == "Above 3,000/s: not known; 3 of 21 capacity runs did not find an upper limit."
 
 
-def test_a_queue_is_never_named_beside_others_without_its_footnote(tmp_path: Path) -> None:
+def test_a_queue_is_never_named_without_its_footnote(tmp_path: Path) -> None:
     given = card(figures_of(tmp_path))
     for line in given.lines:
         assert line.text.count("RabbitMQ + JPA") == line.text.count("RabbitMQ + JPA †")
-    assert given.notes[0].startswith("† The 201 comes before")
+    assert given.notes[0].startswith("† The 201 is sent before")
 
 
-def test_a_card_that_ends_at_a_lower_bound_says_that_more_is_not_known(tmp_path: Path) -> None:
+def test_a_summary_that_ends_at_a_lower_bound_says_that_more_is_not_known(tmp_path: Path) -> None:
     figures = figures_of(tmp_path, PATHS[0])
     lines = lines_of(with_brackets(figures, "jpa", *[bracket(3000, None, at_least=True)] * 3))
-    assert lines[0].startswith("Up to at least 3,000/s: JPA, the plain path.")
-    assert lines[-1] == "Above 3,000/s: not known; generator or host ended the search of JPA."
+    assert lines[0] == "JPA (baseline): at least 3,000/s; no higher rate failed."
+    assert lines[-1] == "Above 3,000/s: not known; 3 of 6 capacity runs did not find an upper limit."
 
 
-def test_a_card_ends_at_the_highest_rate_of_any_search_the_twins_included(tmp_path: Path) -> None:
+def test_a_summary_ends_at_the_highest_rate_of_any_run_the_controls_included(tmp_path: Path) -> None:
     lines = lines_of(figures_of(tmp_path, PATHS[0], twin=(2200.0, 2900.0, 2300.0)))
-    assert lines[-1] == "Above ~2,800/s: no path was seen to carry it for any length of time on this host."
+    assert lines[-1] == "Above ~2,800/s: no path sustained it on this host."
     queue = figures_of(tmp_path / "queue", PATHS[1])
     ended = lines_of(with_brackets(queue, PATHS[1].name, *[bracket(9000, None, at_least=True)] * 3))
-    assert ended[-1] == f"Above 9,000/s: not known; generator or host ended the search of {PATHS[1].title} †."
+    assert ended[-1] == "Above 9,000/s: not known; 3 of 6 capacity runs did not find an upper limit."
 
 
 def test_a_queue_that_gains_nothing_is_said_to(tmp_path: Path) -> None:
     slow = replace(PATHS[1], sustained_per_s=(900.0,) * 3, burst_per_s=(900.0,) * 3)
     lines = lines_of(figures_of(tmp_path, PATHS[0], slow))
-    assert any(line.startswith("RabbitMQ + JPA †: stores less than JPA (~") for line in lines)
+    assert any(line.startswith("Sustains less than JPA: RabbitMQ + JPA † (~") for line in lines)
 
 
-def test_a_path_with_the_same_promise_that_carries_more_is_named_for_it(tmp_path: Path) -> None:
+def test_a_path_with_the_same_guarantee_that_sustains_more_is_named_for_it(tmp_path: Path) -> None:
     fast = replace(PATHS[2], sustained_per_s=(3600.0,) * 3)
     lines = lines_of(figures_of(tmp_path, PATHS[0], fast))
-    assert any(
-        "must be stored when the 201 comes: Elasticsearch, 1 shard up to ~3,5" in line for line in lines
-    )
+    assert any(line.startswith("Sustains more than JPA: Elasticsearch, 1 shard (~3,5") for line in lines)
 
 
-def test_a_tutorial_twin_is_a_line_of_reference_and_ranks_nowhere_else(tmp_path: Path) -> None:
+def test_a_path_with_defaults_is_a_reference_and_ranks_nowhere_else(tmp_path: Path) -> None:
     lines = lines_of(figures_of(tmp_path))
     assert [line for line in lines if "as tutorials" in line] == [
-        "JPA, as tutorials have it: ~1,000/s, 0.48 times what JPA carries."
+        "JPA, as tutorials have it: ~1,000/s; 0.48 × JPA."
     ]
 
 
-def test_a_twin_that_promises_less_is_said_to(tmp_path: Path) -> None:
+def test_a_path_with_defaults_that_guarantees_less_says_so(tmp_path: Path) -> None:
     careless = replace(PATHS[-1], level="C")
     line = next(line for line in lines_of(figures_of(tmp_path, PATHS[0], careless)) if "as tutorials" in line)
-    assert line.endswith("Its 201 promises less: class C, not A.")
+    assert line.endswith("Its 201 guarantees less: durability class C, not A.")
 
 
-def test_a_bracket_that_was_not_narrowed_is_called_open(tmp_path: Path) -> None:
+def test_a_run_that_ended_before_its_limit_was_known_is_inconclusive(tmp_path: Path) -> None:
     figures = with_brackets(
         figures_of(tmp_path), "jpa", bracket(1000, 1300), bracket(1200, 1260), bracket(1100, 1150)
     )
-    assert column(capacity(figures), "capacity_bound")[0] == "open in 1 of 3"
-    assert "Open: a search ended before its limit was known to 5 %." in capacity(figures).notes
+    assert column(capacity(figures), "capacity_bound")[0] == "inconclusive (1 of 3)"
+    assert "Inconclusive: the run ended before its limit was known to 5 %." in capacity(figures).notes
 
 
-def test_where_no_bracket_is_open_nothing_is_said_of_open_ones(tmp_path: Path) -> None:
-    assert not [note for note in capacity(figures_of(tmp_path)).notes if "Open" in note]
+def test_where_no_run_is_inconclusive_no_note_says_so(tmp_path: Path) -> None:
+    assert not [note for note in capacity(figures_of(tmp_path)).notes if note.startswith("Inconclusive")]
 
 
 def test_a_first_fail_that_no_hold_found_lies_above_those_of_other_blocks(tmp_path: Path) -> None:
@@ -207,16 +212,18 @@ def test_the_ramp_and_noise_are_in_no_capacity(tmp_path: Path) -> None:
     assert all(hold.verdict != "noise" for hold in made)
 
 
-def test_limited_by_is_the_most_frequent_first_resource_beside_the_bracket(tmp_path: Path) -> None:
+def test_the_bottleneck_is_the_most_frequent_first_resource_at_the_lowest_failing_rate(
+    tmp_path: Path,
+) -> None:
     jpa = figures_of(tmp_path).variants[0]
-    assert limit_in_words(jpa.limited) == "processors of the host, 6 of 6"
+    assert limit_in_words(jpa.limited) == f"{RESOURCES['host-cpu']}, 6 of 6"
     assert jpa.limited.first is not None
     assert jpa.limited.first.evidence == "jpa-writer used 1.42 of 2 cores"
 
 
 def test_where_nothing_was_at_its_limit_what_came_nearest_is_told_with_its_evidence(tmp_path: Path) -> None:
     figures = figures_of(tmp_path)
-    words = "nothing seen at its limit, nearest processors of the host"
+    words = f"none saturated; highest use: {RESOURCES['host-cpu']}"
     assert column(capacity(figures), "capacity_limited_by")[3] == words
     told = limited(figures)
     (row,) = (one for one in range(len(told.rows)) if column(told, "limited_by")[one] == words)
@@ -226,7 +233,7 @@ def test_where_nothing_was_at_its_limit_what_came_nearest_is_told_with_its_evide
 def test_a_failure_the_generator_could_explain_says_so_first(tmp_path: Path) -> None:
     figures = figures_of(tmp_path)
     found = column(capacity(figures), "capacity_limited_by")[4]
-    assert found.startswith("perhaps the generator; ")
+    assert found.startswith("load generator (suspected); ")
 
 
 def test_common_rates_are_those_that_most_variants_passed(tmp_path: Path) -> None:
@@ -287,10 +294,10 @@ def test_a_share_is_of_the_lowest_ceiling_and_of_the_brokers_in_the_same_block(t
     figures = figures_of(tmp_path)
     queue = figures.variants[1]
     for accepting, carried, ceiling_per_s in ((False, queue.sustained, 22_100), (True, queue.burst, 30_900)):
-        found = share(figures, queue, accepting=accepting)
+        found = share(figures, queue, accepting=accepting).figure
         assert found is not None
         by_block = [
-            100 * per_s / (ceiling_per_s * (1 + block / 100)) for block, per_s in carried.by_block.items()
+            100 * per_s / (ceiling_per_s * (1 + block / 100)) for block, per_s in carried.passed.items()
         ]
         assert (found.low, found.median, found.high) == pytest.approx(tuple(sorted(by_block)))
 
@@ -298,7 +305,7 @@ def test_a_share_is_of_the_lowest_ceiling_and_of_the_brokers_in_the_same_block(t
 def test_an_unstable_hold_is_called_so_in_words(tmp_path: Path) -> None:
     table = holds(figures_of(tmp_path))
     said = list(zip(column(table, "hold_result"), column(table, "hold_why"), strict=True))
-    unstable = [why for result_, why in said if result_.startswith("unstable")]
+    unstable = [why for result_, why in said if result_ == "fail, passes as a burst"]
     assert unstable
     assert all(why.startswith("unstable: after 60 min the queue holds") for why in unstable)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from report.planted_capacity import README, Planted
+from report.planted_capacity import Planted
 from writepath import verify
 from writepath.errors import InvalidRunError, UsageError
 from writepath.report import cli_publish, cli_report, publish
@@ -59,32 +60,27 @@ def test_a_changed_record_is_found_by_its_digest(checkout: Path) -> None:
     ]
 
 
-def test_readme_and_index_name_what_is_published(published_capacity: Path) -> None:
-    readme = (published_capacity / "README.md").read_text(encoding="utf-8")
-    assert "none yet" not in readme
-    assert "| JPA | " in readme
-    assert " | known as | " in readme  # a figure that is open, or a lower bound, is not read as found
+def test_the_index_names_what_is_published(published_capacity: Path) -> None:
     index = (published_capacity / "docs/results/README.md").read_text(encoding="utf-8")
     assert "[How many writes a second each path carries](capacity.md)" in index
 
 
-def test_links_of_the_card_lead_to_published_searches(published_capacity: Path) -> None:
+def test_links_of_the_summary_lead_to_the_folders_of_published_runs(published_capacity: Path) -> None:
     page = published_capacity / "docs/results/capacity.md"
-    links = [part.split(")")[0] for part in page.read_text(encoding="utf-8").split("](")[1:]]
-    searches = [link for link in links if link.endswith("search.json")]
-    assert searches
-    assert all((page.parent / link).is_file() for link in searches)
+    (summary,) = page.read_text(encoding="utf-8").split("## Summary")[1:]
+    links = re.findall(r"<sub>(.*?)</sub>", summary)
+    folders = [folder for link in links for folder in re.findall(r"\]\(([^)]+)\)", link)]
+    assert folders
+    assert all(any((page.parent / folder).glob("block-*/search.json")) for folder in folders)
 
 
 def test_publishing_again_changes_nothing(checkout: Path) -> None:
     assert publish.publish(checkout, raw_of(checkout)) == []
 
 
-def test_without_anything_published_the_readme_keeps_its_sentence(checkout: Path) -> None:
+def test_without_anything_published_there_is_no_page(checkout: Path) -> None:
     shutil.rmtree(checkout / PUBLISHED)
-    (checkout / "README.md").write_text(README, encoding="utf-8")
     publish.write_pages(checkout)
-    assert "none yet" in (checkout / "README.md").read_text(encoding="utf-8")
     assert not (checkout / "docs/results/capacity.html").exists()
 
 
@@ -124,19 +120,19 @@ def test_noise_that_was_not_made_again_is_refused(tmp_path: Path) -> None:
     data = spoiled(
         Planted(root=tmp_path).data(), lambda hold: replace(hold, rate_per_s=777.0, verdict="noise")
     )
-    with pytest.raises(InvalidRunError, match="at 777/s was noise and not made again"):
+    with pytest.raises(InvalidRunError, match="at 777/s was noisy and not retried"):
         refuse(data)
 
 
 def test_a_failed_audit_is_refused(tmp_path: Path) -> None:
     data = spoiled(Planted(root=tmp_path).data(), lambda hold: replace(hold, audit="FAIL"))
-    with pytest.raises(InvalidRunError, match="the audit of hold 11 failed"):
+    with pytest.raises(InvalidRunError, match="the audit of step 11 failed"):
         refuse(data)
 
 
 def test_a_pass_that_nobody_audited_is_refused(tmp_path: Path) -> None:
     data = spoiled(Planted(root=tmp_path).data(), lambda hold: replace(hold, verdict="pass", audit="UNKNOWN"))
-    with pytest.raises(InvalidRunError, match="hold 11 passed, and was not audited"):
+    with pytest.raises(InvalidRunError, match="step 11 passed but was not audited"):
         refuse(data)
 
 
@@ -154,7 +150,7 @@ def test_the_command_line_reports_and_publishes(checkout: Path, capsys: pytest.C
         path.name for path in (folder / "report").iterdir()
     }
     printed = capsys.readouterr().out
-    assert printed.index("Which write path") < printed.index("Latency and cost")
+    assert printed.index("Summary: maximum sustainable write rate") < printed.index("Latency and cost")
     assert cli_publish(checkout, Path("results/capacity")) == 0
     assert verify.run(checkout, None, print) == 0
 
@@ -165,7 +161,7 @@ def test_different_commits_are_said_in_the_fingerprint(tmp_path: Path) -> None:
 
     table = fingerprint(capacity_figures(Planted(root=tmp_path, commits=("a" * 40, "b" * 40)).data()))
     facts = {row.cells[1].text: row.cells[2].text for row in table.rows}
-    assert facts["commit"] == "2 different ones; not one program"
+    assert facts["commit"] == "2 different commits"
     assert "jpa block 1" in (facts["commit aaaaaaaaaaaa"] or "")
 
 

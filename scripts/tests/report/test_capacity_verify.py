@@ -99,12 +99,12 @@ def test_a_forged_number_of_a_hold_is_found(checkout: Path, name: str) -> None:
     changed(checkout / QUEUED, lambda search: FORGED[name](search["holds"][-1]))
     (found,) = capacity_verify.problems(checkout)[:1]
     assert f": {name}=" in found or f": {name} " in found
-    assert "capacity/rabbitmq-jpa/block-01: hold " in found
+    assert "capacity/rabbitmq-jpa/block-01: step " in found
 
 
 OVERLOAD: dict[str, Callable[[dict[str, Any]], Any]] = {
     "overload: capacity_per_s": lambda over: over.update(capacity_per_s=7.0),
-    "overload: its raw values are not of the stretches": lambda over: over["phases"][0].update(seconds=30.0),
+    "overload: its raw values are not of the phases": lambda over: over["phases"][0].update(seconds=30.0),
     "overload: overload: planned": lambda over: over["phases"][1].update(planned=9),
     "overload: overload: acknowledged": lambda over: over["phases"][1].update(acknowledged=9),
     "overload: overload: goodput_per_s": lambda over: over["phases"][1].update(goodput_per_s=900.0),
@@ -128,15 +128,15 @@ def test_a_forged_rate_of_a_stretch_is_found(checkout: Path) -> None:
     changed(checkout / QUEUED, lambda search: search["overload"]["phases"][1].update(rate_per_s=1132.0001))
     found = capacity_verify.problems(checkout)
     assert [problem.split(": ", 1)[1] for problem in found] == [
-        "overload: overload: rate_per_s=1132.0001 ≠ 2 times 566.0"
+        "overload: overload: rate_per_s=1132.0001 ≠ 2 × 566.0"
     ]
 
 
 def test_a_forged_capacity_is_found(checkout: Path) -> None:
     changed(checkout / SEARCH, lambda search: search["sustained"].update(last_pass_per_s=9999.0))
     assert capacity_verify.problems(checkout) == [
-        "capacity/jpa/block-01: sustained.last_pass_per_s=9999.0: no counted hold of that rate passed",
-        "capacity/jpa/block-01: overload: capacity_per_s=456.0 ≠ 9999.0, the last pass",
+        "capacity/jpa/block-01: sustained.last_pass_per_s=9999.0: no counted step of that rate passed",
+        "capacity/jpa/block-01: overload: capacity_per_s=456.0 ≠ 9999.0, the highest passing rate",
     ]
 
 
@@ -162,16 +162,16 @@ def with_line(checkout: Path, whose: str, change: Callable[[str], str | None]) -
     ],
 )
 def test_rows_that_do_not_pass_contradict_an_audit_that_does(checkout: Path, line: str, words: str) -> None:
-    assert with_line(checkout, "06/held", lambda _: f"06/held {line}") == [f"hold 6: {words}"]
+    assert with_line(checkout, "06/held", lambda _: f"06/held {line}") == [f"step 6: {words}"]
 
 
 def test_an_audit_of_rows_that_were_not_read_is_found(checkout: Path) -> None:
-    assert with_line(checkout, "06/held", lambda _: None) == ["hold 6: audit=PASS ≠ no row was read back"]
+    assert with_line(checkout, "06/held", lambda _: None) == ["step 6: audit=PASS ≠ no row was read back"]
 
 
 def test_counts_of_an_overload_that_do_not_fit_its_plan_are_found(checkout: Path) -> None:
     found = with_line(checkout, "overload/good", lambda line: line.replace(" 2", " 1", 1))
-    assert found == ["overload: its raw values are not of the stretches in the record"]
+    assert found == ["overload: its raw values are not of the phases in the record"]
 
 
 def test_an_overload_without_raw_values_is_found(checkout: Path) -> None:
@@ -194,23 +194,23 @@ def test_forged_raw_values_are_found_by_the_record_and_by_the_raw_run(checkout: 
         return " ".join([name, str(int(beyond) + 1), *rest])
 
     found = with_line(checkout, "06/planned", one_more)
-    assert any(problem.startswith("hold 6: requests.planned=") for problem in found)
+    assert any(problem.startswith("step 6: requests.planned=") for problem in found)
     found = capacity_verify.against_raw(checkout / PUBLISHED, raw_of(checkout))
-    assert found == ["rabbitmq-jpa/block-01: the raw values of hold 6 differ from the raw run's"]
+    assert found == ["rabbitmq-jpa/block-01: the raw values of step 6 differ from the raw run's"]
 
 
 def test_a_hold_without_raw_values_is_found(checkout: Path) -> None:
     path = checkout / HOLDS
     lines = lzma.decompress(path.read_bytes()).decode().splitlines()
     packed.save([line for line in lines if not line.startswith("03/")], path)
-    assert "capacity/rabbitmq-jpa/block-01: hold 3: no raw values" in capacity_verify.problems(checkout)
+    assert "capacity/rabbitmq-jpa/block-01: step 3: no raw values" in capacity_verify.problems(checkout)
 
 
 def test_a_forged_number_of_a_raw_run_is_found(checkout: Path) -> None:
     path = raw_of(checkout) / "jpa/block-01/search.json"
     changed(path, lambda search: search["holds"][5]["requests"].update(dropped=3))
     found = capacity_verify.of_raw(checkout, raw_of(checkout))
-    assert any(problem.startswith("jpa/block-01: hold 6: requests.planned=") for problem in found)
+    assert any(problem.startswith("jpa/block-01: step 6: requests.planned=") for problem in found)
     assert "jpa/block-01/search.json: differs from the raw run's" in found
 
 

@@ -55,7 +55,7 @@ def planted_searches(root: Path, seed: int, stamp: str) -> Path:
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same of searches over posts."""
     root = tmp_path_factory.mktemp("searched")
-    (root / "README.md").write_text(planted_queries.README, encoding="utf-8")
+    (root / "README.md").write_text(README, encoding="utf-8")
     first, _ = planted_searches(root, 1, EARLIER), planted_searches(root, 2, LATER)
     publish.publish(root, first)
     return root
@@ -113,7 +113,7 @@ def test_add_with_nothing_published_publishes(checkout: Path) -> None:
 
 def test_the_same_blocks_twice_are_refused_and_nothing_changes(checkout: Path) -> None:
     publish.publish(checkout, raw(checkout), add=True)
-    with pytest.raises(UsageError, match=f"suite run {LATER} is published already"):
+    with pytest.raises(UsageError, match=f"suite run {LATER} is already published"):
         publish.publish(checkout, raw(checkout), add=True)
     assert publish.differences(checkout) == []
     assert read(checkout / PUBLISHED).suite.repetitions == 2
@@ -135,7 +135,7 @@ def test_blocks_that_cannot_be_copied_leave_what_is_published_and_nothing_beside
 def test_a_seed_that_is_published_is_refused_with_another(original: Path) -> None:
     data = read(raw(original))
     again = replace(data, suite=replace(data.suite, seed=1))
-    with pytest.raises(UsageError, match=r"SEED=1 drew the order of published blocks already.* SEED=2"):
+    with pytest.raises(UsageError, match=r"SEED=1 already gave the order of published blocks.* SEED=2"):
         refuse(read(original / PUBLISHED), again)
 
 
@@ -206,7 +206,7 @@ def test_blocks_of_searches_stand_behind_the_published_ones_and_are_derived_agai
         ({"rounds": 9}, "ROUNDS differs"),
         ({"keywords": ("영화",)}, "the suite's keywords differs"),
         ({"dataset": measures.DatasetFacts(name="a.tsv", sha256="f" * 64, lines=1000)}, "DATASET differs"),
-        ({"seed": 1}, "SEED=1 drew the order"),
+        ({"seed": 1}, "SEED=1 already gave the order"),
     ],
 )
 def test_blocks_of_other_searches_are_refused(searched: Path, fields: dict[str, object], words: str) -> None:

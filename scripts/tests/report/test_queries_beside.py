@@ -48,13 +48,13 @@ def test_searches_beside_writes_that_were_made_again_by_themselves_name_host_and
         return replace(read, beside=replace(read.beside, host=host, code=replace(read.code, commit="c" * 40)))
 
     figures = figures_of(tmp_path, blocks=1)
-    assert not any("by itself" in note for note in table_of(figures, "beside_writes").notes)
+    assert not any("rerun alone" in note for note in table_of(figures, "beside_writes").notes)
     found = changed(figures, "jpa", later)
     assert (
-        "JPA, block 1: made again by itself, on Testor 4000, because noise had spoilt it."
+        "On Testor 4000, 2 cores: JPA, block 1: rerun alone, because the host had been noisy."
         in table_of(found, "beside_writes").notes
     )
-    (line,) = lines(table_of(found, "fingerprint"), fact="searches beside writes, block 1, made again on")
+    (line,) = lines(table_of(found, "fingerprint"), fact="searches during writes, block 1, rerun on")
     assert (line["fact_value"], line["fact_variants"]) == ("Testor 4000, commit cccccccccccc", "jpa")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from report import planted_capacity
 from report.planted_paths import PATHS
-from report.planted_queries import README, Planted
+from report.planted_queries import Planted
 from writepath import verify
 from writepath.errors import InvalidRunError, UsageError
 from writepath.report import capacity_publish, cli_publish, cli_report, publish
@@ -52,10 +52,7 @@ def test_the_page_has_the_originals_rounds_beside_ours_and_its_links_lead_somewh
     assert "(../../results/published/search)" in text
 
 
-def test_readme_and_index_name_what_is_published(published_queries: Path) -> None:
-    readme = (published_queries / "README.md").read_text(encoding="utf-8")
-    assert "none yet" not in readme
-    assert "| JPA | substring | " in readme
+def test_the_index_names_what_is_published(published_queries: Path) -> None:
     index = (published_queries / "docs/results/README.md").read_text(encoding="utf-8")
     assert "[How fast posts are found again](search.md)" in index
 
@@ -66,11 +63,9 @@ def test_a_readme_without_the_markers_stays_as_it_is(checkout: Path) -> None:
     assert (checkout / "README.md").read_text(encoding="utf-8") == "# Project\n"
 
 
-def test_without_anything_published_the_readme_keeps_its_sentence(checkout: Path) -> None:
+def test_without_anything_published_there_is_no_page(checkout: Path) -> None:
     shutil.rmtree(checkout / PUBLISHED)
-    (checkout / "README.md").write_text(README, encoding="utf-8")
     publish.write_pages(checkout)
-    assert "none yet" in (checkout / "README.md").read_text(encoding="utf-8")
     assert not (checkout / PAGE).exists()
 
 
@@ -94,7 +89,7 @@ def test_published_writes_of_the_same_variants_stand_beside_and_are_linked(check
     shutil.copytree(planted.write(), checkout / "results/published/capacity")
     publish.write_pages(checkout)
     text = (checkout / PAGE).read_text(encoding="utf-8")
-    assert "[How many writes a second each path carries](capacity.md)" in text
+    assert "[Maximum sustainable write rate of each path](capacity.md)" in text
     line = next(line for line in text.splitlines() if line.startswith("| JPA | substring | none | 5,000 |"))
     assert line.endswith("| 2,277 |")
 
@@ -143,7 +138,7 @@ def test_other_posts_are_refused_with_who_had_them(tmp_path: Path) -> None:
     planted = Planted(root=tmp_path, blocks=1, digests={"jpa-trigram": "e" * 64})
     with pytest.raises(
         InvalidRunError,
-        match=r"did not search the same posts \(dddddddd…: .*; eeeeeeee…: jpa-trigram block 1\)",
+        match=r"the variants searched different posts \(dddddddd…: .*; eeeeeeee…: jpa-trigram block 1\)",
     ):
         refuse(planted.data())
 
@@ -155,19 +150,19 @@ def spoiled(data: QueriesData, change: Callable[[Read], Read]) -> QueriesData:
 
 
 SPOILED: dict[str, Callable[[Read], Read]] = {
-    "jpa, block 1: what '영화' found is not explained .mode substring: 14,999 found, 15,000 hold it, 1 missed": (
+    "jpa, block 1: the hits of '영화' are not explained .mode substring: 14,999 found, 15,000 contain it, 1 missed": (
         lambda read: replace(
             read, hits=(replace(read.hits[0], found=14_999, missed=1, explained=False), *read.hits[1:])
         )
     ),
-    "jpa, block 1: what '영화' finds was not looked up": lambda read: replace(read, hits=read.hits[1:]),
+    "jpa, block 1: the hits of '영화' are missing": lambda read: replace(read, hits=read.hits[1:]),
     "jpa, block 1: '영화', first page: 4 of 5 rounds": lambda read: replace(read, rounds=read.rounds[1:]),
-    "jpa, block 1: how its posts were loaded is not known": lambda read: replace(read, loading=None),
-    "jpa, block 1: its capacity was not searched": lambda read: replace(read, capacity=None),
-    "jpa, block 1: hold 11 at 777/s was noise and not made again": lambda read: replace(
+    "jpa, block 1: the record of its bulk load is missing": lambda read: replace(read, loading=None),
+    "jpa, block 1: its maximum sustainable rate was not measured": lambda read: replace(read, capacity=None),
+    "jpa, block 1: step 11 at 777/s was noisy and not retried": lambda read: replace(
         read, holds=(*read.holds[:-1], replace(read.holds[-1], rate_per_s=777.0, verdict="noise"))
     ),
-    "jpa, block 1: searches beside writes were noise and not made again .3% of": lambda read: replace(
+    "jpa, block 1: searches during writes were noisy and not rerun .3% of": lambda read: replace(
         read, beside=replace(read.beside, noise=("3% of its processor time stolen",)) if read.beside else None
     ),
 }

@@ -14,6 +14,8 @@ from writepath.report.model import Row, Table, shown
 from writepath.report.original import published_figures
 from writepath.report.queries_cli import exit_code
 from writepath.report.queries_figures import QueriesFigures, queries_figures
+from writepath.report.rows import AGAIN
+from writepath.saturation import RESOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,15 +115,15 @@ def test_variants_that_differ_in_one_setting_are_compared_block_by_block(tmp_pat
     table = table_of(figures_of(tmp_path), "search_ratios")
     found = lines(table, keyword="영화")
     assert [(one["ratio_of"], one["ratio_by"], one["ratio_setting"]) for one in found] == [
-        ("JPA, trigram index", "JPA", "POSTGRES_SEARCH_INDEX trigram by default"),
-        ("Elasticsearch, 8 shards", "Elasticsearch, 1 shard", "ELASTICSEARCH_SHARDS 8 by 1"),
-        ("Elasticsearch, 8 shards, 1 replica", "Elasticsearch, 8 shards", "ELASTICSEARCH_REPLICAS 1 by 0"),
+        ("JPA, trigram index", "JPA", "POSTGRES_SEARCH_INDEX trigram vs. default"),
+        ("Elasticsearch, 8 shards", "Elasticsearch, 1 shard", "ELASTICSEARCH_SHARDS 8 vs. 1"),
+        ("Elasticsearch, 8 shards, 1 replica", "Elasticsearch, 8 shards", "ELASTICSEARCH_REPLICAS 1 vs. 0"),
         (
             "Elasticsearch, 1 shard, bigrams",
             "Elasticsearch, 1 shard",
-            "ELASTICSEARCH_SEARCH_INDEX bigrams by default",
+            "ELASTICSEARCH_SEARCH_INDEX bigrams vs. default",
         ),
-        ("JPA, again (A/A)", "JPA", "nothing: the same a second time (A/A)"),
+        (f"JPA{AGAIN}", "JPA", "none (A/A control)"),
     ]
     assert [one["ratio_first_page"].split(" ")[0] for one in found] == [
         "0.500",
@@ -148,7 +150,7 @@ def test_the_originals_ratio_stands_beside_ours_where_it_had_both(tmp_path: Path
 def test_ratios_of_unequal_work_say_so(tmp_path: Path) -> None:
     found = lines(table_of(figures_of(tmp_path), "search_ratios"), keyword="영화")
     assert (found[0]["ratio_posts"], found[0]["search_mode"]) == ("the same, 15,000", "substring")
-    assert (found[3]["ratio_posts"], found[3]["search_mode"]) == ("15,000 by 11,257", "substring by native")
+    assert (found[3]["ratio_posts"], found[3]["search_mode"]) == ("15,000 vs. 11,257", "substring vs. native")
 
 
 def test_a_block_that_failed_makes_no_pair(tmp_path: Path) -> None:
@@ -199,7 +201,7 @@ def test_a_copy_kept_until_a_merge_is_told_of_where_there_is_one(tmp_path: Path)
     figures = figures_of(tmp_path)
     assert not table_of(figures, "loading").notes
     (note,) = table_of(changed(figures, "elasticsearch-1s0r", kept), "loading").notes
-    assert "until a merge drops it" in note
+    assert "until a merge removes it" in note
 
 
 def test_capacity_is_that_of_the_holds_with_what_limits_it(tmp_path: Path) -> None:
@@ -210,9 +212,9 @@ def test_capacity_is_that_of_the_holds_with_what_limits_it(tmp_path: Path) -> No
     assert carried is not None
     assert 2200 < carried.sustained.per_s <= 2400
     assert line["searches_per_s"].startswith(f"{carried.sustained.per_s:,.0f} (")
-    assert line["searches_limited_by"].startswith("processors of the host")
-    assert (line["searches_bound"], line["search_mode"]) == ("pass and fail", "substring")
-    assert "searched twice in each block" in table.caption
+    assert line["searches_limited_by"].startswith(RESOURCES["host-cpu"])
+    assert (line["searches_bound"], line["search_mode"]) == ("measured ±5 %", "substring")
+    assert "measured twice in each block" in table.notes[-1]
 
 
 def test_tables_of_holds_name_the_mode(tmp_path: Path) -> None:
@@ -232,22 +234,22 @@ def test_what_an_index_costs_writes_names_the_published_capacity_where_there_is_
     figures = figures_of(tmp_path)
     nothing = table_of(figures, "index_cost")
     assert lines(nothing, variant="JPA")[0]["cost_sustained_per_s"] == "–"
-    assert nothing.notes[0].startswith("No search for write capacity is published")
+    assert nothing.notes[0].startswith("No write capacity is published")
     writes = capacity_figures(planted_capacity.Planted(root=tmp_path / "writes", paths=PATHS[:1]).data())
     known = table_of(replace(figures, writes=writes), "index_cost")
     assert lines(known, variant="JPA")[0]["cost_sustained_per_s"] == "2,277 (2,277–2,378)"
     (line,) = lines(known, variant="JPA, trigram index")
     assert (line["cost_sustained_per_s"], line["cost_build_s"]) == ("–", "2.50")
-    assert "differences below 5 % are not told apart here" in known.notes[0]
+    assert "Differences below 5 % are within noise" in known.notes[0]
 
 
 def test_validity_says_whether_all_searched_the_same_posts(tmp_path: Path) -> None:
     same = table_of(figures_of(tmp_path), "search_validity")
-    assert {said(same, row)["validity_posts"] for row in same.rows} == {"the same as all, dddddddd…"}
+    assert {said(same, row)["validity_posts"] for row in same.rows} == {"the same for all, dddddddd…"}
     figures = figures_of(tmp_path, digests={"jpa-trigram": "e" * 64})
     other = table_of(figures, "search_validity")
     (line,) = lines(other, variant="JPA, trigram index (substring)")
-    assert line["validity_posts"] == "not those of all, eeeeeeee…"
+    assert line["validity_posts"] == "not the same for all, eeeeeeee…"
     assert exit_code(figures) == 1
 
 
@@ -277,7 +279,7 @@ def test_of_one_variant_alone_there_is_nothing_to_compare(tmp_path: Path) -> Non
     figures = figures_of(tmp_path, variants=VARIANTS[:1], twin=False)
     keys = [table.key for table in queries_page.tables(figures)]
     assert "search_ratios" not in keys
-    assert "no A/A twin" in table_of(figures, "search_capacity").caption
+    assert "no A/A control" in table_of(figures, "search_capacity").notes[-1]
 
 
 def test_of_a_run_that_only_failed_there_is_its_validity(tmp_path: Path) -> None:

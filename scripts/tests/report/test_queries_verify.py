@@ -60,11 +60,11 @@ def test_the_planted_run_has_what_there_is_to_verify(published_queries: Path) ->
 
 
 FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "hold 1: requests.acknowledged=": lambda read: read["holds"][0]["requests"].update(acknowledged=7),
-    "hold 6: planned_latency_ms.p99=": lambda read: read["holds"][5]["planned_latency_ms"].update(p99=50.0),
-    "hold 6: verdict=": lambda read: read["holds"][5].update(verdict="pass"),
+    "step 1: requests.acknowledged=": lambda read: read["holds"][0]["requests"].update(acknowledged=7),
+    "step 6: planned_latency_ms.p99=": lambda read: read["holds"][5]["planned_latency_ms"].update(p99=50.0),
+    "step 6: verdict=": lambda read: read["holds"][5].update(verdict="pass"),
     "capacity.last_pass_per_s=": lambda read: read["capacity"].update(last_pass_per_s=9999.0),
-    "rounds: one is there twice": lambda read: read["rounds"].append(read["rounds"][0]),
+    "rounds: one occurs twice": lambda read: read["rounds"].append(read["rounds"][0]),
     "rounds of '영화', first page: [1, 2, 3, 4, 5], cold []": lambda read: read["rounds"][0].update(
         cold=False
     ),
@@ -79,14 +79,22 @@ FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "'영화': first page, round 1: 20 posts in 3 pages of 11257": lambda read: read["rounds"][0].update(
         requests=3
     ),
-    "beside: search_latency_ms.p95=": lambda read: read["beside"]["search_latency_ms"].update(p95=9.0),
-    "beside: write_latency_ms.median=": lambda read: read["beside"]["write_latency_ms"].update(median=9.0),
-    "beside: alone_latency_ms.max=": lambda read: read["beside"]["alone_latency_ms"].update(max=9.0),
-    "beside: visible_ms_median=": lambda read: read["beside"].update(visible_ms_median=1.0),
-    "beside: visible_ms_p95=": lambda read: read["beside"].update(visible_ms_p95=None),
-    "beside: writes_acknowledged=991 ≠ 990": lambda read: read["beside"].update(writes_acknowledged=991),
-    "beside: writes_found=995 of 990": lambda read: read["beside"].update(writes_found=995),
-    "beside: wrong_answers=0 ≠ 2": lambda read: read["beside"].update(wrong_answers=0),
+    "searches during writes: search_latency_ms.p95=": lambda read: read["beside"]["search_latency_ms"].update(
+        p95=9.0
+    ),
+    "searches during writes: write_latency_ms.median=": lambda read: read["beside"][
+        "write_latency_ms"
+    ].update(median=9.0),
+    "searches during writes: alone_latency_ms.max=": lambda read: read["beside"]["alone_latency_ms"].update(
+        max=9.0
+    ),
+    "searches during writes: visible_ms_median=": lambda read: read["beside"].update(visible_ms_median=1.0),
+    "searches during writes: visible_ms_p95=": lambda read: read["beside"].update(visible_ms_p95=None),
+    "searches during writes: writes_acknowledged=991 ≠ 990": lambda read: read["beside"].update(
+        writes_acknowledged=991
+    ),
+    "searches during writes: writes_found=995 of 990": lambda read: read["beside"].update(writes_found=995),
+    "searches during writes: wrong_answers=0 ≠ 2": lambda read: read["beside"].update(wrong_answers=0),
     "block=2, in queries.json 1": lambda read: read.update(block=2),
 }
 
@@ -112,7 +120,7 @@ def test_wrong_totals_that_a_hold_does_not_tell_are_found(checkout: Path) -> Non
         return f"{name} {status} 0 {int(count) - 3} {status} 9007 3"
 
     found = with_line(checkout, "01/answers", wrong)
-    assert "hold 1: 3 answers with a wrong total, and it is not said to be broken" in found
+    assert "step 1: 3 answers with a wrong total, but no reason says that it is broken" in found
 
 
 def with_line(checkout: Path, whose: str, change: Callable[[str], str]) -> list[str]:
@@ -125,14 +133,15 @@ def with_line(checkout: Path, whose: str, change: Callable[[str], str]) -> list[
 
 
 @pytest.mark.parametrize(
-    ("begin", "words"), [("03/", "hold 3: no raw values"), ("beside/", "beside: no raw values")]
+    ("begin", "words"),
+    [("03/", "step 3: no raw values"), ("beside/", "searches during writes: no raw values")],
 )
 def test_what_has_no_raw_values_is_found(checkout: Path, begin: str, words: str) -> None:
     path = checkout / HOLDS
     lines = lzma.decompress(path.read_bytes()).decode().splitlines()
     packed.save([line for line in lines if not line.startswith(begin)], path)
     assert queries_verify.problems(checkout) == [f"search/{WHERE}: {words}"]
-    whose = "hold 3" if begin == "03/" else "'beside'"
+    whose = "step 3" if begin == "03/" else "'beside'"
     assert queries_verify.against_raw(checkout / PUBLISHED, raw_of(checkout)) == [
         f"{WHERE}: the raw values of {whose} differ from the raw run's"
     ]
@@ -142,7 +151,7 @@ def test_a_forged_number_of_a_raw_run_is_found(checkout: Path) -> None:
     changed(raw_of(checkout) / WHERE / "read.json", lambda read: read["holds"][0].update(seconds=21.0))
     found = queries_verify.of_raw(checkout, raw_of(checkout))
     assert f"{WHERE}/read.json: differs from the raw run's" in found
-    assert any(problem.startswith(f"{WHERE}: hold 1: ") for problem in found)
+    assert any(problem.startswith(f"{WHERE}: step 1: ") for problem in found)
 
 
 def test_raw_values_that_are_no_numbers_are_an_error_that_names_the_file(checkout: Path) -> None:

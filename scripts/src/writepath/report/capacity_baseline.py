@@ -1,4 +1,4 @@
-"""How much does a path carry beside the baseline in the same block, where host and day were the same?"""
+"""How much does a path sustain against the baseline in the same block, where host and day were the same?"""
 
 from __future__ import annotations
 

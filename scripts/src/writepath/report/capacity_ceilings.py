@@ -1,4 +1,4 @@
-"""How much of what its store can do by the store's own tool does a path reach?"""
+"""What share of the rate that the store's own benchmark tool reaches does a path reach?"""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 CEILING_COLUMNS = (
     Column(key="ceiling", title="ceiling"),
     Column(key="ceiling_tool", title="tool"),
-    Column(key="ceiling_what", title="one write"),
+    Column(key="ceiling_what", title="one write is"),
     Column(key="ceiling_clients", title="clients", exact=True),
     Column(key="ceiling_per_s", title="writes", unit="1/s"),
     Column(key="ceiling_latency_ms", title="mean latency", unit="ms"),
-    Column(key="ceiling_blocks", title="measured", exact=True),
+    Column(key="ceiling_blocks", title="blocks", exact=True),
 )
 SHARE_COLUMNS = (
     VARIANT,
     Column(key="share_of", title="capacity"),
     Column(key="share_ceiling", title="its ceiling"),
-    Column(key="share_per_s", title="carried", unit="1/s"),
-    Column(key="share_percent", title="of the ceiling", unit="%"),
+    Column(key="share_per_s", title="sustained", unit="1/s"),
+    Column(key="share_percent", title="share", unit="%"),
 )
 
 
@@ -100,8 +100,8 @@ def ceilings(figures: CapacityFigures) -> Table | None:
     return Table(
         key="ceilings",
         title="Ceilings: the stores' own tools",
-        caption="On the same host, without application and proxy, with the generator inside the tool. The best of"
-        " each block, median (lowest–highest).",
+        caption="Measured on the same host without application and proxy; the tool generates the load itself. The best"
+        " value of each block, median (lowest–highest).",
         columns=CEILING_COLUMNS,
         rows=tuple(rows),
     )
@@ -126,9 +126,9 @@ def shares(figures: CapacityFigures) -> Table | None:
     return Table(
         key="ceiling_shares",
         title="Share of the ceiling",
-        caption="Capacity by the lowest of the ceilings that bound it, of the same block: sustained by what the broker"
-        " delivers and the store takes, burst of a queue path by what the broker confirms. The rest is proxy, HTTP, the"
-        " application and the generator on the same host.",
+        caption="Rate ÷ the lowest ceiling that bounds it, measured in the same block: the sustained rate is bounded"
+        " by what the broker delivers and the store writes, the burst rate of a queue path by what the broker confirms."
+        " The rest goes to proxy, HTTP, application and the load generator on the same host.",
         columns=SHARE_COLUMNS,
         rows=tuple(rows),
     )

@@ -1,4 +1,4 @@
-"""What does `make report` show of a capacity suite run? The card and tables; pages and plots beside the raw data."""
+"""What does `make report` show of a capacity suite run? Summary and tables; pages and plots next to the raw data."""
 
 from __future__ import annotations
 

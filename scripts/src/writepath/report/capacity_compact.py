@@ -1,4 +1,4 @@
-"""How do the raw values of a search fit into a few kilobytes of git? One file of lines, of holds and overload."""
+"""How do the raw values of a search fit into a few kilobytes of git? One file of lines, of load steps and overload."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OVERLOAD = "overload"  # stands where a hold's number does
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchData:
-    """What is published of one search beside its record."""
+    """What is published of one capacity run with its record."""
 
     holds: Mapping[int, HoldData]  # by number
     overload: OverloadData | None = None  # None where there was none

@@ -1,4 +1,4 @@
-"""What does a write cost, and how late is it, at a rate that several variants carry? Pure, from holds that passed."""
+"""What does a write cost, and how late is it, at a rate that several variants sustain? Pure, from steps that passed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On which holds do the capacities rest, what was noise, and on what was it measured?"""
+"""On which load steps do the capacities rest, which were noisy, and on what were they measured?"""
 
 from __future__ import annotations
 
@@ -18,40 +18,45 @@ if TYPE_CHECKING:
 
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.capacity_raw import Found
-    from writepath.result.capacity import Hold, Search
+    from writepath.result.capacity import Hold, HoldKind, Search
 
 HOLD_COLUMNS = (
     VARIANT,
     Column(key="hold_block", title="block", exact=True),
-    Column(key="hold_number", title="hold", exact=True),
+    Column(key="hold_number", title="step", exact=True),
     Column(key="hold_kind", title="kind"),
     Column(key="hold_rate_per_s", title="rate", unit="1/s", exact=True),
-    Column(key="hold_seconds", title="held", unit="s", exact=True),
+    Column(key="hold_seconds", title="duration", unit="s", exact=True),
     Column(key="hold_result", title="result"),
     Column(key="hold_p99_ms", title="p99", unit="ms"),
-    Column(key="hold_unserved", title="unserved", exact=True),
+    Column(key="hold_unserved", title="not acknowledged", exact=True),
     Column(key="hold_stored_per_s", title="stored", unit="1/s"),
-    Column(key="hold_backlog_per_s", title="backlog grows by", unit="1/s"),
-    Column(key="hold_drain_s", title="to the last row", unit="s"),
+    Column(key="hold_backlog_per_s", title="backlog growth", unit="1/s"),
+    Column(key="hold_drain_s", title="drain", unit="s"),
     Column(key="hold_audit", title="audit"),
-    Column(key="hold_limited_by", title="limited by"),
-    Column(key="hold_why", title="why"),
+    Column(key="hold_limited_by", title="bottleneck"),
+    Column(key="hold_why", title="reason"),
 )
 
 
+KINDS: dict[HoldKind, str] = {"ramp": "ramp", "search": "bisection", "confirm": "confirmation"}
+NOISY_HOST = "noisy host"
+NOISY = "Noisy steps, which the load generator or the host disturbed, are kept and retried; this table counts them."
+
+
 def holds(figures: CapacityFigures) -> Table:
-    """Every hold of every search that was made, one line each."""
+    """Every load step of every capacity run, one row each."""
     rows = [
-        Row(cells=_hold_cells(found, hold), mark="noise" if hold.verdict == "noise" else "")
+        Row(cells=_hold_cells(found, hold), mark=NOISY_HOST if hold.verdict == "noise" else "")
         for found in figures.data.searches
         for hold in found.search.holds
     ]
     return Table(
         key="holds",
-        title="Holds made",
-        caption="In the order made. Ramp: short, only shows where to search. Noise: generator or host could not be"
-        " believed; made again, counted in no figure. p99 from the planned moment, ∞ where it falls on an"
-        " unserved request.",
+        title="Load steps",
+        caption="In order of time. Ramp: short steps that find the range for the bisection. Noisy host: the load"
+        " generator or the host disturbed the step; it was retried and is counted in no figure. p99 from the scheduled"
+        " send time; ∞: it falls on a request that was not acknowledged.",
         columns=HOLD_COLUMNS,
         rows=tuple(rows),
     )
@@ -63,7 +68,7 @@ def _hold_cells(found: Found, hold: Hold) -> tuple[Cell, ...]:
         text(name(found.search)),
         _one(found.search.block),
         _one(hold.number),
-        text(hold.kind),
+        text(KINDS[hold.kind]),
         _one(hold.rate_per_s),
         _one(hold.seconds),
         text(result_in_words(hold)),
@@ -79,7 +84,7 @@ def _hold_cells(found: Found, hold: Hold) -> tuple[Cell, ...]:
 
 
 def p99(hold: Hold) -> Cell:
-    """∞ where its rank falls on an unserved request; nothing where too few were planned."""
+    """∞ where its rank falls on a request that was not acknowledged; empty where too few were scheduled."""
     value = hold.planned_latency_ms.p99
     if value is None and stats.carries(hold.requests.planned, 0.99):
         return text(INFINITE)
@@ -87,14 +92,16 @@ def p99(hold: Hold) -> Cell:
 
 
 def result_in_words(hold: Hold) -> str:
-    """`fail; passes as a burst`; what could be the generator's fault is said."""
+    """`pass`, `fail (load generator suspected)`; a step that fails by its backlog alone passes as a burst."""
+    if hold.verdict == "noise":
+        return NOISY_HOST
     if hold.verdict == "fail" and hold.burst:
-        return "unstable: fails, passes as a burst"
-    return f"{hold.verdict}, perhaps the generator" if hold.generator_bound else hold.verdict
+        return "fail, passes as a burst"
+    return f"{hold.verdict} (load generator suspected)" if hold.generator_bound else hold.verdict
 
 
 def name(search: Search) -> str:
-    """Its title, and whether it is the A/A twin."""
+    """Its title, and whether it is the A/A control."""
     return f"{search.title}{AGAIN}" if search.again else search.title
 
 
@@ -103,23 +110,23 @@ def _one(value: float | None) -> Cell:
 
 
 HOLDS_COUNTED = (
-    Column(key="validity_counted", title="holds counted", exact=True),
+    Column(key="validity_counted", title="steps counted", exact=True),
     Column(key="validity_ramp", title="ramp", exact=True),
-    Column(key="validity_noise", title="noise, made again", exact=True),
-    Column(key="validity_unresolved", title="noise, not made again", exact=True),
-    Column(key="validity_why", title="noise was"),
+    Column(key="validity_noise", title="noisy, retried", exact=True),
+    Column(key="validity_unresolved", title="noisy, not retried", exact=True),
+    Column(key="validity_why", title="cause of noise"),
 )
 VALIDITY_COLUMNS = (
     VARIANT,
-    Column(key="validity_searches", title="searches"),
+    Column(key="validity_searches", title="capacity runs"),
     *HOLDS_COUNTED,
-    Column(key="validity_audit", title="audit of the holds"),
-    Column(key="validity_lost", title="failed searches"),
+    Column(key="validity_audit", title="audit of steps"),
+    Column(key="validity_lost", title="failed runs"),
 )
 
 
 def validity(figures: CapacityFigures) -> Table:
-    """How much was noise, and whether every acknowledged write was found."""
+    """How many steps were noisy, and whether every acknowledged write was found."""
     rows = []
     for title, own in by_name(figures).items():
         audits = Counter(
@@ -131,14 +138,14 @@ def validity(figures: CapacityFigures) -> Table:
     return Table(
         key="validity",
         title="Validity",
-        caption="A hold in which generator or host could not be believed is kept, made again and counted here.",
+        caption=NOISY,
         columns=VALIDITY_COLUMNS,
         rows=tuple(rows),
     )
 
 
 def by_name(figures: CapacityFigures) -> dict[str, list[Found]]:
-    """All searches of a variant; those of the A/A twin by themselves."""
+    """All runs of a variant; those of the A/A control separately."""
     groups: dict[str, list[Found]] = {}
     for found in figures.data.searches:
         groups.setdefault(name(found.search), []).append(found)
@@ -208,8 +215,8 @@ def suite_facts(figures: CapacityFigures) -> Iterator[tuple[str, str]]:
     suite = figures.suite
     yield "name", f"{suite.suite}, started {suite.started_at}"
     yield "runtime", suite.runtime
-    yield "SLO", f"p99 at most {plain(suite.slo_ms)} ms, from the planned moment"
-    yield "a hold", f"{plain(suite.hold_seconds)} s at one rate"
+    yield "SLO", f"p99 from the scheduled send time at most {plain(suite.slo_ms)} ms"
+    yield "load step", f"{plain(suite.hold_seconds)} s at one rate"
     yield "blocks", str(suite.repetitions)
     yield "baseline", suite.baseline
     seeds = dict.fromkeys(found.search.seed for found in figures.data.searches)  # blocks may have been added
@@ -218,7 +225,7 @@ def suite_facts(figures: CapacityFigures) -> Iterator[tuple[str, str]]:
         yield "dataset", common.of_dataset(dataset)
     codes = commits(figures.data.searches)
     one_code = len(codes) == 1
-    yield "commit", common.of_code(codes[0]) if one_code else f"{len(codes)} different ones; not one program"
+    yield "commit", common.of_code(codes[0]) if one_code else f"{len(codes)} different commits"
     if len(codes) > 1:
         for code in codes:
             of = [
@@ -228,7 +235,7 @@ def suite_facts(figures: CapacityFigures) -> Iterator[tuple[str, str]]:
             ]
             yield f"commit {common.of_code(code)}", ", ".join(of)
     for key, value in sorted(suite.overrides.items()):
-        yield f"{key}, by the user", value
+        yield f"{key}, set by the user", value
 
 
 def search_facts(search: Search) -> Iterator[tuple[str, str, str]]:

@@ -57,7 +57,7 @@ class VariantFigures:
 
     @property
     def level(self) -> str:
-        """What its 201 promises, as read back: A, B or C."""
+        """What its 201 guarantees, as read back: A, B or C."""
         read = (one.search.durability for one in self.searches)
         return ", ".join(sorted({durability.level for durability in read if durability is not None}))
 
@@ -253,5 +253,5 @@ def common_rates(by_variant: Iterable[Sequence[Iterable[Hold]]]) -> tuple[float,
 
 
 def noise(figures: CapacityFigures) -> tuple[tuple[Found, Hold], ...]:
-    """Every hold that noise spoilt and that was not made again."""
+    """Every noisy step that was not retried."""
     return tuple((one, hold) for one in figures.data.searches for hold in unresolved(one.search.holds))

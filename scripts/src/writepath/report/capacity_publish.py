@@ -1,4 +1,4 @@
-"""Which searches for capacity may the world see? Finished ones, without noise left or a failed audit."""
+"""Which capacity runs may be published? Finished ones, without noisy steps left or a failed audit."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class CapacityData:
     ceilings: tuple[Ceilings, ...]
 
     def of(self, variant: str, *, again: bool = False) -> tuple[Found, ...]:
-        """The finished searches of a variant, or of its A/A twin, by block."""
+        """The finished searches of a variant, or of its A/A control, by block."""
         mine = (one for one in self.searches if (one.search.variant, one.search.again) == (variant, again))
         return tuple(sorted((one for one in mine if finished(one)), key=lambda one: one.search.block))
 

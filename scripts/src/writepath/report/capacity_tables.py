@@ -1,4 +1,4 @@
-"""Which tables say how far each path carries, what stops it, what it costs, and how it takes too much?"""
+"""Which tables show the maximum rate of each path, its bottleneck, its cost and its behaviour under overload?"""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def capacity(figures: CapacityFigures) -> Table:
         rows=rows,
         notes=(
             *((LATER,) if any(one.later for one in figures.variants) else ()),
-            *bound_notes(figures, figures.variants),
-            resolution_in_words(figures),
+            *bound_notes(figures.variants),
+            *comparison_notes(figures, figures.variants),
         ),
     )
 
@@ -96,7 +96,7 @@ def rate(found: Capacity) -> Cell:
     return bounds.cell(found)
 
 
-def bound_notes(figures: CapacityFigures, variants: Iterable[VariantFigures]) -> Iterator[str]:
+def bound_notes(variants: Iterable[VariantFigures]) -> Iterator[str]:
     """What the signs and words of bounds mean, where they are used."""
     known = [one.sustained for one in variants]
     between = [bounds.limits(bracket) for one in known for bracket in one.by_block.values()]
@@ -106,9 +106,14 @@ def bound_notes(figures: CapacityFigures, variants: Iterable[VariantFigures]) ->
         yield UPPER
     if any(one.inconclusive for one in known):
         yield INCONCLUSIVE
+
+
+def comparison_notes(figures: CapacityFigures, variants: Iterable[VariantFigures]) -> Iterator[str]:
+    """What the ratios to the baseline can resolve."""
     base = figures.one(figures.suite.baseline)
-    if base and any(figures.compare(one, base.sustained) == "not resolved" for one in known):
+    if base and any(figures.compare(one.sustained, base.sustained) == "not resolved" for one in variants):
         yield UNRESOLVED
+    yield resolution_in_words(figures)
 
 
 def resolution_in_words(figures: CapacityFigures) -> str:

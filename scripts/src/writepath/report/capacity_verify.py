@@ -1,4 +1,4 @@
-"""Does every published number of a search for capacity follow from raw values, and those from the raw run?"""
+"""Does every published number of a capacity run follow from raw values, and those from the raw run?"""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def of_raw(root: Path, folder: Path) -> list[str]:
 
 
 def of_search(found: Found, kept: SearchData) -> Iterator[str]:
-    """One search against the values of its holds and its overload."""
+    """One capacity run against the values of its load steps and its overload."""
     search = found.search
     cores = search.host.cores if search.host is not None else None
     for hold in search.holds:
         if hold.number not in kept.holds:
-            yield f"hold {hold.number}: no raw values"
+            yield f"step {hold.number}: no raw values"
             continue
         for problem in of_hold(hold, kept.holds[hold.number], search.slo_ms, cores):
-            yield f"hold {hold.number}: {problem}"
+            yield f"step {hold.number}: {problem}"
     for name, bracket in (("sustained", search.sustained), ("burst", search.burst)):
         if bracket is not None:
             yield from of_bracket(name, bracket, found.counted, burst=name == "burst")
@@ -63,13 +63,13 @@ def of_search(found: Found, kept: SearchData) -> Iterator[str]:
 
 
 def of_bracket(name: str, bracket: Bracket, counted: tuple[Hold, ...], *, burst: bool) -> Iterator[str]:
-    """Whether holds of its rates came to what it says; burst: a backlog may grow."""
+    """Whether steps at its rates had the verdicts it says; burst: a backlog may grow."""
     good = {hold.rate_per_s for hold in counted if hold.verdict == "pass" or (burst and hold.burst)}
     bad = {hold.rate_per_s for hold in counted if hold.verdict == "fail" and not (burst and hold.burst)}
     if bracket.last_pass_per_s is not None and bracket.last_pass_per_s not in good:
-        yield f"{name}.last_pass_per_s={bracket.last_pass_per_s}: no counted hold of that rate passed"
+        yield f"{name}.last_pass_per_s={bracket.last_pass_per_s}: no counted step of that rate passed"
     if bracket.first_fail_per_s is not None and bracket.first_fail_per_s not in bad:
-        yield f"{name}.first_fail_per_s={bracket.first_fail_per_s}: no counted hold of that rate failed"
+        yield f"{name}.first_fail_per_s={bracket.first_fail_per_s}: no counted step of that rate failed"
 
 
 def against_raw(published: Path, raw: Path) -> list[str]:
@@ -93,7 +93,7 @@ def differing(mine: Mapping[str, Sequence[str]], theirs: Mapping[str, Sequence[s
     """Of what the published values are not the raw run's."""
     for whose in sorted(mine.keys() | theirs.keys()):
         if mine.get(whose) != theirs.get(whose):
-            words = f"hold {int(whose)}" if whose.isdecimal() else f"'{whose}'"
+            words = f"step {int(whose)}" if whose.isdecimal() else f"'{whose}'"
             yield f"the raw values of {words} differ from the raw run's"
 
 

@@ -1,4 +1,4 @@
-"""What is published of one hold beside its record? Counts, histograms and samples that its figures follow from."""
+"""What is published of one load step with its record? Counts, histograms and samples that its figures follow from."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Held:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HoldData:
-    """Of one hold."""
+    """Of one load step."""
 
     from_ms: float  # epoch: the load's start by its own clock; to the microsecond
     seconds: float
@@ -103,7 +103,7 @@ def _different(arrays: Sequence[Floats]) -> tuple[Floats, list[NDArray[np.intp]]
 
 
 def folder_of(search: Path, hold: Hold) -> Path:
-    """Where a hold's raw files are."""
+    """Where a step's raw files are."""
     return search / f"hold-{hold.number:02}"
 
 
@@ -186,7 +186,7 @@ def read_series(folder: Path) -> Series:
 
 
 def to_lines(data: HoldData) -> Iterator[str]:
-    """Of one hold."""
+    """Of one load step."""
     yield f"window {round(data.from_ms * US_PER_MS)} {round(data.seconds * SECOND_MS)}"
     yield f"answers {packed.of_counts(data.answers)}"
     for name in ("planned", "accept", "late"):

@@ -1,4 +1,4 @@
-"""Does every number of a hold's record follow from the values that are published beside it?"""
+"""Does every number of a load step's record follow from the values that are published with it?"""
 
 from __future__ import annotations
 

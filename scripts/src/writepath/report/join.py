@@ -1,7 +1,7 @@
-"""How do blocks that were made at another time join those that are published? Renumbered behind them, if alike.
+"""How are blocks of a later run added to those that are published? Renumbered after them, if the design is the same.
 
-A block is compared within itself: what was the same for all of it (the day, the machine) does not weigh on ratios, and
-differs from block to block as it would for a reader. So hours of one suite may be spread over several days.
+Ratios are taken within a block, so what all of it shares (the day, the host) does not affect them. So the blocks of one
+suite may be measured on several days.
 """
 
 from __future__ import annotations
@@ -120,25 +120,25 @@ def refuse(
     design: by what a user sets, what must be the same of both indexes.
     """
     if {one.run_id for one in known} & {one.run_id for one in new}:
-        raise UsageError(f"ADD=1: suite run {added.stamp} is published already")
+        raise UsageError(f"ADD=1: suite run {added.stamp} is already published")
     for name, value in design:
         old, now = value(kept), value(added)
         if old != now:
             raise UsageError(
-                f"ADD=1: {name} differs: published {old}, now {now}; publish it alone (without ADD), or run it alike"
+                f"ADD=1: {name} differs: published {old}, now {now}; publish without ADD, or run with the former"
             )
     if different := _names(kept) ^ _names(added):
         raise UsageError(
-            f"ADD=1: VARIANTS differ in {', '.join(sorted(different))}; a block holds all of them"
+            f"ADD=1: VARIANTS differ in {', '.join(sorted(different))}; each block must have all of them"
         )
     if changed := sorted(_settings(kept).items() ^ _settings(added).items()):
         named = ", ".join(sorted({f"{variant}: {key}" for (variant, key), _ in changed}))
-        raise UsageError(f"ADD=1: settings in variants.yaml differ ({named}); publish it alone, without ADD")
+        raise UsageError(f"ADD=1: settings in variants.yaml differ ({named}); publish without ADD")
     seeds = {one.seed for one in known}
     if added.seed in seeds:
         raise UsageError(
-            f"ADD=1: SEED={added.seed} drew the order of published blocks already, and would repeat it;"
-            f" run with another, SEED={max(seeds) + 1}"
+            f"ADD=1: SEED={added.seed} already gave the order of published blocks;"
+            f" run with another seed, SEED={max(seeds) + 1}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What is published of an overload beside its record: counts by second, histograms and samples, in lines."""
+"""What is published of an overload with its record: counts by second, histograms and samples, in lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every number of an overload's record follow from the values that are published beside it?"""
+"""Does every number of an overload's record follow from the values that are published with it?"""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def of_overload(search: Search, data: OverloadData) -> Iterator[str]:
         return
     capacity = search.sustained.last_pass_per_s if search.sustained is not None else None
     if overload.capacity_per_s != capacity:
-        yield f"capacity_per_s={overload.capacity_per_s} ≠ {capacity}, the last pass"
+        yield f"capacity_per_s={overload.capacity_per_s} ≠ {capacity}, the highest passing rate"
     plan = overload_values.plan_of(overload)
     if len(overload.phases) != len(STRETCHES) or not _fits(data, plan):
-        yield "its raw values are not of the stretches in the record"
+        yield "its raw values are not of the phases in the record"
         return
     for index, phase in enumerate(overload.phases):
         for problem in _of_phase(index, overload, data, plan):
@@ -60,7 +60,7 @@ def _fits(data: OverloadData, plan: ArrivalPlan) -> bool:
 def _of_phase(index: int, overload: Overload, data: OverloadData, plan: ArrivalPlan) -> Iterator[str]:
     phase, (_, times, _) = overload.phases[index], STRETCHES[index]
     if phase.rate_per_s != times * overload.capacity_per_s:
-        yield f"rate_per_s={phase.rate_per_s} ≠ {times:g} times {overload.capacity_per_s}"
+        yield f"rate_per_s={phase.rate_per_s} ≠ {times:g} × {overload.capacity_per_s}"
 
     def of_it(counts: Ints) -> int:
         ends = np.cumsum(overload_values.lengths(plan))
@@ -119,4 +119,4 @@ def _of_generator(faults: Sequence[str], data: OverloadData) -> Iterator[str]:
     ):
         said = any(fault.startswith(word) for fault in faults)
         if said != (value > limit) and not math.isclose(value, limit, rel_tol=margin):
-            yield f"generator_faults={'; '.join(faults) or 'none'}, yet it {word}: {value:.3g} of {limit:g}"
+            yield f"generator_faults={'; '.join(faults) or 'none'}, but it {word}: {value:.3g}, limit {limit:g}"

@@ -65,10 +65,10 @@ def _most(figures: QueriesFigures, mode: SearchMode) -> Iterator[Line]:
         first = [one for one in ranked if figures.carried.compare(one[1], best[1]) == "within noise"]
         less = sorted((one for one in ranked if one not in first), key=lambda entry: -entry[1].per_s)
         alike = " (no measurable difference)" if len(first) > 1 else ""
-        words.append(f"{'of the others most' if bounds else 'most'}: {_rates(first)}{alike}")
+        words.append(f"highest measured rate with {_rates(first)}{alike}")
         if less:
-            words.append(f"less: {_rates(less)}")
-    text = f"{FINDS[mode]}, maximum sustainable rate: {'; '.join(words)}."
+            words.append(f"lower with {_rates(less)}")
+    text = f"{FINDS[mode]}: {'; '.join(words)}."
     if mode == "native" and (recalls := _recalls(figures, [one for one, _ in found])):
         ends = dict.fromkeys(short(percent) for percent in (min(recalls), max(recalls)))
         text += f" They return {' to '.join(ends)} % of the posts that contain the keyword."
@@ -115,8 +115,8 @@ def _pair(figures: QueriesFigures, pair: Pair) -> Line:
     alike = [keyword for keyword in known if keyword not in differ]
     words = []
     if differ:
-        times = listed(f"{short(known[keyword])} × ({keyword})" for keyword in differ)
-        words.append(f"a first page takes {times} as long")
+        times = listed(f"{short(known[keyword])} ({keyword})" for keyword in differ)
+        words.append(f"first pages take {times} times as long")
     if alike:
         words.append(f"{NO_DIFFERENCE.lower()} for {listed(alike)}")
     text = f"{pair.variant.label} compared with {pair.base.label}: {'; '.join(words)}."
@@ -137,7 +137,7 @@ def _beside(figures: QueriesFigures) -> Iterator[Line]:
         for words, some in (("within", met), ("above", missed))
         if some
     ]
-    text = f"Searches at half of their own maximum rate during {writes:g} writes/s, {'; '.join(results)}."
+    text = f"Searches at half of each path's maximum rate during {writes:g} writes/s, {'; '.join(results)}."
     yield Line(text=text, folders=_folders(*known))
 
 

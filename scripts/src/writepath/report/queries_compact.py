@@ -1,4 +1,4 @@
-"""How do the raw values of a variant's searches fit into git? One file of lines, of holds and of the last loads."""
+"""How do the raw values of a variant's searches fit into git? One file of lines, of load steps and last loads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LoadData:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BesideData:
-    """Of searches alone, and beside writes."""
+    """Of searches alone, and during writes."""
 
     alone: LoadData
     searches: LoadData
@@ -64,7 +64,7 @@ class BesideData:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReadData:
-    """What is published of one variant in one block beside its record."""
+    """What is published of one variant in one block with its record."""
 
     holds: Mapping[int, HoldData]  # by number
     beside: BesideData | None = None  # None where there was no such load

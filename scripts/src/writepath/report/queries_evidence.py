@@ -22,16 +22,16 @@ VALIDITY_COLUMNS = (
     VARIANT,
     Column(key="validity_reads", title="blocks"),
     Column(key="validity_hits", title="hits explained"),
-    Column(key="validity_posts", title="its posts"),
+    Column(key="validity_posts", title="data set"),
     *HOLDS_COUNTED,
-    Column(key="validity_wrong", title="wrong answers beside writes", exact=True),
-    Column(key="validity_reads_lost", title="failed"),
+    Column(key="validity_wrong", title="wrong answers during writes", exact=True),
+    Column(key="validity_reads_lost", title="failed runs"),
 )
 SHORT_DIGEST = 8
 
 
 def validity(figures: QueriesFigures) -> Table:
-    """Whether every variant searched the same posts and found what it must, and how much was noise."""
+    """Whether every variant searched the same posts and found what it must, and how many steps were noisy."""
     reads = {found.folder: found.read for found in figures.data.reads}
     body = []
     for title, own in capacity_evidence.by_name(figures.carried).items():
@@ -48,9 +48,8 @@ def validity(figures: QueriesFigures) -> Table:
     return Table(
         key="search_validity",
         title="Validity of the searches",
-        caption="Posts are told by a digest of every stored id and content: figures of different posts are not"
-        " compared. Their ids are drawn from the seed, so blocks of two seeds have two digests. A hold in which"
-        " generator or host could not be believed is kept, made again and counted here.",
+        caption="Data set: a digest of every stored id and content; figures of different data sets are not compared."
+        f" The ids are drawn from the seed, so each seed has its own digest. {capacity_evidence.NOISY}",
         columns=VALIDITY_COLUMNS,
         rows=tuple(body),
     )
@@ -65,7 +64,7 @@ def _posts(reads: list[Read], figures: QueriesFigures) -> str:
     mine = dict.fromkeys(read.loading.digest for read in reads if read.loading is not None)
     if not mine:
         return ABSENT
-    same = "the same as all" if same_posts(figures.data) else "not those of all"
+    same = "the same for all" if same_posts(figures.data) else "not the same for all"
     return f"{same}, {', '.join(digest[:SHORT_DIGEST] for digest in mine)}…"
 
 
@@ -103,4 +102,4 @@ def _of_read(read: Read) -> Iterator[Fact]:
     later = read.beside
     if later is not None and later.host is not None and later.code is not None:
         words = f"{later.host.cpu_model}, commit {common.of_code(later.code)}"
-        yield "setting", f"searches beside writes, block {read.block}, made again on", words
+        yield "setting", f"searches during writes, block {read.block}, rerun on", words

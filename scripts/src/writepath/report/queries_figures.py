@@ -34,7 +34,7 @@ SHARED = (
 
 @dataclass(frozen=True, kw_only=True)
 class VariantFigures:
-    """One variant over its blocks, or the A/A twin."""
+    """One variant over its blocks, or the A/A control."""
 
     variant: SuiteVariant
     reads: tuple[Found, ...]  # that finished, by block
@@ -56,7 +56,7 @@ class VariantFigures:
 
     @property
     def beside(self) -> tuple[Beside, ...]:
-        """Its searches beside writes."""
+        """Its searches during writes."""
         return tuple(one.read.beside for one in self.reads if one.read.beside is not None)
 
     @property

@@ -1,4 +1,4 @@
-"""How many searches a second does each variant carry, and what do searches and writes do to each other?"""
+"""How many searches per second does each variant sustain, and how do searches and writes affect each other?"""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from writepath import stats
 from writepath.report.capacity_baseline import BY_BASELINE, baseline_in_words, by_baseline
 from writepath.report.capacity_tables import (
     bound_notes,
+    comparison_notes,
     confidence,
     limit_in_words,
     rate,
-    resolution_in_words,
 )
 from writepath.report.model import Cell, Column, Row, Table, cell, number, text
 from writepath.report.queries_tables import BLOCKS, MODE
@@ -29,16 +29,16 @@ CAPACITY_COLUMNS = (
     VARIANT,
     MODE,
     Column(key="searches_per_s", title="searches", unit="1/s"),
-    Column(key="searches_first_fail_per_s", title="first fail", unit="1/s"),
+    Column(key="searches_first_fail_per_s", title="lowest failing rate", unit="1/s"),
     BY_BASELINE,
-    Column(key="searches_p99_ms", title="p99 at the last pass", unit="ms"),
-    Column(key="searches_limited_by", title="limited by"),
-    Column(key="searches_bound", title="known as"),
+    Column(key="searches_p99_ms", title="p99 at highest passing rate", unit="ms"),
+    Column(key="searches_limited_by", title="bottleneck"),
+    Column(key="searches_bound", title="confidence"),
 )
 
 
 def capacity(figures: QueriesFigures) -> Table | None:
-    """The highest rate of searches within the SLO; None where nobody was asked."""
+    """The highest rate of searches within the SLO; None where none was measured."""
     body, asked = [], []
     for one in figures.variants:
         carried = figures.carried.one(one.variant.name)
@@ -58,13 +58,13 @@ def capacity(figures: QueriesFigures) -> Table | None:
     return Table(
         key="search_capacity",
         title="Search capacity",
-        caption="First pages a second, the highest rate that passed: at least 99.9 % answered with the right total, p99"
-        f" from the planned moment at most {number(figures.suite.slo_ms)} ms, nothing dropped. Keywords are words of"
-        " the posts, each as often as it stands in them. Median over blocks (lowest–highest)."
-        f"{baseline_in_words(figures.carried)} {resolution_in_words(figures.carried)}",
+        caption="The highest rate of first pages at which at least 99.9 % of the scheduled requests were answered with"
+        f" the right total, p99 from the scheduled send time was at most {number(figures.suite.slo_ms)} ms and no"
+        " request was dropped. Keywords are words of the posts, drawn as often as they occur in them. Median over"
+        f" blocks (lowest–highest).{baseline_in_words(figures.carried)}",
         columns=CAPACITY_COLUMNS,
         rows=tuple(body),
-        notes=tuple(bound_notes(figures.carried, asked)),
+        notes=(*bound_notes(asked), *comparison_notes(figures.carried, asked)),
     )
 
 
@@ -74,28 +74,28 @@ BESIDE_COLUMNS = (
     Column(key="beside_search_per_s", title="searches", unit="1/s"),
     Column(key="beside_write_per_s", title="writes", unit="1/s"),
     Column(key="alone_median_ms", title="search alone, median", unit="ms"),
-    Column(key="beside_median_ms", title="beside writes, median", unit="ms"),
+    Column(key="beside_median_ms", title="search with writes, median", unit="ms"),
     Column(key="alone_p99_ms", title="search alone, p99", unit="ms"),
-    Column(key="beside_p99_ms", title="beside writes, p99", unit="ms"),
-    Column(key="beside_times", title="p99 beside by alone", unit="1 = as long"),
+    Column(key="beside_p99_ms", title="search with writes, p99", unit="ms"),
+    Column(key="beside_times", title="p99 with writes ÷ alone", unit="×"),
     Column(key="beside_write_p99_ms", title="write, p99", unit="ms"),
-    Column(key="beside_visible_median_ms", title="found after, median", unit="ms"),
-    Column(key="beside_visible_p95_ms", title="found after, p95", unit="ms"),
+    Column(key="beside_visible_median_ms", title="searchable after, median", unit="ms"),
+    Column(key="beside_visible_p95_ms", title="searchable after, p95", unit="ms"),
     Column(key="beside_acknowledged", title="acknowledged", exact=True),
-    Column(key="beside_found", title="found of them", exact=True),
+    Column(key="beside_found", title="found of these", exact=True),
     Column(key="beside_found_percent", title="found", unit="%"),
     Column(key="beside_wrong", title="wrong answers", exact=True),
 )
 
 
 COLD = (
-    "Times of blocks that were made before both loads were warmed up together are not shown: they were those of a"
-    " service and a store that had not written yet."
+    "Times of blocks measured without a warm-up of both loads together are not shown: service and store had not"
+    " written yet."
 )
 
 
 def beside(figures: QueriesFigures) -> Table | None:
-    """Searches while posts are written; None where nobody did both."""
+    """Searches while posts are written; None where none were measured."""
     body = [
         Row(cells=(text(one.label), text(one.mode), *_beside_cells(one)))
         for one in figures.variants
@@ -107,25 +107,21 @@ def beside(figures: QueriesFigures) -> Table | None:
     return Table(
         key="beside_writes",
         title="Searching while writing",
-        caption="The same rate of searches without writes and beside them. Times from the planned moment. Found after:"
-        " from sending the POST until a search found the post. Found of them: of the writes answered 201, by searches"
-        f" after the last refresh. Wrong: a total below what was there before the load. {BLOCKS}",
+        caption="The same rate of searches without writes and with writes. Times from the scheduled send time."
+        " Searchable after: from sending the POST until a search found the post. Found of these: of the writes answered"
+        f" 201, by searches after the last refresh. Wrong: a total below the one before the load. {BLOCKS}",
         columns=BESIDE_COLUMNS,
         rows=tuple(body),
-        notes=(*((COLD,) if cold else ()), *_made_later(figures)),
+        notes=(*((COLD,) if cold else ()), *_rerun(figures)),
     )
 
 
-def _made_later(figures: QueriesFigures) -> Iterator[str]:
-    """Loads that noise spoilt, and that were made again alone."""
+def _rerun(figures: QueriesFigures) -> Iterator[str]:
+    """Loads that were rerun alone because of a noisy host."""
     for one in figures.variants:
         for found in one.reads:
-            host = found.read.beside.host if found.read.beside is not None else None
-            if host is not None:
-                yield (
-                    f"{one.label}, block {found.read.block}: made again by itself, on {host.cpu_model}, because noise"
-                    " had spoilt it."
-                )
+            if found.read.beside is not None and found.read.beside.host is not None:
+                yield f"{one.label}, block {found.read.block}: rerun alone, because the host had been noisy."
 
 
 def _beside_cells(one: VariantFigures) -> tuple[Cell, ...]:
@@ -162,14 +158,14 @@ def _beside_cells(one: VariantFigures) -> tuple[Cell, ...]:
 
 
 def _rank(name: str, latency: Latency | None, planned: float) -> Value:
-    """Infinite where the sample could carry the rank and it falls on an unserved request."""
+    """Infinite where the sample could carry the rank and it falls on a request that was not answered."""
     value: float | None = getattr(latency, name) if latency is not None else None
     carried = stats.carries(int(planned), {"median": 0.5, "p99": 0.99}[name])
     return stats.UNSERVED if latency is not None and value is None and carried else value
 
 
 def slower_times(load: Beside) -> float | None:
-    """p99 beside writes by p99 alone."""
+    """p99 with writes ÷ p99 alone."""
     alone = load.alone_latency_ms.p99 if load.alone_latency_ms is not None else None
     both = load.search_latency_ms.p99
     return both / alone if alone and both is not None else None

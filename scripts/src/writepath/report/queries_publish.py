@@ -1,4 +1,4 @@
-"""Which searches may the world see? Finished suites that searched the same posts and found what they must."""
+"""Which search suites may be published? Finished ones that searched the same posts and found what they must."""
 
 from __future__ import annotations
 

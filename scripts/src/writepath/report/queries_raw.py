@@ -37,7 +37,7 @@ class QueriesData:
         return [variant.name for variant in self.suite.variants]
 
     def of(self, variant: str, *, again: bool = False) -> tuple[Found, ...]:
-        """What finished of a variant, or of its A/A twin, by block."""
+        """What finished of a variant, or of its A/A control, by block."""
         mine = (one for one in self.reads if (one.read.variant, one.read.again) == (variant, again))
         return tuple(sorted((one for one in mine if finished(one)), key=lambda one: one.read.block))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath import stats
-from writepath.report.capacity_tables import rate, resolution_in_words
+from writepath.report import hosts
+from writepath.report.capacity_tables import bound_notes, rate, resolution_in_words
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, number, text
 from writepath.report.queries_tables import BLOCKS, KEYWORD, MODE
 from writepath.report.rows import VARIANT
@@ -13,6 +14,7 @@ from writepath.report.rows import VARIANT
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.model import Value
     from writepath.report.queries_figures import QueriesFigures, VariantFigures
     from writepath.result.queries import Hits, Loading
@@ -22,18 +24,18 @@ HITS_COLUMNS = (
     VARIANT,
     MODE,
     KEYWORD,
-    Column(key="hits_expected", title="hold the keyword", exact=True),
+    Column(key="hits_expected", title="contain the keyword", exact=True),
     Column(key="hits_found", title="found", exact=True),
     Column(key="hits_recall_percent", title="recall", unit="%"),
     Column(key="hits_missed", title="missed", exact=True),
     Column(key="hits_surplus", title="surplus", exact=True),
-    Column(key="hits_as_word", title="hold it as a word", exact=True),
+    Column(key="hits_as_word", title="contain it as a word", exact=True),
     Column(key="hits_explained", title="explained"),
 )
 
 
 def hits(figures: QueriesFigures) -> Table:
-    """What each keyword found, beside what brute force over the posts finds."""
+    """What each keyword found, against a scan of all posts."""
     body = [
         Row(cells=(text(one.label), text(one.mode), text(keyword), *_hits_cells(found)))
         for one in figures.variants
@@ -43,8 +45,8 @@ def hits(figures: QueriesFigures) -> Table:
     return Table(
         key="hits",
         title="Equal work: what was found",
-        caption="Posts whose content holds the keyword, by a search through all of them that uses no index, and what"
-        " every match of the variant returned. Explained: in mode substring nothing missed and no surplus; in mode"
+        caption="Posts that contain the keyword, counted by a scan of all posts without an index, and the posts that"
+        " the variant returned as every match. Explained: in mode substring no missed and no surplus posts; in mode"
         " native exactly the posts that the analyzer's rule finds.",
         columns=HITS_COLUMNS,
         rows=tuple(body),
@@ -79,21 +81,21 @@ LOADING_COLUMNS = (
     Column(key="loaded_documents", title="documents", exact=True),
     Column(key="loading_s", title="loading", unit="s"),
     Column(key="loaded_per_s", title="loaded", unit="1/s"),
-    Column(key="build_s", title="building the index", unit="s"),
+    Column(key="build_s", title="index build", unit="s"),
     Column(key="settle_s", title="settling", unit="s"),
     Column(key="store_mib", title="store", unit="MiB"),
-    Column(key="store_bytes_per_document", title="store by document", unit="B"),
+    Column(key="store_bytes_per_document", title="store per document", unit="B"),
     Column(key="search_index_mib", title="search index", unit="MiB"),
-    Column(key="index_bytes_per_document", title="search index by document", unit="B"),
+    Column(key="index_bytes_per_document", title="index per document", unit="B"),
     Column(key="store_parts", title="parts"),
 )
 
 
 RECOVERY = "_recovery_source"
 PASSING = (
-    f"{RECOVERY}: where an index leaves something out of _source (here the bigrams), Elasticsearch keeps each document"
-    " whole a second time, for the recovery of shards, until a merge drops it: part of the store just after a load, not"
-    " for good."
+    f"{RECOVERY}: if an index omits a field from _source (here the bigrams), Elasticsearch stores each whole document a"
+    " second time for shard recovery, until a merge removes it. It is part of the store only for some time after a"
+    " load."
 )
 
 
@@ -102,9 +104,9 @@ def loading(figures: QueriesFigures) -> Table:
     return Table(
         key="loading",
         title="Loading, building, size",
-        caption="The bulk path: COPY, or _bulk without refresh and copies; then the search index is built where that"
-        " can wait, and copies, refresh or VACUUM ANALYZE settle it. –: built while loading, or the store has no"
-        f" figure of its own. Sizes are what the store says, with its primaries alone. {BLOCKS}",
+        caption="Bulk load: COPY, or _bulk without refresh and replicas; then the search index is built, if it can"
+        " be built afterwards; settling: replicas and refresh, or VACUUM ANALYZE. –: built during the load, or not"
+        f" reported by the store. Sizes as the store reports them, primaries only. {BLOCKS}",
         columns=LOADING_COLUMNS,
         rows=tuple(
             Row(cells=(text(one.label), text(one.mode), *_loading_cells(one))) for one in figures.variants
@@ -149,7 +151,7 @@ def _loading_cells(one: VariantFigures) -> tuple[Cell, ...]:
 
 
 def loaded_per_s(loading: Loading) -> float | None:
-    """Documents a second of the bulk path alone."""
+    """Documents per second of the bulk load alone."""
     return loading.documents / loading.seconds if loading.seconds else None
 
 
@@ -168,22 +170,30 @@ COST_COLUMNS = (
     MODE,
     Column(key="cost_index", title="search index"),
     Column(key="cost_loaded_per_s", title="bulk load", unit="1/s"),
-    Column(key="cost_build_s", title="building the index", unit="s"),
-    Column(key="cost_write_p99_ms", title="p99 of writes beside searches", unit="ms"),
+    Column(key="cost_build_s", title="index build", unit="s"),
+    Column(key="cost_write_p99_ms", title="write p99 during searches", unit="ms"),
     Column(key="cost_sustained_per_s", title="sustained writes", unit="1/s"),
 )
-ELSEWHERE = "Sustained writes are those of one published search for write capacity, made by other runs on its own host."
 NOWHERE = (
-    "No search for write capacity is published of these variants; make bench-all SUITE=index-cost makes one, of"
-    " stores with and without each index."
+    "No write capacity is published for these variants. make bench-all SUITE=index-cost measures it, with and without"
+    " each index."
 )
+
+
+def _elsewhere(written: CapacityFigures) -> str:
+    where = hosts.name(written.data.searches[0].search.host)
+    return (
+        f"Sustained writes are from a published suite of write capacity, measured in other runs on {where}."
+        f" {resolution_in_words(written)}"
+    )
 
 
 def writes(figures: QueriesFigures) -> Table:
     """What each index costs where posts come in."""
-    body = []
+    body, shown = [], []
     for one in figures.variants:
         written = None if figures.writes is None else figures.writes.one(one.variant.name)
+        shown += [] if written is None else [written]
         body.append(
             Row(
                 cells=(
@@ -200,8 +210,8 @@ def writes(figures: QueriesFigures) -> Table:
     return Table(
         key="index_cost",
         title="What each index costs writes",
-        caption=f"What a search gains is paid for where posts come in. {BLOCKS}",
+        caption=f"An index makes searches faster and writes more expensive. {BLOCKS}",
         columns=COST_COLUMNS,
         rows=tuple(body),
-        notes=(NOWHERE if figures.writes is None else f"{ELSEWHERE} {resolution_in_words(figures.writes)}",),
+        notes=(NOWHERE,) if figures.writes is None else (_elsewhere(figures.writes), *bound_notes(shown)),
     )

@@ -1,4 +1,4 @@
-"""Which tables say how long a keyword's posts take to be found, and what shards, replicas and indexes make of it?"""
+"""Which tables show how long a search takes, and how shards, replicas and indexes change that?"""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ORIGINAL = "original"
 MOST_SHOWN = 10  # rounds; the means are of all, and the records have every one
 COLD = "cold "
 MODES = (
-    "Mode substring: every text that holds the keyword, checked post by post. Mode native: the path's own way of"
-    " words, which finds other posts; what it finds and misses is in the table of hits."
+    "Mode substring: every post that contains the keyword. Mode native: the store's own word search, which finds other"
+    " posts; the table of hits shows what it finds and misses."
 )
 BLOCKS = "Several blocks: median (lowest–highest)."
 
 
 def rounds(figures: QueriesFigures) -> Table:
-    """Keyword by keyword, one client: each round, and the means. The original's rounds above ours."""
+    """Keyword by keyword, one client: each round and the means; the original experiment's rounds above ours."""
     last = min(figures.suite.rounds, MOST_SHOWN)
     columns = (
         VARIANT,
@@ -36,7 +36,7 @@ def rounds(figures: QueriesFigures) -> Table:
         KEYWORD,
         Column(key="measured", title="measured"),
         *(Column(key=f"round_{number}_ms", title=f"round {number}", unit="ms") for number in _to(last)),
-        Column(key="warm_mean_ms", title="mean of the warm rounds", unit="ms"),
+        Column(key="warm_mean_ms", title="mean of warm rounds", unit="ms"),
         Column(key="mean_ms", title="mean of all", unit="ms"),
     )
     body, quoted = [], False
@@ -50,9 +50,9 @@ def rounds(figures: QueriesFigures) -> Table:
     return Table(
         key="rounds",
         title="Search times, round by round",
-        caption="One client, one keyword a request, one request after the other. First page: the youngest posts and"
-        " how many there are. Every match: all pages, one after the other. Cold: the stores were just started again;"
-        f" in no mean of warm rounds. The mean of all is computed as the original's was. {BLOCKS}",
+        caption="One client, one keyword per request, one request at a time. First page: the latest posts and the"
+        " number of hits. Every match: all pages, one after the other. Cold: the stores had just been restarted; not"
+        f" part of the mean of warm rounds. The mean of all is computed like the original experiment's. {BLOCKS}",
         columns=columns,
         rows=tuple(body),
         notes=(MODES, remarks) if quoted else (MODES,),
@@ -60,7 +60,7 @@ def rounds(figures: QueriesFigures) -> Table:
 
 
 def original(variant: str, keyword: str) -> dict[str, Any] | None:
-    """Of the experiment of 2022: its rounds and their mean as it was written up; None where it did not ask that."""
+    """Of the experiment of 2022: its rounds and their mean as published; None where it has none."""
     found: dict[str, Any] | None = published_figures()["search"]["variants"].get(variant, {}).get(keyword)
     return found
 
@@ -100,22 +100,22 @@ def _round(of_blocks: list[tuple[float, bool]]) -> Cell:
 
 
 RATIO_COLUMNS = (
-    Column(key="ratio_of", title="time of"),
-    Column(key="ratio_by", title="by that of"),
-    Column(key="ratio_setting", title="they differ in"),
+    Column(key="ratio_of", title="variant"),
+    Column(key="ratio_by", title="compared with"),
+    Column(key="ratio_setting", title="setting that differs"),
     MODE,
     KEYWORD,
     Column(key="ratio_posts", title="posts found"),
-    Column(key="ratio_first_page", title="first page", unit="1 = as long"),
-    Column(key="ratio_every_match", title="every match", unit="1 = as long"),
-    Column(key="ratio_original", title="the original's", unit="1 = as long"),
+    Column(key="ratio_first_page", title="first page", unit="×"),
+    Column(key="ratio_every_match", title="every match", unit="×"),
+    Column(key="ratio_original", title="original experiment", unit="×"),
     Column(key="ratio_pairs", title="pairs", exact=True),
 )
-NOTHING = "nothing: the same a second time (A/A)"
+NOTHING = "none (A/A control)"
 
 
 def ratios(figures: QueriesFigures) -> Table | None:
-    """Each variant by the first that differs from it in one setting; the A/A twin by the baseline. None without any."""
+    """Each variant ÷ the first that differs in one setting; the A/A control ÷ the baseline. None without any."""
     found = [(pair.variant, pair.base, pair.words) for pair in pairs(figures.variants)]
     if figures.twin is not None:
         name = figures.twin.variant.name
@@ -130,23 +130,24 @@ def ratios(figures: QueriesFigures) -> Table | None:
     return Table(
         key="search_ratios",
         title="What shards, replicas and indexes make of it",
-        caption="The mean of the warm rounds by that of the other variant in the same block: geometric mean over the"
-        " blocks, and where there are several its 95 % interval (Student's t on the logarithms). Below 1 is faster."
-        f" Where the two do not find as many posts they do not do the same work. {resolution_in_words(figures)}",
+        caption="The mean of warm rounds ÷ that of the other variant in the same block: geometric mean over the blocks,"
+        " with its 95 % interval if there are several (Student's t on the logarithms). Below 1 is faster. Variants that"
+        " find different numbers of posts do not do the same work.",
         columns=RATIO_COLUMNS,
         rows=tuple(body),
+        notes=(resolution_in_words(figures),),
     )
 
 
 def resolution_in_words(figures: QueriesFigures) -> str:
-    """From the A/A twin's times."""
+    """From the A/A control's times."""
     times = figures.twin_times
     if not times:
-        return "There is no A/A twin: how small a difference can be told apart here is not known."
+        return "There is no A/A control: the smallest measurable difference is not known."
     low, high = figures.apart_beyond
     return (
-        f"The baseline measured twice in each block took {number(min(times))} to {number(max(times))} times as long"
-        f" as itself: ratios from {number(low)} to {number(high)} are not told apart from chance here."
+        f"A/A control: measured twice in each block, the baseline took {number(min(times))} to {number(max(times))}"
+        f" times as long. Ratios from {number(low)} to {number(high)} are within noise."
     )
 
 
@@ -158,7 +159,7 @@ def _ratio_cells(
         text(one.label),
         text(base.label),
         text(words),
-        text(one.mode if one.mode == base.mode else f"{one.mode} by {base.mode}"),
+        text(one.mode if one.mode == base.mode else f"{one.mode} vs. {base.mode}"),
         text(keyword),
         text(_posts(one, base, keyword)),
         ratio_cell(first),
@@ -173,8 +174,8 @@ def _posts(one: VariantFigures, base: VariantFigures, keyword: str) -> str:
     mine, theirs = ({hits.found for hits in side.hits(keyword)} for side in (one, base))
     if not mine or not theirs:
         return ABSENT
-    said = [" or ".join(f"{found:,}" for found in sorted(side)) for side in (mine, theirs)]
-    return f"the same, {said[0]}" if mine == theirs else " by ".join(said)
+    counts = [" or ".join(f"{found:,}" for found in sorted(side)) for side in (mine, theirs)]
+    return f"the same, {counts[0]}" if mine == theirs else " vs. ".join(counts)
 
 
 def _original_ratio(one: VariantFigures, base: VariantFigures, keyword: str) -> Cell:

@@ -72,13 +72,13 @@ def of_read(given: Read, kept: ReadData, suite: QueriesSuite) -> Iterator[str]:
     for hold in given.holds:
         data = kept.holds.get(hold.number)
         if data is None:
-            yield f"hold {hold.number}: no raw values"
+            yield f"step {hold.number}: no raw values"
             continue
         for problem in of_hold(hold, data, suite.slo_ms, cores, FOUND_STATUS):
-            yield f"hold {hold.number}: {problem}"
+            yield f"step {hold.number}: {problem}"
         wrong = sum(count for (_, code), count in data.answers.items() if code == WRONG_TOTAL)
         if wrong and not any(reason.startswith(BROKEN) for reason in hold.reasons):
-            yield f"hold {hold.number}: {wrong} answers with a wrong total, and it is not said to be broken"
+            yield f"step {hold.number}: {wrong} answers with a wrong total, but no reason says that it is broken"
     counted = tuple(hold for hold in given.holds if hold.kind != "ramp" and hold.verdict != "noise")
     if given.capacity is not None:
         yield from of_bracket("capacity", given.capacity, counted, burst=False)
@@ -87,15 +87,17 @@ def of_read(given: Read, kept: ReadData, suite: QueriesSuite) -> Iterator[str]:
         yield from (f"'{hits.keyword}': {problem}" for problem in _of_hits(hits, given))
     if given.beside is not None:
         if kept.beside is None:
-            yield "beside: no raw values"
+            yield "searches during writes: no raw values"
         else:
-            yield from (f"beside: {problem}" for problem in _of_beside(given.beside, kept.beside))
+            yield from (
+                f"searches during writes: {problem}" for problem in _of_beside(given.beside, kept.beside)
+            )
 
 
 def _of_rounds(given: Read, suite: QueriesSuite) -> Iterator[str]:
     """Each keyword once in each round, of each kind; of the first rounds alone it is said that they were cold."""
     if len({(one.keyword, one.kind, one.round) for one in given.rounds}) != len(given.rounds):
-        yield "rounds: one is there twice"
+        yield "rounds: one occurs twice"
     for keyword in suite.keywords:
         for kind, words in KINDS.items():
             known = rounds_ms(given, keyword, kind)
@@ -105,13 +107,13 @@ def _of_rounds(given: Read, suite: QueriesSuite) -> Iterator[str]:
 
 
 def _of_hits(hits: Hits, given: Read) -> Iterator[str]:
-    """What one keyword found, by itself and beside what its rounds fetched."""
+    """What one keyword found, by itself and against what its rounds fetched."""
     if hits.mode != given.mode or (given.mode == "native") != (given.search_index == WORDS):
-        yield f"mode={hits.mode}, of the index '{given.search_index}' {given.mode}"
+        yield f"mode={hits.mode}, the index '{given.search_index}' has mode {given.mode}"
     if hits.found != hits.expected - hits.missed + hits.surplus:
         yield f"found={hits.found} ≠ {hits.expected} - {hits.missed} missed + {hits.surplus} surplus"
     if not (0 <= hits.as_word <= hits.expected and 0 <= hits.missed <= hits.expected):
-        yield f"as_word={hits.as_word}, missed={hits.missed} of {hits.expected} that hold it"
+        yield f"as_word={hits.as_word}, missed={hits.missed} of {hits.expected} that contain it"
     if hits.explained and hits.mode == "substring" and (hits.missed or hits.surplus):
         yield f"explained, with {hits.missed} missed and {hits.surplus} surplus"
     for one in given.rounds:

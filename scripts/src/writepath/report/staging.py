@@ -32,7 +32,7 @@ class Derived:
 
 
 def put(place: Place, copy: Callable[[Path], None], less: str) -> None:
-    """Copies into a folder beside the place, with digests of all of it, then puts that there.
+    """Copies into a folder next to the place, with digests of all files, then moves it there.
 
     UsageError where it is larger than it may be; less: what a smaller one has fewer of.
     """

@@ -1,4 +1,4 @@
-"""Is a suite of searches whole and sound enough for the world? Errors that writes and reads share, and their words."""
+"""Is a suite complete and valid enough to be published? Errors that capacity and search suites share."""
 
 from __future__ import annotations
 
