@@ -268,7 +268,7 @@ def overload(figures: CapacityFigures) -> Table | None:
         key="overload",
         title="Overload and recovery",
         caption="Load at 0.5×, 2× and 0.5× the highest passing rate. Goodput: requests answered 201 within the SLO, per"
-        " second. p95 recovered in: from the end of the overload until p95 is as at 0.5× before it.",
+        " second. p95 recovered in: from the end of the overload until p95 is back at its level before it.",
         columns=OVERLOAD_COLUMNS,
         rows=tuple(rows),
     )
