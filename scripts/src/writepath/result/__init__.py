@@ -244,7 +244,7 @@ def _read(path: Path) -> dict[str, Any]:
         try:
             data["audit"] = from_first_version(data["audit"], data.get("drain"), data.get("requests"))
         except (AttributeError, TypeError, ValueError) as error:
-            raise UsageError(f"{path}: its audit is in no form known ({error})") from error
+            raise UsageError(f"{path}: its audit has an unknown format ({error})") from error
     return class_to_level(data)
 
 
