@@ -145,17 +145,17 @@ PLANTED: dict[str, tuple[Callable[[], Planted], str, str]] = {
     "host-cpu": (
         full_host,
         "host",
-        "the host's 2 processors were 97% busy; jpa-writer 0.90, postgres 0.40, k6 0.35 cores",
+        "the host CPU (2 cores) was 97% busy; cores used: jpa-writer 0.90, postgres 0.40, k6 0.35",
     ),
     "disk": (
         lambda: {("host", "disk_busy_seconds@1"): counter(0.97)},
         "host",
-        "a disk had a request under way 97% of the time; something waited for it 10%",
+        "a disk was busy 97% of the time; processes waited for a disk 10%",
     ),
     "memory": (
         lambda: {("jpa-writer", "jvm_gc_seconds"): counter(0.3)},
         "jpa-writer",
-        "jpa-writer collected garbage 30% of the time",
+        "jpa-writer spent 30% of the time on garbage collection",
     ),
     "database-waits": (
         waiting_database,
@@ -168,51 +168,51 @@ PLANTED: dict[str, tuple[Callable[[], Planted], str, str]] = {
             ("elasticsearch-writer", "index_write_queue"): gauge(12),
         },
         "elasticsearch",
-        "12 writes waited for one of Elasticsearch's 2 write threads, 100% of them at work",
+        "12 writes waited for one of Elasticsearch's 2 write threads (100% busy)",
     ),
     "index-rejections": (
         lambda: {("elasticsearch-writer", "index_write_rejected"): counter(40)},
         "elasticsearch",
-        "Elasticsearch rejected 40 writes a second",
+        "Elasticsearch rejected 40 writes/s",
     ),
     "broker-blocked": (
         lambda: {("rabbitmq-producer", "blocked"): gauge(1)},
         "rabbitmq",
-        "the broker let nobody publish 100% of the time",
+        "the broker blocked publishers 100% of the time",
     ),
     "consumer": (
         lambda: {("rabbitmq-consumer", "consumer_busy_seconds"): counter(0.97)},
         "rabbitmq-consumer",
-        "the consumer was at work on a batch 97% of the time, 500 messages a second",
+        "the consumer was processing a batch 97% of the time, 500 messages/s",
     ),
     "pool": (
         full_pool,
         "jpa-writer",
-        "30 requests waited for one of 5 connections, 100% of them in use, 4.0 of them idle in PostgreSQL",
+        "30 requests waited for one of 5 pool connections (100% in use); 4.0 connections were idle in PostgreSQL",
     ),
     "bulks": (
         lambda: {("elasticsearch-writer", "bulk_queued"): gauge(200)},
         "elasticsearch-writer",
-        "200 documents waited for one of 2 bulks, 100% of them under way",
+        "200 documents waited for one of 2 bulk requests (100% in flight)",
     ),
     "confirms": (
         lambda: {("rabbitmq-producer", "unconfirmed"): gauge(230)},
         "rabbitmq-producer",
         "230 of at most 256 requests waited for the broker's confirm",
     ),
-    "queue": (growing_queue, "rabbitmq", "400 more each second; 1600 a second were taken"),
+    "queue": (growing_queue, "rabbitmq", "growing by 400/s; 1600/s were consumed"),
     "in-flight": (
         lambda: {
             ("jpa-writer", "in_flight"): gauge(200),
             ("jpa-writer", "in_flight_rejected"): counter(25),
         },
         "jpa-writer",
-        "200 of 256 requests were in flight, 25 a second refused",
+        "200 of at most 256 requests were in flight, 25/s refused",
     ),
     "one-core": (
         lambda: {("nginx", "cpu_seconds"): counter(0.98), ("host", "core_busy_max"): gauge(0.99)},
         "nginx",
-        "nginx used 0.98 of the one processor that it can use; the host's busiest was 99% busy",
+        "nginx used 0.98 of the one core it can use; the busiest core was 99% busy",
     ),
     "proxy-connections": (
         lambda: {("nginx", "connections_open"): gauge(8100)},
@@ -222,6 +222,6 @@ PLANTED: dict[str, tuple[Callable[[], Planted], str, str]] = {
     "generator": (
         lambda: {("k6", "cpu_seconds"): counter(0.95)},
         "k6",
-        "k6 used 0.95 cores (its limit: 0.8), and the host was not full",
+        "k6 used 0.95 cores (limit 0.8); the host CPU was not saturated",
     ),
 }

@@ -123,7 +123,7 @@ def test_the_file_is_not_read_further_than_needed(folder: Path) -> None:
     path = folder / "torn.csv.gz"
     path.write_bytes(whole[: len(whole) // 2])
     assert len(dataset.load(path, 1000).lines) == 1000
-    with pytest.raises(UsageError, match="archive is broken"):
+    with pytest.raises(UsageError, match="archive is damaged"):
         dataset.load(path, 200_000)
 
 
@@ -132,10 +132,10 @@ def test_the_file_is_not_read_further_than_needed(folder: Path) -> None:
     [
         ("empty.csv", b"", "no usable line"),
         ("header.tsv", b"id\tdocument\tlabel\n", "no usable line"),
-        ("blank.csv", b"\n\n", "no usable line (2 broken; line 1: blank)"),
+        ("blank.csv", b"\n\n", "no usable line (2 invalid; line 1: blank)"),
         ("utf16.tsv", "document\n굿\n".encode("utf-16"), "no usable line"),
-        ("columns.tsv", b"1\ta\n2\tb\n", "2 columns, and none is named document"),
-        ("reviews.xlsx", b"PK", "its name ends in '.xlsx'"),
+        ("columns.tsv", b"1\ta\n2\tb\n", "2 columns, but the first line names none of them document"),
+        ("reviews.xlsx", b"PK", "'.xlsx' is not a known file type"),
         ("noarchive.csv.gz", None, "cannot be read"),
     ],
 )

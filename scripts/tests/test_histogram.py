@@ -100,7 +100,7 @@ def test_what_takes_longer_than_two_minutes_counts_as_not_served() -> None:
 
 @pytest.mark.parametrize(("values", "planned"), [([1.0, 2.0], 1), ([-0.001], 3), ([math.nan], 3)])
 def test_what_is_no_latency_is_refused(values: list[float], planned: int) -> None:
-    with pytest.raises(ValueError, match=r"more answers|not below 0"):
+    with pytest.raises(ValueError, match=r"more answers|at least 0"):
         of(values, planned)
 
 
@@ -133,7 +133,7 @@ def test_text_names_the_lowest_value_of_each_bucket_that_is_not_empty() -> None:
      "lower_us,count\n1,9223372036854775809\ninf,0\n"],
 )  # fmt: skip
 def test_a_text_that_is_no_histogram_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="a histogram has"):
+    with pytest.raises(UsageError, match=r"a histogram must begin|a line of the histogram"):
         from_text(text)
 
 

@@ -254,7 +254,7 @@ def test_a_missing_program_is_a_load_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "meaning"),
     [
-        (99, "ended as planned; a threshold was crossed"),
+        (99, "ended normally; a threshold was crossed"),
         (-9, "killed by SIGKILL"),
         (137, "killed by SIGKILL"),
         (125, "ended with exit code 125"),

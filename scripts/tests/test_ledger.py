@@ -130,17 +130,17 @@ def test_a_malformed_line_is_reported_and_its_neighbours_are_kept(folder: Path, 
     mixed = read(folder, line(0) + bad + "\n" + line(1))
     assert mixed.records["seq"].tolist() == [0, 1]
     assert mixed.malformed == 1
-    assert mixed.problems[0].startswith("line 2: no record: ")
+    assert mixed.problems[0].startswith("line 2: not a record: ")
 
 
 def test_a_repeated_sequence_is_reported_and_the_first_kept(folder: Path) -> None:
     twice = read(folder, line(3) + line(4) + line(3, 503))
     assert twice.records["status"].tolist() == [201, 201]
-    assert (twice.repeated, twice.problems) == (1, ("line 3: seq 3 again",))
+    assert (twice.repeated, twice.problems) == (1, ("line 3: seq 3 is repeated",))
 
 
 def test_line_numbers_count_the_header(folder: Path) -> None:
-    assert read(folder, f"{HEADER}\n{line(0)}bad\n").problems == ("line 3: no record: 'bad'",)
+    assert read(folder, f"{HEADER}\n{line(0)}bad\n").problems == ("line 3: not a record: 'bad'",)
 
 
 def test_only_ten_problems_are_named(folder: Path) -> None:

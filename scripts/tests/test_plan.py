@@ -98,7 +98,7 @@ def test_a_constant_plan_has_exactly_the_requests_asked_for(requests: int, rate:
 
 
 def test_phases_too_short_for_one_request_are_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="phases p: too short for one request"):
+    with pytest.raises(UsageError, match="phases p: too short to send one request"):
         arrival_plan([phase(0.1, 3, 3)])
 
 
@@ -149,7 +149,7 @@ def test_an_empty_ledger_aligns_to_nothing() -> None:
 
 
 def test_a_sequence_beyond_the_plan_is_an_error() -> None:
-    with pytest.raises(ValueError, match="sequence 500 of a plan of 500"):
+    with pytest.raises(ValueError, match="sequence 500 is beyond the 500 scheduled requests"):
         align(STEADY, np.array([500]), np.array([ORIGIN_MS]))
 
 

@@ -88,7 +88,7 @@ def test_a_changed_byte_makes_one_record_none(path: Path, at: int, change: int) 
     rows[at] ^= change
     spoiled = read(path, recording.HEADER + bytes(rows))
     assert spoiled.records["seq"].tolist() == [seq for seq in range(3) if seq != at // 32]
-    assert (spoiled.malformed, spoiled.problems) == (1, (f"record {at // 32 + 1}: no record",))
+    assert (spoiled.malformed, spoiled.problems) == (1, (f"record {at // 32 + 1}: not a record",))
 
 
 def test_zeros_that_a_crash_of_the_host_left_are_no_records(path: Path) -> None:
@@ -110,7 +110,7 @@ def test_what_no_request_can_have_is_no_record(path: Path, field: str, value: in
 def test_a_repeated_sequence_is_reported_and_the_first_kept(path: Path) -> None:
     twice = ledger.read(recording.write(path, [request(3), request(4), request(3, 503)]))
     assert twice.records["status"].tolist() == [201, 201]
-    assert (twice.repeated, twice.problems) == (1, ("record 3: seq 3 again",))
+    assert (twice.repeated, twice.problems) == (1, ("record 3: seq 3 is repeated",))
 
 
 def test_only_ten_problems_are_named(path: Path) -> None:
@@ -131,7 +131,7 @@ def test_before_the_first_record_there_is_none(path: Path) -> None:
     "header", [b"seq,start_ms,blocked_ms,duration_", recording.HEADER.replace(b"\1", b"\2")]
 )
 def test_another_versions_file_is_refused(path: Path, header: bytes) -> None:
-    with pytest.raises(AuditError, match=r"ledger\.rec: its header is not that of a ledger in version 1"):
+    with pytest.raises(AuditError, match=r"ledger\.rec: not a ledger of version 1"):
         read(path, header + recording.rows([request(0)]))
 
 

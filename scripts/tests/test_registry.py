@@ -88,13 +88,14 @@ VARIANT_MISTAKES = [
     ),
     pytest.param(
         "naive_twin_of: rabbitmq-jpa\n", "naive_twin_of: jpa-async-commit\n",
-        "variants.yaml: variants.rabbitmq-jpa-unconfirmed.naive_twin_of: 'jpa-async-commit' is naive itself;"
-        " name a correct variant",
+        "variants.yaml: variants.rabbitmq-jpa-unconfirmed.naive_twin_of: 'jpa-async-commit' is itself"
+        " a weakened control; name a correct variant",
         id="twin of a naive one",
     ),
     pytest.param(
         "tutorial_of: jpa\n", "tutorial_of: jpa-async-commit\n",
-        "variants.yaml: variants.jpa-tutorial.tutorial_of: 'jpa-async-commit' is naive itself; name a correct variant",
+        "variants.yaml: variants.jpa-tutorial.tutorial_of: 'jpa-async-commit' is itself a weakened control;"
+        " name a correct variant",
         id="tutorial of a naive one",
     ),
     pytest.param(
@@ -111,7 +112,7 @@ VARIANT_MISTAKES = [
     ),
     pytest.param(
         "    title: JPA\n", "    title: JPA\n    title: Again\n",
-        "variants.yaml: key 'title' stands twice in the same place (line 7)", id="key twice",
+        "variants.yaml: key 'title' is defined twice (line 7)", id="key twice",
     ),
     pytest.param(
         "profiles: [jpa]", "profiles: [jap]",
@@ -156,7 +157,7 @@ VARIANT_MISTAKES = [
     pytest.param("variants:\n", "variants: [\n", "variants.yaml: not YAML: ", id="not YAML"),
     pytest.param(
         "variants:\n", "variants: &loop\n  <<: *loop\n",
-        "variants.yaml: an alias stands inside of what it names", id="loop",
+        "variants.yaml: an alias is inside the value that it names", id="loop",
     ),
     pytest.param(
         "title: JPA", "title: !!python/name:os.system x", "variants.yaml: tag ", id="tag"
@@ -172,8 +173,8 @@ def test_a_mistake_in_variants_is_explained(checkout: Path, old: str, new: str, 
 SUITE_MISTAKES = [
     pytest.param(
         "variants: [jpa,", "variants: [jpa-async-commit,",
-        "suites.yaml: suites.smoke.variants: 'jpa-async-commit' is the naive twin of 'jpa', a control for faults"
-        " and never ranked beside the others; list 'jpa'",
+        "suites.yaml: suites.smoke.variants: 'jpa-async-commit' is a weakened control of 'jpa', only for fault runs;"
+        " no suite may rank it. List 'jpa' instead",
         id="naive twin in a suite",
     ),
     pytest.param(
@@ -188,12 +189,13 @@ SUITE_MISTAKES = [
     ),
     pytest.param(
         "from_per_s: 3,", "from_per_s: 0.0005,",
-        "suites.yaml: scenarios.ramp-smoke.phases[0].from_per_s: 0.0005 is finer than a thousandth; round it",
+        "suites.yaml: scenarios.ramp-smoke.phases[0].from_per_s: 0.0005 has more than three decimals; round it",
         id="rate too fine for k6",
     ),
     pytest.param(
         "name: sustained", "name: ramp-up",
-        "suites.yaml: scenarios.ramp-smoke.phases: two phases are named 'ramp-up'; reports tell them apart by name",
+        "suites.yaml: scenarios.ramp-smoke.phases: two phases are named 'ramp-up';"
+        " reports need a different name for each",
         id="phase name twice",
     ),
     pytest.param(
@@ -233,7 +235,7 @@ SUITE_MISTAKES = [
     ),
     pytest.param(
         "    queries: {documents", "    capacity: {slo_ms: 100}\n    queries: {documents",
-        "suites.yaml: suites.search: capacity and queries are two suites; leave one of them out",
+        "suites.yaml: suites.search: a suite cannot have both capacity and queries; remove one of them",
         id="two suites in one",
     ),
     pytest.param(

@@ -39,7 +39,7 @@ def test_where_nothing_is_at_its_limit_what_came_nearest_is_named_with_its_evide
     assert found.first is None
     assert found.nearest is not None
     assert (found.nearest.resource, found.nearest.component) == ("host-cpu", "host")
-    assert "the host's 2 processors were 85% busy" in found.nearest.evidence
+    assert "the host CPU (2 cores) was 85% busy" in found.nearest.evidence
 
 
 def test_one_long_queue_is_not_what_came_nearest() -> None:
@@ -92,7 +92,7 @@ def test_the_one_that_was_at_its_limit_earlier_is_first() -> None:
     found = look({**healthy(), **full_pool(since_s=10), **full_host(since_s=30)})
     assert found.first is not None
     assert found.first.resource == "pool"
-    since_s = int(found.first.evidence.rpartition(" from ")[2].split()[0])
+    since_s = int(found.first.evidence.rpartition(" starting at ")[2].split()[0])
     assert 10 <= since_s < 10 + WINDOW_MS / 1000  # a level is known once a window is full of it
     assert [each.resource for each in found.others] == ["host-cpu"]
 
@@ -131,7 +131,7 @@ def test_a_late_generator_is_named_where_nothing_else_is_full() -> None:
     found = look(healthy(), LATE)
     assert found.first is not None
     assert found.first.resource == "generator"
-    assert "400 ms behind its plan" in found.first.evidence
+    assert "sent 400 ms late at p99" in found.first.evidence
 
 
 def test_a_late_generator_comes_after_what_is_known_to_be_full() -> None:

@@ -95,14 +95,14 @@ def test_what_programs_outside_the_run_use_of_a_full_host_is_said() -> None:
     planted = {**healthy(), ("host", "busy_seconds"): counter(1.94)}
     found = look(planted)
     assert found.first is not None
-    assert found.first.evidence.endswith(", programs outside the run 1.32 cores")
+    assert found.first.evidence.endswith(", other programs 1.32")
 
 
 def test_a_proxy_that_refuses_connections_has_none_left() -> None:
     found = look({**healthy(), ("nginx", "connections_refused"): counter(3)})
     assert found.first is not None
     assert found.first.resource == "proxy-connections"
-    assert found.first.evidence.endswith("60 of at most 8192 connections open, 3 a second refused")
+    assert found.first.evidence.endswith("60 of at most 8192 connections open, 3/s refused")
 
 
 def test_the_collector_of_elasticsearch_is_seen_through_its_writer() -> None:

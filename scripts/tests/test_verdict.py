@@ -77,10 +77,10 @@ def test_a_run_without_a_fault_is_valid() -> None:
         ),
         ({"audit": replace(AUDIT, stranded=2)}, "2 acknowledged writes are still in the queue"),
         ({"audit": replace(AUDIT, duplicated=1)}, "1 writes are stored more than once"),
-        ({"audit": replace(AUDIT, corrupted=1)}, "stored with other content"),
-        ({"audit": replace(AUDIT, unexpected=1)}, "never sent"),
+        ({"audit": replace(AUDIT, corrupted=1)}, "stored with different content"),
+        ({"audit": replace(AUDIT, unexpected=1)}, "that no request sent"),
         ({"audit": replace(AUDIT, rejected_present=1)}, "refused writes are stored"),
-        ({"audit": replace(AUDIT, wrong_ack=1)}, "named another id"),
+        ({"audit": replace(AUDIT, wrong_ack=1)}, "named a different id"),
         ({"audit": replace(AUDIT, identities_broken=("a = b",))}, "sums do not agree: a = b"),
         ({"requests": replace(REQUESTS, rejected=1)}, "started = acknowledged + rejected + indeterminate"),
         ({"requests": replace(REQUESTS, acknowledged=0, indeterminate=100)}, "no request was acknowledged"),
@@ -115,18 +115,21 @@ def test_a_variant_that_declares_less_is_held_to_its_own_word() -> None:
     ("changed", "reason"),
     [
         ({"audit": audit.not_read()}, "could not be read back"),
-        ({"durability": None}, "what a 201 promised"),
+        ({"durability": None}, "what a 201 guarantees"),
         ({"generator": replace(GENERATOR, samples=0)}, "could not be sampled"),
-        ({"after": replace(CANARY, steal_share=0.05)}, "too noisy: 5.0%"),
+        ({"after": replace(CANARY, steal_share=0.05)}, "noisy host: 5.0%"),
         ({"foreign_cpu_share": 0.3}, "other programs used 30%"),
         (
             {"withheld": replace(NOTHING, steal_share=0.03)},
-            "3.0% of its processor time stolen during the load",
+            "3.0% of the CPU time was stolen during the load",
         ),
-        ({"withheld": replace(NOTHING, throttled_share=0.02)}, "not let run for 2.0% of the load"),
-        ({"withheld": replace(NOTHING, swapped_pages=1000)}, "swapped: 1000 pages"),
-        ({"after": replace(CANARY, cpu_ms=80.0)}, "the host became slower: a fixed piece of work"),
-        ({"after": replace(CANARY, fsync_ms_p50=9.0)}, "the host became slower: a flush took 9.0 ms"),
+        (
+            {"withheld": replace(NOTHING, throttled_share=0.02)},
+            "the CPU quota stopped the run for 2.0% of the load",
+        ),
+        ({"withheld": replace(NOTHING, swapped_pages=1000)}, "1000 pages swapped"),
+        ({"after": replace(CANARY, cpu_ms=80.0)}, "noisy host: a fixed CPU task"),
+        ({"after": replace(CANARY, fsync_ms_p50=9.0)}, "noisy host: an fsync took 9.0 ms"),
     ],
 )
 def test_what_was_not_seen_makes_a_run_unknown_never_valid(changed: dict[str, Any], reason: str) -> None:
@@ -161,7 +164,7 @@ def test_requests_that_were_not_acknowledged_are_a_note_not_a_fault() -> None:
     requests = replace(REQUESTS, acknowledged=98, indeterminate=2, by_error={"HTTP 503": 2})
     verdict = judge(replace(GOOD, requests=requests, audit=replace(AUDIT, ok=98, recovered=1)))
     assert verdict.status == "valid"
-    assert "2 of 100 planned requests were not acknowledged (2 HTTP 503)" in verdict.notes[0]
+    assert "2 of 100 scheduled requests were not acknowledged (2 HTTP 503)" in verdict.notes[0]
 
 
 def test_an_invalid_run_also_names_what_was_not_seen() -> None:

@@ -96,11 +96,11 @@ def test_this_machine_is_read_and_its_counters_only_grow() -> None:
     ("grown", "words"),
     [
         ({"steal_s": 12.0}, ""),
-        ({"steal_s": 12.1}, "2.1% of its processor time stolen during the load"),
+        ({"steal_s": 12.1}, "2.1% of the CPU time was stolen during the load"),
         ({"throttled_s": 5.1}, ""),
-        ({"throttled_s": 5.2}, "not let run for 2.0% of the load"),
+        ({"throttled_s": 5.2}, "the CPU quota stopped the run for 2.0% of the load"),
         ({"swapped_pages": 7 + withheld.SWAPPED_LIMIT}, ""),
-        ({"swapped_pages": 8 + withheld.SWAPPED_LIMIT}, "swapped: 257 pages"),
+        ({"swapped_pages": 8 + withheld.SWAPPED_LIMIT}, "257 pages swapped"),
     ],
 )
 def test_only_what_is_above_its_limit_is_said(grown: dict[str, float], words: str) -> None:
@@ -116,7 +116,7 @@ def test_only_what_is_above_its_limit_is_said(grown: dict[str, float], words: st
         ({"cpu_ms": 52.0}, ""),
         ({"cpu_ms": 52.1}, "took 52 ms after the load, 40 ms before it"),
         ({"fsync_ms_p50": 1.0}, ""),  # three times, and nobody would notice
-        ({"fsync_ms_p50": 2.4}, "a flush took 2.4 ms after the load, 0.3 ms before it"),
+        ({"fsync_ms_p50": 2.4}, "an fsync took 2.4 ms after the load, 0.3 ms before it"),
         ({"cpu_ms": 10.0, "fsync_ms_p50": 0.1}, ""),  # faster is no fault of the run
     ],
 )

@@ -24,7 +24,9 @@ def backlog(at_s: Floats, depth: Floats, rate_per_s: float, stored_per_s: float 
     ValueError where the samples are too few: what was not measured is not zero.
     """
     if len(at_s) < LEAST_SAMPLES or len(at_s) != len(depth):
-        raise ValueError(f"{len(at_s)} moments and {len(depth)} depths; at least {LEAST_SAMPLES} are needed")
+        raise ValueError(
+            f"{len(at_s)} times and {len(depth)} depths; both must be equal and at least {LEAST_SAMPLES}"
+        )
     slope_per_s = float(theilslopes(depth, at_s).slope)
     end = float(np.median(depth[-LEAST_SAMPLES:]))  # one sample in the middle of a batch tells little
     floor = max(FLOOR_MESSAGES, FLOOR_SECONDS * rate_per_s)

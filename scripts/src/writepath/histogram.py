@@ -88,9 +88,9 @@ def of(served_ms: npt.ArrayLike, planned: int) -> Histogram:
     """Of one run; ValueError where more were served than planned, or a time is below 0 or none."""
     ms: Floats = np.asarray(served_ms, dtype=np.float64)
     if ms.size > planned:
-        raise ValueError(f"{ms.size} served of {planned} planned: more answers than requests")
+        raise ValueError(f"{ms.size} answers for {planned} scheduled requests: more answers than requests")
     if ms.size and not float(ms.min()) >= 0:  # NaN is not, either
-        raise ValueError("a latency is a number of milliseconds, not below 0")
+        raise ValueError("a latency must be a number of milliseconds, at least 0")
     us = np.rint(np.minimum(ms * US_PER_MS, HIGHEST_US + 1.0)).astype(np.int64)
     counts = np.bincount(_bucket(us[us <= HIGHEST_US]), minlength=BUCKETS)
     return Histogram(counts=counts, beyond=planned - int(counts.sum()))
@@ -104,10 +104,12 @@ def from_text(text: str) -> Histogram:
     beyond = known.pop(BEYOND, "")
     numbers = [*known, *known.values(), beyond]
     if header != HEADER or len(known) + 1 != len(lines) or not all(map(_is_number, numbers)):
-        raise UsageError(f"a histogram has the line {HEADER}, then numbers, and ends with {BEYOND}")
+        raise UsageError(
+            f"a histogram must begin with the line {HEADER}, contain numbers, and end with {BEYOND}"
+        )
     lowest = np.array([int(lower) for lower in known], dtype=np.int64)
     if (lowest > HIGHEST_US).any() or (_lowest_us(_bucket(lowest)) != lowest).any():
-        raise UsageError("a histogram has a line that does not name the lowest value of a bucket")
+        raise UsageError("a line of the histogram does not begin with the lowest value of a bucket")
     counts[_bucket(lowest)] = [int(count) for count in known.values()]
     return Histogram(counts=counts, beyond=int(beyond))
 

@@ -59,7 +59,9 @@ def problems(data: RunData, phases: Sequence[Phase], bounds: Bounds) -> list[str
         return []  # did not get as far as figures: nothing is claimed
     schedule = plans.arrival_plan(list(phases))
     if len(ledger.records) > schedule.planned:
-        return [f"requests.planned: the plan has {schedule.planned}, the ledger {len(ledger.records)} lines"]
+        return [
+            f"requests.planned: {schedule.planned} scheduled, but the ledger has {len(ledger.records)} lines"
+        ]
     found: list[str] = []
     for name, derived in _derived(data, ledger, schedule).items():
         found += _differing(name, _plain(getattr(run, name)), _plain(derived), bounds)
@@ -182,13 +184,13 @@ def _differing(name: str, recorded: Any, derived: Any, bounds: Bounds) -> Iterat
             yield from _differing(f"{name}.{key}", recorded.get(key), value, bounds)
         if name.endswith((".by_status", ".by_error")):
             yield from (
-                f"{name}.{key}: {recorded[key]}, derived none" for key in recorded.keys() - derived.keys()
+                f"{name}.{key}: {recorded[key]}, recomputed none" for key in recorded.keys() - derived.keys()
             )
     elif isinstance(derived, list) and isinstance(recorded, list) and len(derived) == len(recorded):
         for number, (left, right) in enumerate(zip(recorded, derived, strict=True), 1):
             yield from _differing(f"{name}.{number}", left, right, bounds)
     elif not _agree(name, recorded, derived, bounds):
-        yield f"{name}: {recorded}, derived {derived}"
+        yield f"{name}: {recorded}, recomputed {derived}"
 
 
 def _agree(name: str, recorded: Any, derived: Any, bounds: Bounds) -> bool:

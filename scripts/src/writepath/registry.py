@@ -197,7 +197,7 @@ def _require_sound_twins(variants: dict[str, Variant]) -> None:
             where = f"variants.yaml: variants.{variant.name}.{key}"
             _require(twin, variants, where, "variants.yaml has no variant")
             if variants[twin].naive_twin_of is not None:
-                raise UsageError(f"{where}: '{twin}' is naive itself; name a correct variant")
+                raise UsageError(f"{where}: '{twin}' is itself a weakened control; name a correct variant")
 
 
 def _scenario(root: Path, name: str, entry: dict[str, Any]) -> Scenario:
@@ -208,7 +208,7 @@ def _scenario(root: Path, name: str, entry: dict[str, Any]) -> Scenario:
     twice = [phase for phase, times in names.items() if times > 1]
     if twice:
         raise UsageError(
-            f"{where}.phases: two phases are named '{twice[0]}'; reports tell them apart by name"
+            f"{where}.phases: two phases are named '{twice[0]}'; reports need a different name for each"
         )
     phases = tuple(
         Phase(
@@ -235,23 +235,23 @@ def _suite(
         _require(variant, variants, f"{where}.variants", "variants.yaml has no variant")
         if twin := variants[variant].naive_twin_of:
             raise UsageError(
-                f"{where}.variants: '{variant}' is the naive twin of '{twin}', a control for faults"
-                f" and never ranked beside the others; list '{twin}'"
+                f"{where}.variants: '{variant}' is a weakened control of '{twin}', only for fault runs;"
+                f" no suite may rank it. List '{twin}' instead"
             )
         if slowed := variants[variant].control_of:
             raise UsageError(
-                f"{where}.variants: '{variant}' is slower than '{slowed}' on purpose, to try the comparison itself,"
-                f" and never ranked; list '{slowed}'"
+                f"{where}.variants: '{variant}' is slowed down on purpose, to check the comparison;"
+                f" no suite may rank it. List '{slowed}' instead"
             )
     if "baseline" in entry:
         _require(entry["baseline"], entry["variants"], f"{where}.baseline", "the suite has no variant")
     scenario = scenarios[entry["scenario"]]
     if "capacity" in entry and "queries" in entry:
-        raise UsageError(f"{where}: capacity and queries are two suites; leave one of them out")
+        raise UsageError(f"{where}: a suite cannot have both capacity and queries; remove one of them")
     if ("capacity" in entry or "queries" in entry) and len(scenario.phases) != 1:
         raise UsageError(
-            f"{where}.scenario: a search for capacity takes the lowest and the highest rate and the length of a hold"
-            f" from one phase; '{scenario.name}' has {len(scenario.phases)}"
+            f"{where}.scenario: a capacity run takes lowest rate, highest rate and step duration from one phase;"
+            f" '{scenario.name}' has {len(scenario.phases)} phases"
         )
     return Suite(
         name=name,
@@ -271,7 +271,7 @@ def _questions(entry: dict[str, Any]) -> Questions:
 
 def _thousandths(value: float, where: str) -> float:
     if value * 1000 != round(value * 1000):  # k6 is given whole milliseconds, and whole requests per 1,000 s
-        raise UsageError(f"{where}: {value} is finer than a thousandth; round it")
+        raise UsageError(f"{where}: {value} has more than three decimals; round it")
     return float(value)
 
 

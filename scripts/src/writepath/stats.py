@@ -242,6 +242,8 @@ def _exact(quantile: float) -> Fraction:
 
 def _check(values: Floats, planned: int) -> None:
     if values.size > planned:
-        raise ValueError(f"{values.size} served of {planned} planned: more answers than requests")
+        raise ValueError(
+            f"{values.size} answers for {planned} scheduled requests: more answers than requests"
+        )
     if values.size and not np.isfinite(values).all():
-        raise ValueError("served values must be finite; the unserved are counted by `planned`")
+        raise ValueError("values of answered requests must be finite; the others are counted by `planned`")

@@ -134,7 +134,4 @@ def generator_faults(cpu_share_peak: float, lateness_ms_p99: float | None) -> It
     if cpu_share_peak > GENERATOR_CPU:
         yield f"{SATURATED}: {cpu_share_peak:.0%} of one core over 10 s (limit {GENERATOR_CPU:.0%})"
     if lateness_ms_p99 is not None and lateness_ms_p99 > GENERATOR_LATE_MS:
-        yield (
-            f"{LATE}: 99th percentile {lateness_ms_p99:.0f} ms behind its plan"
-            f" (limit {GENERATOR_LATE_MS:.0f} ms)"
-        )
+        yield (f"{LATE}: it sent {lateness_ms_p99:.0f} ms late at p99 (limit {GENERATOR_LATE_MS:.0f} ms)")

@@ -41,7 +41,7 @@ def load(path: Path, *, verbatim: frozenset[str] = frozenset()) -> Any:
         node = yaml.compose(text, Loader=_Loader)
     except OSError as error:
         raise UsageError(
-            f"{path.name}: cannot be read ({error.strerror}); it belongs beside the Makefile"
+            f"{path.name}: cannot be read ({error.strerror}); it must be in the directory of the Makefile"
         ) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8") from error
@@ -70,7 +70,7 @@ class _Builder:
         if node is None:
             return None
         if any(node is outer for outer in self.open):
-            raise self._error(node, "an alias stands inside of what it names")
+            raise self._error(node, "an alias is inside the value that it names")
         self.open.append(node)
         try:
             if isinstance(node, yaml.MappingNode):
@@ -87,9 +87,9 @@ class _Builder:
         for key_node, value_node in node.value:
             key = key_node.value
             if not isinstance(key, str):
-                raise self._error(key_node, "a key must be a word")
+                raise self._error(key_node, "a key must be a string")
             if key in own or (key == _MERGE and merged):
-                raise self._error(key_node, f"key '{key}' stands twice in the same place")
+                raise self._error(key_node, f"key '{key}' is defined twice")
             if key == _MERGE:
                 merged = self._merged(value_node, as_text=as_text)
             else:
@@ -101,7 +101,7 @@ class _Builder:
         merged: dict[str, Any] = {}
         for source in sources:
             if not isinstance(source, yaml.MappingNode):
-                raise self._error(source, "'<<' takes a mapping or a list of mappings")
+                raise self._error(source, "'<<' needs a mapping or a list of mappings")
             merged = self.build(source, as_text=as_text) | merged  # the earlier one wins
         return merged
 
@@ -121,7 +121,7 @@ class _Builder:
             case "float":
                 return float(text)
             case _:
-                raise self._error(node, f"tag {node.tag} is not used here")
+                raise self._error(node, f"tag {node.tag} is not supported")
 
     def _error(self, node: yaml.Node, problem: str) -> UsageError:
         return UsageError(f"{self.file}: {problem} (line {node.start_mark.line + 1})")

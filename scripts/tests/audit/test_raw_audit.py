@@ -184,7 +184,10 @@ def test_raw_files_that_contradict_run_json_are_no_pass(copy: Path) -> None:
     result.save_run(replace(run, audit=replace(run.audit, ok=run.audit.ok - 1, late=1)), copy)
     found = audit(copy)
     assert found.verdict == "UNKNOWN"
-    assert "the raw files contradict run.json: ok 4000, there 3999; late 0, there 1" in found.unread
+    assert (
+        "the raw files contradict run.json: ok 4000, in the record 3999; late 0, in the record 1"
+        in found.unread
+    )
 
 
 def test_a_run_of_the_first_schema_is_read_and_does_not_pass(copy: Path) -> None:
@@ -243,7 +246,7 @@ def test_the_exit_code_is_the_verdict_and_the_worst_run_decides(copy: Path, tmp_
     assert any(line.startswith("  absent: ") for line in said)
     (copy / FILES[2]).unlink()
     assert audit_cli.run(tmp_path, copy, said.append) == 3
-    with pytest.raises(UsageError, match="neither a run's folder"):
+    with pytest.raises(UsageError, match="not the folder of a run or of a suite run"):
         audit_cli.run(tmp_path, tmp_path, said.append)
 
 
@@ -258,7 +261,7 @@ def test_a_cell_of_a_fault_run_is_audited_from_its_own_record(copy: Path, tmp_pa
     found = recompute(folder).audit
     assert replace(found, seconds=0.0) == run.audit
     save_cell(replace(cell, requests=None), folder)
-    assert "did not get as far as its audit" in recompute(folder).audit.unread[0]
+    assert "ended before its audit" in recompute(folder).audit.unread[0]
 
 
 def test_every_cell_of_a_matrix_is_audited_and_the_worst_decides(copy: Path, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def loaded(
     taken, dropped = Ledger(records=records, success=success), plan.planned - len(records)
     result = LoadResult(
         exit_code=0 if complete else 105,
-        meaning="ended as planned" if complete else "stopped by a signal",
+        meaning="ended normally" if complete else "stopped by a signal",
         complete=complete,
         ledger=Path("ledger.csv"),
         started=len(records),

@@ -127,7 +127,9 @@ def test_a_queue_whose_depth_was_not_sampled_is_no_empty_queue(heard: list[Evide
     samples = [*host(0.5), *sampled("producer", "queue_ready", {1.0: 0.0, 2.0: 0.0})]
     found = evaluate(made(queue=True, loaded=loaded(PLAN, answers(PLAN), samples)))
     assert (found.verdict, found.backlog) == ("noise", None)
-    assert heard[0].noise_reasons == ("the queue's depth was sampled less than 3 times during the load",)
+    assert heard[0].noise_reasons == (
+        "noisy host: the queue depth was sampled fewer than 3 times during the load",
+    )
 
 
 def test_every_flaw_of_path_and_generator_is_named(heard: list[Evidence]) -> None:
@@ -140,7 +142,7 @@ def test_every_flaw_of_path_and_generator_is_named(heard: list[Evidence]) -> Non
     assert evaluate(flawed).verdict != "pass"
     assert heard[0].broken == (
         "component lost: app: ended with 137",
-        "k6: did not carry out the whole plan: stopped by a signal",
+        "k6: did not send the whole schedule: stopped by a signal",
         "2 writes are stored more than once",
     )
 
@@ -159,7 +161,7 @@ def test_what_the_host_did_beside_it_makes_it_noise(heard: list[Evidence]) -> No
     assert found.verdict == "noise"
     assert (found.noise.foreign_cpu_share, found.noise.steal_share) == (0.5, 0.25)
     words = " ".join(heard[0].noise_reasons)
-    for cause in ("stolen", "swapped", "other programs used 50%", "became slower"):
+    for cause in ("stolen", "swapped", "other programs used 50%", "a fixed CPU task took"):
         assert cause in words
 
 

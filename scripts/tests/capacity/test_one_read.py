@@ -47,7 +47,7 @@ def test_one_whole_read_without_an_offence_passes() -> None:
         (ALL[1:], 0, "1 acknowledged writes are not in the store"),
         (ALL[1:], 1, "1 acknowledged writes are still in the queue or dead-lettered"),
         ([*ALL, 7], 0, "1 writes are stored more than once"),
-        ([*ALL, 4000], 0, "1 rows are stored that were never sent"),
+        ([*ALL, 4000], 0, "1 rows are stored that no request sent"),
     ],
     ids=["lost", "stranded", "duplicated", "unexpected"],
 )

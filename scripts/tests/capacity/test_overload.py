@@ -145,7 +145,7 @@ def test_a_generator_that_was_full_late_or_stopped_is_named() -> None:
     samples = list(sampled("k6", "cpu_seconds", {float(second): second * 0.9 for second in range(100)}))
     found = evaluated(records, samples=samples, complete=False).generator_faults
     assert [words.split(":")[0] for words in found] == [
-        "did not carry out the whole plan",
+        "did not send the whole schedule",
         "was saturated",
         "was late",
     ]

@@ -17,12 +17,12 @@ def bracket(low: float | None, high: float | None, *, at_least: bool = False) ->
     [
         (bracket(1200, 1250), "1,200/s, fails at 1,250/s"),
         (bracket(1200, 1250, at_least=True), "at least 1,200/s, fails at 1,250/s"),
-        (bracket(1200, 1400), "1,200/s, fails at 1,400/s, open: not within 5 %"),
+        (bracket(1200, 1400), "1,200/s, fails at 1,400/s (inconclusive: not within 5 %)"),
         (bracket(6000, None, at_least=True), "at least 6,000/s"),
-        (bracket(1200, None), "at least 1,200/s, open above"),
-        (bracket(None, 200), "below 200/s, where holds fail"),
-        (bracket(None, None), "not found: no hold was counted"),
-        (None, "not searched"),
+        (bracket(1200, None), "at least 1,200/s (inconclusive: no failing rate)"),
+        (bracket(None, 200), "below 200/s (it failed there)"),
+        (bracket(None, None), "unknown: no step was counted"),
+        (None, "not measured"),
     ],
 )
 def test_a_bracket_says_what_is_open(found: Bracket | None, words: str) -> None:

@@ -203,7 +203,7 @@ def test_a_lie_fails_its_hold_in_words_and_the_search_goes_on(
     assert "overload" not in runtime.events
 
 
-@pytest.mark.parametrize(("quiet_again", "words"), [(True, ""), (False, "the host stays noisy")])
+@pytest.mark.parametrize(("quiet_again", "words"), [(True, ""), (False, "the host was noisy for")])
 def test_after_noise_a_quiet_host_is_waited_for_before_the_next_hold(
     quiet_again: bool,
     words: str,
@@ -244,7 +244,7 @@ def test_after_noise_a_quiet_host_is_waited_for_before_the_next_hold(
         (
             FakeRuntime(lost=("app: ended with 137",)),
             [*PREPARED, *RAMP, *STOPPED],
-            "component lost in hold 1, at 100/s: app: ended with 137",
+            "component lost in step 1, at 100/s: app: ended with 137",
             1,
         ),
         (
@@ -294,7 +294,7 @@ def test_a_promise_below_the_declared_one_is_not_searched(
     runtime = FakeRuntime()
     found = execute(spec(tmp_path, variant=less), bench(runtime))
     assert runtime.events == [*PREPARED[:5], *STOPPED]
-    assert "a 201 promises less than declared" in (found.error or "")
+    assert "a 201 guarantees less than declared" in (found.error or "")
 
 
 def test_ctrl_c_in_a_hold_saves_the_search_as_aborted_and_leaves_no_generator(

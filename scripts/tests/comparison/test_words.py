@@ -59,28 +59,28 @@ def test_less_than_three_per_cent_is_no_difference_however_sure() -> None:
 def test_less_than_the_a_a_pair_reaches_is_not_resolved() -> None:
     assert said(0.1, noise=0.05).word == "slower"
     found = said(0.1, noise=0.12)
-    assert (found.word, found.because) == ("unresolved", "no more than two runs of the same differ by 13 %")
+    assert (found.word, found.because) == ("unresolved", "not above the difference of the A/A control, 13 %")
     assert said(0.1, noise=INF).word == "unresolved"
 
 
 def test_same_needs_the_whole_interval_within_five_per_cent() -> None:
     assert said(0.02).word == "same"
     assert said(0.0, scale=30.0).word == "unresolved"
-    assert said(0.0, scale=30.0).because == "the interval holds 1"
+    assert said(0.0, scale=30.0).because == "the interval includes 1"
 
 
 def test_fewer_than_six_blocks_are_never_a_difference_and_it_says_why() -> None:
     found = said(0.5, pairs=5)
     assert found.word == "unresolved"
-    assert found.because == "the ranks of 5 can never be significant: 6 blocks are needed"
+    assert found.because == "5 blocks are too few for the rank test (6 needed)"
 
 
 def test_where_ranks_and_interval_disagree_it_is_unclear() -> None:
     one_far = np.array([0.2, 0.21, 0.19, 0.2, 0.22, 0.18, 0.2, 4.0])
     one_against = np.array([0.3, 0.31, 0.29, 0.3, 0.32, -0.01])
     for d, because in (
-        (one_far, "unclear: the ranks say so (p 0.0078), the interval does not (p 0.2)"),
-        (one_against, "unclear: the interval says so, the ranks do not (p 0.062)"),
+        (one_far, "the ranks show a difference (p 0.0078), the interval does not (p 0.2)"),
+        (one_against, "the interval shows a difference, the rank test does not (p 0.062)"),
     ):
         estimate = paired(list(np.exp(d)), [1.0] * d.size, "lower")
         (found,) = judge([Judgement(estimate=estimate, better="lower")])
@@ -94,14 +94,14 @@ def test_an_interval_that_only_just_leaves_out_one_is_no_word() -> None:
     assert (estimate.low > 1, estimate.rank_p < 0.05, 0.03 < estimate.p < 0.05) == (True, True, True)
     (found,) = judge([Judgement(estimate=estimate, better="lower")])
     assert found.word == "unresolved"
-    assert found.because.startswith("the interval only just leaves out 1")
+    assert found.because.startswith("the interval only just excludes 1")
 
 
 def test_the_correction_takes_a_word_away_and_says_so() -> None:
     alone, among = said(0.1, scale=20.0), said(0.1, scale=20.0, family=5)
     assert alone.word == "slower"
     assert among.word == "unresolved"
-    assert among.because.startswith("not after Holm's correction for 5 comparisons (p 0.0")
+    assert among.because.startswith("not significant after Holm's correction for 5 tests (p 0.0")
 
 
 @pytest.mark.parametrize(
@@ -122,15 +122,15 @@ def test_holm_of_nothing_is_nothing() -> None:
 @pytest.mark.parametrize(
     ("values", "others", "word", "because"),
     [
-        ([INF] * 3, [1.0] * 3, "slower", "not served here in 3 of 3"),
-        ([1.0] * 3, [INF] * 3, "faster", "not served in the other in 3 of 3"),
-        ([INF] * 3, [INF] * 3, "unresolved", "not served on either side"),
-        ([INF, 1.0], [1.0, INF], "unresolved", "not served here in 1, there in 1 of the pairs"),
-        ([INF, *[1.0] * 6], [1.0] * 7, "unresolved", "not served here in 1 of 7 only"),
-        ([INF, *[1.1, 1.2, 1.3, 1.4, 1.5, 1.6]], [1.0] * 7, "slower", "not served here in 1 of 7"),
+        ([INF] * 3, [1.0] * 3, "slower", "infinite here in 3 of 3 pairs"),
+        ([1.0] * 3, [INF] * 3, "faster", "infinite in the baseline in 3 of 3 pairs"),
+        ([INF] * 3, [INF] * 3, "unresolved", "infinite in both variants"),
+        ([INF, 1.0], [1.0, INF], "unresolved", "infinite here in 1 pairs, in the baseline in 1"),
+        ([INF, *[1.0] * 6], [1.0] * 7, "unresolved", "infinite here in only 1 of 7 pairs"),
+        ([INF, *[1.1, 1.2, 1.3, 1.4, 1.5, 1.6]], [1.0] * 7, "slower", "infinite here in 1 of 7 pairs"),
         ([None] * 6, [1.0] * 6, "unresolved", "no value to compare"),
-        ([1.2], [1.0], "unresolved", "one run says nothing of how far the next would lie"),
-        ([1.0] * 6, [1.0] * 6, "same", "the whole interval lies within ±5 %"),
+        ([1.2], [1.0], "unresolved", "a single run does not show how much runs vary"),
+        ([1.0] * 6, [1.0] * 6, "same", "the whole interval is within ±5 %"),
     ],
 )
 def test_hard_cases(values: list[float | None], others: list[float | None], word: str, because: str) -> None:

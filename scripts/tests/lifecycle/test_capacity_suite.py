@@ -213,7 +213,7 @@ def test_ctrl_c_keeps_what_there_is_and_names_resume(tmp_path: Path) -> None:
     said_to = io.StringIO()
     code, index, folder = run(plan(tmp_path, compared=False), FakeSearches(interrupted=3), said_to)
     assert (code, index.status, len(index.searches)) == (INTERRUPTED, "aborted", 2)
-    assert "2 of 6 are kept. RESUME=1 goes on" in said_to.getvalue()
+    assert "2 of 6 are saved. Continue with RESUME=1." in said_to.getvalue()
     name = index.blocks[0][2]
     assert load_search(folder / name / "block-01").outcome == "aborted"
 
@@ -247,21 +247,21 @@ def test_a_search_left_to_noise_is_made_again(tmp_path: Path) -> None:
 
 def test_a_search_without_an_answer_is_a_finding_and_stays(tmp_path: Path) -> None:
     run(plan(tmp_path, compared=False), FakeSearches(brackets={1: OPEN}))
-    with pytest.raises(UsageError, match=r"no suite run of 'capacity'.*missing, failed or left to noise"):
+    with pytest.raises(UsageError, match=r"no suite run of 'capacity'.*missing, failed or noisy"):
         run(plan(tmp_path, compared=False, resumed=True), FakeSearches())
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"seed": 2}, "SEED differs .* it had 1, now 2"),
+        ({"seed": 2}, "SEED differs .* was 1, is now 2"),
         ({"repetitions": 3}, "REPS differs"),
         ({"overrides": {"INSTANCES": "2"}}, "settings differs"),
         ({"slo_ms": 50.0}, "SLO_MS differs"),
         ({"hold_seconds": 30.0}, "HOLD_SECONDS differs"),
         ({"dataset": replace(dataset(), sha256="1" * 64)}, "DATASET differs"),
         ({"variants": (variant("a"),)}, "VARIANTS"),
-        ({"compared": False}, "what is in a block"),
+        ({"compared": False}, "the content of a block"),
     ],
 )
 def test_resume_refuses_what_is_not_the_same(changed: dict[str, object], words: str, tmp_path: Path) -> None:

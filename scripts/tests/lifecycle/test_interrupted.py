@@ -71,7 +71,7 @@ def test_ctrl_c_in_mid_load_leaves_no_process_and_keeps_what_was_finished(checko
         assert command.ended(MINUTES_5) == EXIT_INTERRUPTED, command.said()
         said = command.said()
     assert ended(processes)
-    assert "RESUME=1 goes on from here" in said
+    assert "Continue with RESUME=1" in said
     assert_first_run_is_kept(checkout)
 
 

@@ -37,7 +37,7 @@ def test_counters_around_the_load_decide_whether_it_was_noise(
     assert run.host is not None
     assert (run.host.throttled_share, run.host.swapped_pages) == (0.0, fakes.TOO_MUCH)
     assert (run.verdict.status, run.verdict.noise, finished.exit_code) == ("unknown", True, 3)
-    assert "the host swapped" in run.verdict.reasons[0]
+    assert "pages swapped during the load" in run.verdict.reasons[0]
 
 
 def test_a_raw_run_verifies_and_one_changed_digit_is_named(
@@ -52,5 +52,5 @@ def test_a_raw_run_verifies_and_one_changed_digit_is_named(
     result.save_run(replace(run, planned_latency_ms=latency), folder)
     (found,) = verify.raw(tmp_path, folder)
     assert found.startswith(
-        f"{folder.relative_to(tmp_path)}/run.json: planned_latency_ms.max: {latency.max}, derived"
+        f"{folder.relative_to(tmp_path)}/run.json: planned_latency_ms.max: {latency.max}, recomputed"
     )

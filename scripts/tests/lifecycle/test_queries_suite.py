@@ -212,7 +212,7 @@ def test_a_reading_without_a_capacity_is_no_failure_and_no_success(tmp_path: Pat
 @pytest.mark.parametrize(
     ("flaw", "words"),
     [
-        ({"writes_found": 2999}, "WRONG  40/s, fails at 41/s; 0 holds; 2,999 of 3,000 writes found"),
+        ({"writes_found": 2999}, "WRONG  40/s, fails at 41/s; 0 load steps; 2,999 of 3,000 writes found"),
         ({"wrong_answers": 2}, "3,000 of 3,000 writes found, 2 wrong totals"),
     ],
 )
@@ -230,7 +230,7 @@ def test_ctrl_c_keeps_what_there_is_and_resume_makes_the_rest(tmp_path: Path) ->
     said_to = io.StringIO()
     code, before, folder = run(plan(tmp_path), FakeReadings(failing=(1,), interrupted=4), said_to)
     assert (code, before.status, len(before.reads)) == (INTERRUPTED, "aborted", 3)
-    assert "3 of 8 are kept. RESUME=1 goes on" in said_to.getvalue()
+    assert "3 of 8 are saved. Continue with RESUME=1." in said_to.getvalue()
     order = [name for block in before.blocks for name in block]
     assert load_read(folder / order[3] / "block-01").outcome == "aborted"
     fake = FakeReadings()
@@ -256,7 +256,7 @@ def test_where_noise_left_only_searches_beside_writes_they_alone_are_made_again(
     noisy = {2: replace(RIGHT, noise=("3% stolen",))}
     code, before, folder = run(plan(tmp_path), FakeReadings(beside=noisy), said_to)
     assert code == 3
-    assert "3,000 of 3,000 writes found, in noise" in said_to.getvalue()
+    assert "3,000 of 3,000 writes found, noisy host" in said_to.getvalue()
     spoilt = folder / before.reads[1].folder
     for name in ("alone", "beside", "beside-writes", "alone-noise-1", "logs", "hold-01"):
         (spoilt / name).mkdir()
@@ -288,22 +288,20 @@ def test_a_reading_of_which_noise_left_a_hold_too_is_made_again_whole(tmp_path: 
 
 def test_nothing_is_resumed_where_nothing_is_left(tmp_path: Path) -> None:
     run(plan(tmp_path), FakeReadings())
-    with pytest.raises(
-        UsageError, match=r"no suite run of 'search'.*a reading missing, failed or left to noise"
-    ):
+    with pytest.raises(UsageError, match=r"no suite run of 'search'.*a missing, failed or noisy search run"):
         run(plan(tmp_path, resumed=True), FakeReadings())
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"documents": 2000}, "DOCS differs .* it had 1000, now 2000"),
+        ({"documents": 2000}, "DOCS differs .* was 1000, is now 2000"),
         ({"rounds": 3}, "ROUNDS differs"),
         ({"keywords": ("감동",)}, "keywords in suites.yaml differs"),
         ({"slo_ms": 50.0}, "SLO_MS differs"),
         ({"dataset": generate(2, 50)}, "DATASET differs"),
         ({"seed": 2}, "SEED differs"),
-        ({"compared": False}, "what is in a block"),
+        ({"compared": False}, "the content of a block"),
     ],
 )
 def test_resume_refuses_what_is_not_the_same(changed: dict[str, object], words: str, tmp_path: Path) -> None:

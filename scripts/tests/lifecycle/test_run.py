@@ -172,8 +172,8 @@ def test_every_lie_after_the_answer_is_named_and_the_raw_files_say_the_same(
     ("runtime", "words"),
     [
         (FakeRuntime(stuck="kill"), "app does not die"),
-        (FakeRuntime(stuck="ready"), "app did not serve again within"),
-        (FakeRuntime(lies=[Lies(cut_again=True)]), "it was cut"),
+        (FakeRuntime(stuck="ready"), "app was not ready"),
+        (FakeRuntime(lies=[Lies(cut_again=True)]), "ends in the middle of a line"),
     ],
     ids=["kill", "ready", "read"],
 )

@@ -188,7 +188,7 @@ def test_resume_keeps_an_invalid_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"seed": 2}, "SEED differs .* it had 1, now 2"),
+        ({"seed": 2}, "SEED differs .* was 1, is now 2"),
         ({"repetitions": 2}, "REPS differs"),
         ({"overrides": {"INSTANCES": "2"}}, "settings differs"),
         ({"code": Code(commit="1" * 40, dirty=False)}, "the version of Writepath differs"),

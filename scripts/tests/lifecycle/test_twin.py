@@ -78,7 +78,7 @@ def test_the_twin_is_run_indexed_and_counted_in_a_folder_of_its_own(tmp_path: Pa
     assert [entry.folder for entry in twins] == ["a@again/short/rep-01", "a@again/short/rep-02"]
     for entry in twins:
         assert result.load_run(tmp_path / "results" / "latest" / entry.folder).again
-    assert "2 variants and a again x 2" in said
+    assert "2 variants and the A/A control of a x 2" in said
     assert "run 6/6" in said
 
 
@@ -107,7 +107,7 @@ def test_resume_makes_the_twins_that_are_missing_and_no_run_twice(tmp_path: Path
 
 def test_resume_refuses_another_baseline(tmp_path: Path) -> None:
     run(plan(tmp_path, "a", "b"), interrupted_at_start(1))
-    with pytest.raises(UsageError, match=r"the suite's baseline in suites.yaml differs .* it had a, now b"):
+    with pytest.raises(UsageError, match=r"the suite's baseline in suites.yaml differs .* was a, is now b"):
         run(plan(tmp_path, "a", "b", baseline="b", resumed=True), FakeRuntime())
 
 
@@ -115,9 +115,9 @@ def test_the_next_suite_is_told_what_the_last_a_a_pair_can_tell(tmp_path: Path) 
     _, index, said = run(plan(tmp_path, "a"), FakeRuntime())
     assert power.UNKNOWN in said
     _, _, said = run(plan(tmp_path, "a", "b"), interrupted_at_start(1))
-    assert "with 2 blocks of 0.3 s you can see a difference of" in said
-    assert f"from the A/A pair of a, 2 blocks of short, {index.stamp}" in said
-    assert "with fewer than 6 blocks nothing is called faster or slower" in said
+    assert "smallest detectable difference with 2 blocks of 0.3 s on this host:" in said
+    assert f"from the A/A control of a, 2 blocks of short, {index.stamp}" in said
+    assert "with fewer than 6 blocks no variant is called faster or slower" in said
 
 
 def test_the_statement_is_the_arithmetic_of_what_is_kept(tmp_path: Path) -> None:
@@ -129,7 +129,9 @@ def test_the_statement_is_the_arithmetic_of_what_is_kept(tmp_path: Path) -> None
     kept["pairs"][0]["spreads"] = {"p95": 0.05}
     (state / power.FILE).write_text(json.dumps(kept), encoding="utf-8")
     said = power.statement(state, host, replace(index, repetitions=10))
-    assert said.startswith("with 10 blocks of 0.3 s you can see a difference of 5.7 % in p95 here")
+    assert said.startswith(
+        "smallest detectable difference with 10 blocks of 0.3 s on this host: 5.7 % in p95"
+    )
     assert "nothing is called" not in said
     assert power.statement(state, replace(host, cores=host.cores + 1), index) == power.UNKNOWN
     assert power.statement(state, host, replace(index, runtime="docker")) == power.UNKNOWN

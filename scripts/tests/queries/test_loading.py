@@ -67,13 +67,13 @@ def test_what_has_been_loaded_and_how_long_the_rest_takes_is_shown(monkeypatch: 
     [
         (Lies(lose=frozenset({3})), f"1 missing ({DOCUMENTS.post_id(3)})"),
         (Lies(lose=frozenset(range(5))), "5 missing"),
-        (Lies(twice=frozenset({7})), f"1 twice there ({DOCUMENTS.post_id(7)})"),
-        (Lies(spoil=frozenset({2})), f"1 of other content ({DOCUMENTS.post_id(2)})"),
+        (Lies(twice=frozenset({7})), f"1 stored twice ({DOCUMENTS.post_id(7)})"),
+        (Lies(spoil=frozenset({2})), f"1 with different content ({DOCUMENTS.post_id(2)})"),
         (Lies(invent=(FOREIGN,)), f"1 foreign ({FOREIGN['id']})"),
-        (Lies(invent=(BEYOND,)), f"1 of no post ({BEYOND['id']})"),
+        (Lies(invent=(BEYOND,)), f"1 unknown ({BEYOND['id']})"),
         (Lies(lose=frozenset({1}), twice=frozenset({2})), "1 missing"),
-        (Lies(uncounted=1), "/inspector/load took 24 of 25 posts"),
-        (Lies(sizes_off=-1), "/inspector/sizes counts 24 documents, 25 are stored"),
+        (Lies(uncounted=1), "/inspector/load accepted 24 of 25 posts"),
+        (Lies(sizes_off=-1), "/inspector/sizes counts 24 documents of 25 stored"),
     ],
 )
 def test_a_store_that_does_not_hold_what_was_loaded_is_not_searched(lies: Lies, words: str) -> None:

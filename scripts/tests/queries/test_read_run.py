@@ -139,7 +139,10 @@ def reading(tmp_path: Path, lies: Lies) -> tuple[Read, Runtime]:
 
 @pytest.mark.parametrize(
     ("digest", "words"),
-    [(None, "its speed would be that of another search"), ("f" * 64, "the store holds other posts now")],
+    [
+        (None, "its response time would be that of a different search"),
+        ("f" * 64, "the store has different posts now"),
+    ],
 )
 def test_searches_beside_writes_that_cannot_be_made_again_leave_the_reading_as_it_was(
     tmp_path: Path, digest: str | None, words: str
@@ -158,7 +161,7 @@ def test_searches_beside_writes_that_cannot_be_made_again_leave_the_reading_as_i
     set_aside(spec.folder)
     save_read(found, spec.folder)
     assert beside_again(found, spec, bench) == found == load_read(spec.folder)
-    assert "searches beside writes were not made again" in said.getvalue()
+    assert "searches with writes were not rerun" in said.getvalue()
     assert words in said.getvalue()
     assert runtime.events == ["logs", "stop"]
 
@@ -166,7 +169,7 @@ def test_searches_beside_writes_that_cannot_be_made_again_leave_the_reading_as_i
 def test_a_total_that_is_not_the_oracles_ends_the_reading_before_any_round(tmp_path: Path) -> None:
     read, runtime = reading(tmp_path, Lies(miscount=1))
     assert read.outcome == "failed"
-    assert "its speed would be that of another search" in (read.error or "")
+    assert "its response time would be that of a different search" in (read.error or "")
     assert read.loading is not None
     assert (read.search_index, read.mode, read.rounds, read.holds) == ("none", "substring", (), ())
     assert runtime.events == ["logs", "stop"]
@@ -175,7 +178,7 @@ def test_a_total_that_is_not_the_oracles_ends_the_reading_before_any_round(tmp_p
 def test_posts_in_a_wrong_order_end_the_reading_and_its_rounds_are_kept(tmp_path: Path) -> None:
     read, runtime = reading(tmp_path, Lies(oldest_first=True))
     assert read.outcome == "failed"
-    assert "searches found other posts than hold the keyword" in (read.error or "")
+    assert "searches found the wrong posts" in (read.error or "")
     assert len(read.rounds) == 2 * 2 * 2
     assert [one.explained for one in read.hits] == [False, False]
     assert read.holds == ()
@@ -191,7 +194,7 @@ def test_a_bulk_load_that_loses_a_post_is_not_searched(tmp_path: Path) -> None:
 def test_a_store_that_does_not_say_how_it_searches_is_not_searched(tmp_path: Path) -> None:
     read, _ = reading(tmp_path, Lies(search_index=None))
     assert (read.outcome, read.search_index) == ("failed", "unknown")
-    assert "does not say which search index" in (read.error or "")
+    assert "does not name the search index" in (read.error or "")
 
 
 @pytest.mark.parametrize(("index", "mode"), [("words", "native"), ("bigrams", "substring")])

@@ -114,7 +114,7 @@ def test_a_block_without_a_run_that_counts_makes_no_pair(
     compared.runs = [s for s in compared.runs if (s.variant, s.repetition) != ("slow", 1)] + [bad]
     found = line(built(compared)["comparison"], "SLOW", "median")
     assert found[3:5] == ["5", "not resolved"]
-    assert found[-1] == "the ranks of 5 can never be significant: 6 blocks are needed"
+    assert found[-1] == "5 blocks are too few for the rank test (6 needed)"
 
 
 def test_a_variant_that_serves_nothing_is_slower_without_a_ratio_to_name(

@@ -94,7 +94,7 @@ def test_a_changed_figure_is_named_with_both_values_even_where_the_digests_were_
     manifest.write(copied / publish.PUBLISHED / "smoke")
     (found,) = [problem for problem in verify.runs(copied) if f": {figure}: " in problem]
     assert found.startswith(f"{RUN}/run.json: {figure}: ")
-    assert ", derived " in found
+    assert ", recomputed " in found
     assert said(copied)[0] == 1
 
 

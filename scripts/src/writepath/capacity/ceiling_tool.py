@@ -88,11 +88,11 @@ def run(
             tool.end_feed()
         code = tool.wait(bound_s)
     except (TimeoutError, OSError) as error:
-        raise LoadError(f"{name}: {error}. It said at the end:\n{tool.log_tail()}") from error
+        raise LoadError(f"{name}: {error}. Its output ends with:\n{tool.log_tail()}") from error
     finally:
         tool.stop()
     if code != 0:
-        raise LoadError(f"{name}: ended with {code}. It said at the end:\n{tool.log_tail()}")
+        raise LoadError(f"{name}: ended with exit code {code}. Its output ends with:\n{tool.log_tail()}")
     return log.read_text(encoding="utf-8", errors="replace")
 
 
@@ -100,9 +100,7 @@ def best(measured: Sequence[Measured]) -> Measured:
     """A limit is what the best number of clients reaches; LoadError where none wrote anything in its time."""
     found = max(measured, key=lambda each: each.writes_per_s)
     if found.writes_per_s <= 0:
-        raise LoadError(
-            f"{found.raw_file}: nothing was written in the time that counts; the host is too busy"
-        )
+        raise LoadError(f"{found.raw_file}: nothing was written after the warm-up; the host is too busy")
     return found
 
 

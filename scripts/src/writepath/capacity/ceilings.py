@@ -56,7 +56,7 @@ def run(
 ) -> Ceilings:
     """All of one block; ceilings.json and what each tool said are in the folder then. only: these services.
 
-    A store whose tool is not to be had here, or found it failing, has no figure but a reason.
+    A store whose tool is missing here or fails has a reason instead of a figure.
     """
     folder.mkdir(parents=True, exist_ok=True)
     started_at = moment(datetime.now(UTC).timestamp())
@@ -67,7 +67,7 @@ def run(
     missing: dict[str, str] = {}
     versions: dict[str, str] = {}
     for store, variant in variants.items():
-        bench.progress.say(f"ceiling of {store.service}, by its own tool")
+        bench.progress.say(f"ceiling of {store.service}: running its own tool")
         try:
             found += _one(store, variant, folder, bench, overrides, spans or Spans())
         except (SetupError, LoadError) as error:
@@ -104,5 +104,5 @@ def _await(stack: Stack, service: str) -> None:
     deadline = time.monotonic() + _READY_SECONDS
     while not stack.is_ready(service):
         if time.monotonic() > deadline:
-            raise StartError(f"{service}: does not serve {_READY_SECONDS:.0f} s after its start")
+            raise StartError(f"{service}: not ready {_READY_SECONDS:.0f} s after its start")
         time.sleep(_PAUSE_SECONDS)

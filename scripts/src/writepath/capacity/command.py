@@ -19,32 +19,32 @@ if TYPE_CHECKING:
     from writepath.suite.suite_run import SuitePlan
 
 LONGEST_SLO_MS = 15_000  # k6 gives up then
-SHORTEST_HOLD_SECONDS = 5  # 1,000 requests for a p99, at 200 a second
+SHORTEST_HOLD_SECONDS = 5  # 1,000 requests for a p99, at 200/s
 LONGEST_HOLD_SECONDS = 3600
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The goal of a search, and how long a rate is held."""
+    """The goal of a capacity run, and how long a load step lasts."""
 
     slo_ms: float
     hold_seconds: float
 
 
 def asked(options: Options, suite: Suite) -> Asked | None:
-    """None where the suite searches for no capacity; UsageError where the words then say otherwise."""
+    """None for a load suite; UsageError if the user gave options that it does not have."""
     goal = suite.capacity or suite.queries
     if goal is None:
         for name in SEARCH:
             if (value := options.text(name)) is not None:
                 raise UsageError(
-                    f"{name}={value}: suite '{suite.name}' searches for no capacity and has no use for it;"
-                    f" leave it out, or: make {options.command} SUITE=capacity {name}={value}"
+                    f"{name}={value}: applies only to capacity and search suites; '{suite.name}' is a load suite."
+                    f" Omit it, or run: make {options.command} SUITE=capacity {name}={value}"
                 )
         return None
     if (value := options.text(RERUNS)) is not None:
         raise UsageError(
-            f"{RERUNS}={value}: suite '{suite.name}' asks a step that noise spoilt again by itself; leave it out"
+            f"{RERUNS}={value}: applies only to load suites; '{suite.name}' retries noisy steps by itself. Omit it"
         )
     slo_ms = options.whole("SLO_MS", None, low=1, high=LONGEST_SLO_MS)
     seconds = options.whole("HOLD_SECONDS", None, low=SHORTEST_HOLD_SECONDS, high=LONGEST_HOLD_SECONDS)

@@ -34,7 +34,7 @@ _TIMEOUT_S = 30.0
 
 
 def measure(target: Target) -> list[Ceiling]:
-    """Single documents over 16 and 64 connections, bulks over 1, 2 and 4; the best of each."""
+    """Single documents over 16 and 64 connections, bulk requests over 1, 2 and 4; the best of each."""
     return [
         _ceiling(target, "elasticsearch-single", (16, 64), 1),
         _ceiling(target, "elasticsearch-bulk", (1, 2, 4), BATCH),
@@ -43,11 +43,11 @@ def measure(target: Target) -> list[Ceiling]:
 
 def _ceiling(target: Target, name: str, clients: tuple[int, ...], documents: int) -> Ceiling:
     best = ceiling_tool.best([_at(target, name, count, documents) for count in clients])
-    each = "one document a request" if documents == 1 else f"{documents} documents a bulk"
+    each = "one document per request" if documents == 1 else f"{documents} documents per bulk request"
     return Ceiling(
         name=name,
         store="elasticsearch",
-        tool="k6, straight to the node",
+        tool="k6, directly to the node",
         what=f"{each}, one shard, translog flushed before the answer",
         clients=best.clients,
         seconds=target.spans.seconds,
@@ -91,9 +91,11 @@ def _make_index(address: str, mapping: Path) -> None:
             client.delete(f"/{_INDEX}", params={"ignore_unavailable": "true"})
             made = client.put(f"/{_INDEX}", json=body)
         except httpx.HTTPError as error:
-            raise LoadError(f"Elasticsearch made no index: {type(error).__name__}: {error}") from error
+            raise LoadError(
+                f"Elasticsearch did not create an index: {type(error).__name__}: {error}"
+            ) from error
     if made.is_error:
-        raise LoadError(f"Elasticsearch made no index: {made.status_code}: {made.text[:300]}")
+        raise LoadError(f"Elasticsearch did not create an index: {made.status_code}: {made.text[:300]}")
 
 
 def parse(summary: Path, clients: int, seconds: float) -> Measured:
@@ -105,7 +107,7 @@ def parse(summary: Path, clients: int, seconds: float) -> Measured:
         raise LoadError(f"{summary.name}: k6 left no counts ({type(error).__name__}: {error})") from error
     if refused:
         raise LoadError(
-            f"{summary.name}: {refused:.0f} requests refused; a limit counts only what the store keeps"
+            f"{summary.name}: {refused:.0f} requests were refused; a ceiling counts only what the store keeps"
         )
     return Measured(
         clients=clients,

@@ -82,7 +82,7 @@ def hold(step: Step, number: int, rig: Rig) -> Hold:
     counted = step.kind != "ramp"
     before = bench.cage.measure() if counted else None
     started_at = time.time()
-    phase(f"hold {number}, {step.rate_per_s:,g}/s")
+    phase(f"step {number}, {step.rate_per_s:,g}/s")
     loaded = load(rig, plan_of(step, rig.spec.slo_ms), place)
     made = Made(
         step=step,
@@ -105,7 +105,7 @@ def hold(step: Step, number: int, rig: Rig) -> Hold:
 def _wrong_answers(loaded: Loaded) -> tuple[str, ...]:
     """Of searches: no rate excuses one. A write's wrong answers are found by its audit."""
     wrong = int((loaded.taken.records["error_code"] == WRONG_TOTAL).sum())
-    return (f"{wrong:,} searches were answered with a wrong total",) if wrong else ()
+    return (f"{wrong:,} searches returned a wrong total",) if wrong else ()
 
 
 def plan_of(step: Step, slo_ms: float) -> ArrivalPlan:
@@ -225,7 +225,7 @@ def _noise_reasons(made: Made, foreign: float | None, depth: Backlog | None) -> 
     if made.before is not None and made.after is not None:
         yield from withheld.slower(made.before, made.after)
     if made.queue and depth is None:
-        yield f"the queue's depth was sampled less than {LEAST_SAMPLES} times during the load"
+        yield f"noisy host: the queue depth was sampled fewer than {LEAST_SAMPLES} times during the load"
 
 
 def _noise(made: Made, foreign: float | None) -> Noise:

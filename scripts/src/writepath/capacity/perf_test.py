@@ -17,7 +17,7 @@ _PRODUCERS = (1, 4)
 _SECOND = re.compile(
     r"time ([0-9.]+) s, sent: .*?confirmed: ([0-9]+) msg/s, nacked: ([0-9]+) msg/s, received: ([0-9]+) msg/s"
 )
-_ALIKE = "persistent messages of our size to a quorum queue"
+_ALIKE = "persistent messages of the size of a post, one quorum queue"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ def measure(target: Target) -> list[Ceiling]:
     rates = [_with(target, producers) for producers in _PRODUCERS]
     published = ceiling_tool.best([each.published for each in rates])
     consumed = ceiling_tool.best([each.consumed for each in rates])
-    confirmed = f"published and confirmed: {_ALIKE}, window {_WINDOW}, one consumer beside"
+    confirmed = f"published and confirmed: {_ALIKE}, window {_WINDOW}, with one consumer"
     return [
         _ceiling(target, "rabbitmq-perf-test", confirmed, published),
         _ceiling(target, "rabbitmq-perf-test-consumed", f"consumed and acknowledged: {_ALIKE}", consumed),
@@ -75,13 +75,15 @@ def parse(said: str, raw_file: str, producers: int, warm_up_s: float) -> Rates:
     ends, confirmed, received = [0.0], [0.0], [0.0]
     for second in _SECOND.finditer(said):
         if int(second[3]):
-            raise LoadError(f"{raw_file}: the broker refused messages; a limit counts only what it keeps")
+            raise LoadError(f"{raw_file}: the broker refused messages; a ceiling counts only what it keeps")
         ends.append(float(second[1]))
         confirmed.append(float(second[2]))
         received.append(float(second[4]))
     counted = [at for at in range(1, len(ends)) if ends[at - 1] >= warm_up_s]
     if not counted:
-        raise LoadError(f"{raw_file}: PerfTest told no second after its warm-up; it ends with: {said[-300:]}")
+        raise LoadError(
+            f"{raw_file}: PerfTest printed no second after its warm-up; its output ends with: {said[-300:]}"
+        )
     lengths = [ends[at] - ends[at - 1] for at in counted]
 
     def mean(rates: list[float]) -> Measured:

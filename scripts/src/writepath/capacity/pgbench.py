@@ -46,12 +46,12 @@ def measure(target: Target) -> list[Ceiling]:
 def _ceiling(target: Target, name: str, script: str, clients: tuple[int, ...], rows: int) -> Ceiling:
     said = {count: _at(target, f"{name}-{count}", script, count) for count in clients}
     best = ceiling_tool.best([parse(text, f"{name}-{n}.txt", n, rows) for n, text in said.items()])
-    each = "one row" if rows == 1 else f"{rows} rows in one statement"
+    each = "one row" if rows == 1 else f"one statement with {rows} rows"
     return Ceiling(
         name=name,
         store="postgres",
         tool=f"pgbench {version(said[best.clients])}",
-        what=f"{each} a transaction, prepared, committed with the variants' own settings",
+        what=f"{each} per transaction, prepared, committed with the settings of the variants",
         clients=best.clients,
         seconds=target.spans.seconds,
         writes_per_s=best.writes_per_s,
@@ -98,9 +98,9 @@ def parse(said: str, raw_file: str, clients: int, rows: int) -> Measured:
     if _NOTHING.search(said):  # its time went by while it connected
         return Measured(clients=clients, writes_per_s=0.0, latency_ms_mean=None, raw_file=raw_file)
     if tps is None or latency is None:
-        raise LoadError(f"{raw_file}: pgbench says no tps; it ends with: {said[-300:]}")
+        raise LoadError(f"{raw_file}: pgbench printed no tps; its output ends with: {said[-300:]}")
     if failed is not None and failed[1] != "0":
-        raise LoadError(f"{raw_file}: {failed[1]} transactions failed; a limit counts only what was stored")
+        raise LoadError(f"{raw_file}: {failed[1]} transactions failed; a ceiling counts only what was stored")
     return Measured(
         clients=clients,
         writes_per_s=float(tps[1]) * rows,

@@ -25,7 +25,7 @@ SAME = (
     ("dataset", "DATASET"),
     ("variants", "VARIANTS, or their definition in variants.yaml"),
     ("baseline", "the suite's baseline in suites.yaml"),
-    ("blocks", "what is in a block (`bench` leaves out twin and tools)"),
+    ("blocks", "the content of a block (`bench` has no A/A control and no ceilings)"),
 )  # not the code: each search says which version made it
 
 
@@ -33,7 +33,7 @@ def newest(wanted: CapacitySuite, results: Path) -> tuple[CapacitySuite, Path]:
     """Its index without the searches that did not finish, and its folder; UsageError says what differs."""
     paths = (results / wanted.suite).glob(f"*/{CAPACITY_FILE}")
     return unfinished(
-        wanted, paths, load_suite, _left, same=SAME, what="a search missing, failed or left to noise"
+        wanted, paths, load_suite, _left, same=SAME, what="a missing, failed or noisy capacity run"
     )
 
 

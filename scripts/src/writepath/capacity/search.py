@@ -75,11 +75,11 @@ class Searcher:
     def told(self, step: Step, hold: Hold) -> None:
         """Reads verdict, burst and generator_bound of the hold that was made for the step."""
         if step != self._step or self._ended is not None:
-            raise ValueError(f"{step} was not asked for; {self.next()} was")
+            raise ValueError(f"unexpected step {step}; expected {self.next()}")
         if hold.verdict == "noise":
             self._noise += 1
             if self._noise > MOST_REPEATS:
-                self._end(f"noise {self._noise} times running at {step.rate_per_s:,g}/s")
+                self._end(f"noisy host {self._noise} times in a row at {step.rate_per_s:,g}/s")
             return
         self._noise = 0
         passed = hold.verdict == "pass"
@@ -126,7 +126,7 @@ class Searcher:
         edges = self._burst if self._for_burst else self._sustained
         rate_per_s = edges.next()
         if self._holds >= MOST_HOLDS:
-            self._end("" if rate_per_s is None else f"{MOST_HOLDS} holds were made")
+            self._end("" if rate_per_s is None else f"stopped after {MOST_HOLDS} load steps")
         elif rate_per_s is not None:
             kind: HoldKind = "confirm" if rate_per_s == edges.last_pass else "search"
             seconds = seconds_at(rate_per_s, self._hold_seconds)

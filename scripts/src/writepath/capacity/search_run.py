@@ -121,8 +121,8 @@ def require_promise(durability: Durability, variant: Variant) -> None:
     """StartError where a 201 promises less than the variant declares."""
     if durability.level > variant.level:
         raise StartError(
-            f"a 201 promises less than declared: level {durability.level}, not {variant.level};"
-            " its capacity would be that of another path"
+            f"a 201 guarantees less than declared: level {durability.level}, not {variant.level};"
+            " the capacity would be that of a different path"
         )
 
 
@@ -136,18 +136,18 @@ def make_holds(searcher: Searcher, rig: Rig, holds: list[Hold], save: Callable[[
         holds.append(made)
         save()
         _say(progress, made)
-        require_whole(rig, f"in hold {number}, at {step.rate_per_s:,g}/s")
+        require_whole(rig, f"in step {number}, at {step.rate_per_s:,g}/s")
         if made.verdict == "noise" and searcher.next() is not None:
             wait_for_quiet(rig)
     if not answers(searcher.sustained()):
-        progress.say(f"  no answer: {searcher.ended}")
+        progress.say(f"  inconclusive: {searcher.ended}")
 
 
 def wait_for_quiet(rig: Rig) -> None:
     """Before a step is made again; on a host that stays noisy it is, all the same."""
     progress = rig.bench.progress
     if not quiet.wait(rig.bench.cage.folder, progress):
-        progress.say(f"  the host stays noisy, {quiet.LONGEST_S:.0f} s long")
+        progress.say(f"  the host was noisy for {quiet.LONGEST_S:.0f} s; continuing")
 
 
 def _overload(state: Draft, rig: Rig) -> None:
@@ -155,7 +155,7 @@ def _overload(state: Draft, rig: Rig) -> None:
     capacity = state.searcher.sustained().last_pass_per_s
     if capacity is not None:
         state.overload = overloading.overload(capacity, rig)
-        require_whole(rig, f"in the overload, at up to twice {capacity:,.0f}/s")
+        require_whole(rig, f"during the overload, at up to twice {capacity:,.0f}/s")
 
 
 def require_whole(rig: Rig, when: str) -> None:
@@ -166,8 +166,9 @@ def require_whole(rig: Rig, when: str) -> None:
 
 def _say(progress: Progress, made: Hold) -> None:
     p99 = made.planned_latency_ms.p99
-    word = made.verdict + (" (burst)" if made.burst and made.verdict != "pass" else "")
+    word = {"noise": "noisy host"}.get(made.verdict, made.verdict)
+    word += " (burst)" if made.burst and made.verdict != "pass" else ""
     line = (
-        f"hold {made.number}, {made.rate_per_s:,g}/s: {word}, p99 {'-' if p99 is None else f'{p99:.0f} ms'}"
+        f"step {made.number}, {made.rate_per_s:,g}/s: {word}, p99 {'-' if p99 is None else f'{p99:.0f} ms'}"
     )
     progress.say("  " + "; ".join((line, *made.reasons)))

@@ -167,8 +167,8 @@ def _say_what(suite: _Suite) -> None:
     rates = plan.suite.scenario.phases[0]
     suite.progress.say(
         f"suite {plan.suite.name}: {len(plan.variants)} variants x {plan.repetitions} blocks, seed {plan.seed},"
-        f" p99 <= {plan.slo_ms:g} ms, holds of {plan.hold_seconds:g} s,"
-        f" {rates.from_per_s:g} to {rates.to_per_s:g} a second,"
+        f" p99 <= {plan.slo_ms:g} ms, load steps of {plan.hold_seconds:g} s,"
+        f" {rates.from_per_s:g} to {rates.to_per_s:g}/s,"
         f" in {suite.folder.relative_to(plan.root)}"
     )
 

@@ -42,10 +42,10 @@ class Judged:
 
 
 def judge(waiting: Sequence[Judgement]) -> tuple[Judged, ...]:
-    """One word each; the correction (Holm) runs over all of them, so give all that are read beside each other.
+    """One word each; the correction (Holm) runs over all of them, so give all comparisons of one table.
 
     faster or slower: the corrected t-test and the rank check both say so, and the effect is more than the A/A pair's
-    and 3 %. same: the whole 95 % interval lies within ±5 %. Else nothing is resolved.
+    and 3 %. same: the whole 95 % interval is within ±5 %. Else nothing is resolved.
     """
     adjusted = holm([one.estimate.p for one in waiting])
     return tuple(_judged(one, p, len(waiting)) for one, p in zip(waiting, adjusted, strict=True))
@@ -72,28 +72,34 @@ def _word(one: Judgement, adjusted_p: float, family: int) -> tuple[Word, str]:
     if estimate.worse or estimate.better:
         return _of_unserved(estimate)
     if estimate.ratio is None:
-        return "unresolved", "not served on either side" if estimate.compared else "no value to compare"
+        return (
+            "unresolved",
+            "infinite in both variants" if estimate.compared else "no value to compare",
+        )
     if estimate.low is None or estimate.high is None:
-        return "unresolved", "one run says nothing of how far the next would lie"
+        return "unresolved", "a single run does not show how much runs vary"
     effect, threshold = abs(math.log(estimate.ratio)), max(LEAST, one.noise or 0.0)
     by_t, by_rank = adjusted_p < SAYS, estimate.rank_p < ALPHA
     if by_t and by_rank and effect > threshold:
         slower = (estimate.ratio > 1) == (one.better == "lower")
-        return ("slower" if slower else "faster"), "interval, ranks and size agree"
+        return ("slower" if slower else "faster"), "interval, rank test and effect size agree"
     if max(abs(math.log(estimate.low)), abs(math.log(estimate.high))) <= SAME:
-        return "same", f"the whole interval lies within ±{SAME_PERCENT:.0f} %"
+        return "same", f"the whole interval is within ±{SAME_PERCENT:.0f} %"
     return "unresolved", _why_not(estimate, (by_t, by_rank), (effect, threshold), (adjusted_p, family))
 
 
 def _of_unserved(estimate: Estimate) -> tuple[Word, str]:
     """An infinite percentile has no ratio; in every pair, or by rank, it is a difference all the same."""
     if estimate.worse and estimate.better:
-        return "unresolved", f"not served here in {estimate.worse}, there in {estimate.better} of the pairs"
+        return (
+            "unresolved",
+            f"infinite here in {estimate.worse} pairs, in the baseline in {estimate.better}",
+        )
     word: Word = "slower" if estimate.worse else "faster"
-    count, where = (estimate.worse, "here") if estimate.worse else (estimate.better, "in the other")
+    count, where = (estimate.worse, "here") if estimate.worse else (estimate.better, "in the baseline")
     if count == estimate.compared or estimate.rank_p < ALPHA:
-        return word, f"not served {where} in {count} of {estimate.compared}"
-    return "unresolved", f"not served {where} in {count} of {estimate.compared} only"
+        return word, f"infinite {where} in {count} of {estimate.compared} pairs"
+    return "unresolved", f"infinite {where} in only {count} of {estimate.compared} pairs"
 
 
 def _why_not(
@@ -101,26 +107,24 @@ def _why_not(
 ) -> str:
     (by_t, by_rank), (effect, threshold) = said, size
     if by_t and not estimate.enough_for_ranks:
-        return f"the ranks of {estimate.pairs} can never be significant: {FEWEST_PAIRS} blocks are needed"
+        return f"{estimate.pairs} blocks are too few for the rank test ({FEWEST_PAIRS} needed)"
     if by_t and not by_rank:
-        return f"unclear: the interval says so, the ranks do not (p {estimate.rank_p:.2g})"
+        return f"the interval shows a difference, the rank test does not (p {estimate.rank_p:.2g})"
     if by_t and effect <= threshold:
-        source = "two runs of the same differ by" if threshold > LEAST else "counts for anything:"
-        return f"no more than {source} {percent(threshold):.2g} %"
+        source = "difference of the A/A control" if threshold > LEAST else "smallest difference that counts"
+        return f"not above the {source}, {percent(threshold):.2g} %"
     return _uncertain(estimate, corrected, by_rank=by_rank)
 
 
 def _uncertain(estimate: Estimate, corrected: tuple[float, int], *, by_rank: bool) -> str:
     adjusted_p, family = corrected
     if estimate.p < SAYS:
-        return f"not after Holm's correction for {family} comparisons (p {estimate.p:.2g}, then {adjusted_p:.2g})"
+        return f"not significant after Holm's correction for {family} tests (p {estimate.p:.2g}, then {adjusted_p:.2g})"
     if estimate.p < ALPHA:
-        return f"the interval only just leaves out 1 (p {estimate.p:.2g}, a word takes {SAYS:g})"
+        return f"the interval only just excludes 1 (p {estimate.p:.2g}, required {SAYS:g})"
     if by_rank:
-        return (
-            f"unclear: the ranks say so (p {estimate.rank_p:.2g}), the interval does not (p {estimate.p:.2g})"
-        )
-    return "the interval holds 1"
+        return f"the ranks show a difference (p {estimate.rank_p:.2g}), the interval does not (p {estimate.p:.2g})"
+    return "the interval includes 1"
 
 
 def _resolution_percent(one: Judgement) -> float | None:

@@ -95,7 +95,7 @@ def columns(block: bytes, types: Mapping[str, pa.DataType], *, quoted: bool) -> 
         ),
     )
     if table.num_rows != block.count(NEWLINE):
-        raise ValueError("more or fewer rows than lines")
+        raise ValueError("the number of rows differs from the number of lines")
     return table
 
 

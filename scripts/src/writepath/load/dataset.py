@@ -24,7 +24,7 @@ MAX_CHARACTERS = 1000  # what POST /api/posts accepts, in UTF-16 units as Java c
 REPORTED_LINES = 10
 CONTENT_COLUMNS = ("document", "content", "review", "text")
 EMBEDDED = "embedded"
-_REMEDY = "give a .csv or .tsv file (or either as .gz) of one-line texts, or leave DATASET away"
+_REMEDY = "use a .csv or .tsv file of one-line texts (plain or .gz), or omit DATASET"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ def load(path: Path, count: int = DEFAULT_LINES) -> Dataset:
         lines = tuple(islice(_usable(rows, skipped, path), count))
     if not lines:
         why = f"; {skipped.reasons[0]}" if skipped.reasons else ""
-        raise UsageError(f"DATASET={path}: no usable line ({skipped.total} broken{why}); {_REMEDY}")
+        raise UsageError(f"DATASET={path}: no usable line ({skipped.total} invalid{why}); {_REMEDY}")
     return _dataset(path.name, lines, skipped.total, tuple(skipped.reasons))
 
 
@@ -114,7 +114,7 @@ def _kind(path: Path) -> str:
 def _opened(path: Path) -> Iterator[IO[str]]:
     """The file's text; what is not UTF-8 comes as surrogates, so that one bad line costs one line."""
     if _kind(path) not in (".csv", ".tsv"):
-        raise UsageError(f"DATASET={path}: its name ends in '{path.suffix}'; {_REMEDY}")
+        raise UsageError(f"DATASET={path}: '{path.suffix}' is not a known file type; {_REMEDY}")
     unpack = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with unpack(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="\n") as text:
@@ -123,7 +123,7 @@ def _opened(path: Path) -> Iterator[IO[str]]:
         raise UsageError(f"DATASET={path}: cannot be read ({error.strerror or error}); {_REMEDY}") from error
     except (EOFError, zlib.error) as error:
         raise UsageError(
-            f"DATASET={path}: the archive is broken ({error}); make it anew, or take fewer lines"
+            f"DATASET={path}: the archive is damaged ({error}); create it anew, or use fewer lines (DATASET_LINES)"
         ) from error
 
 
@@ -158,8 +158,8 @@ def _usable(rows: Iterator[tuple[int, list[str]]], skipped: _Skipped, path: Path
                 continue
             if columns > 1:
                 raise UsageError(
-                    f"DATASET={path}: {columns} columns, and none is named {' or '.join(CONTENT_COLUMNS)} in the "
-                    "first line; add a header line, or leave the other columns away"
+                    f"DATASET={path}: {columns} columns, but the first line names none of them "
+                    f"{' or '.join(CONTENT_COLUMNS)}; add a header line, or remove the other columns"
                 )
         problem = _problem(row, column, columns)
         if problem is None:

@@ -24,18 +24,18 @@ SUMMARY_FILE = "summary.json"
 STOP_SECONDS = 10.0  # k6 interrupts its virtual users and writes the summary in far less
 THRESHOLDS_CROSSED = 99
 EXIT_CODES = {
-    0: "ended as planned",
-    THRESHOLDS_CROSSED: "ended as planned; a threshold was crossed",
+    0: "ended normally",
+    THRESHOLDS_CROSSED: "ended normally; a threshold was crossed",
     100: "setup took too long",
     101: "teardown took too long",
-    102: "a time-out of k6",
+    102: "k6 timed out",
     103: "stopped through k6's REST interface",
     104: "k6 refused its options",
     105: "stopped by a signal",
     106: "k6's REST interface could not start",
     107: "the script raised an exception",
     108: "the script aborted the test",
-    109: "k6 itself crashed",
+    109: "k6 crashed",
     110: "the script marked the test as failed",
 }
 

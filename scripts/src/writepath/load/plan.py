@@ -119,7 +119,7 @@ def arrival_plan(phases: Sequence[Phase]) -> ArrivalPlan:
         planned_so_far = end
         stage_start_ns += int(stage_ns)
     if request == 1.0:
-        raise UsageError(f"phases {', '.join(phase.name for phase in phases)}: too short for one request")
+        raise UsageError(f"phases {', '.join(phase.name for phase in phases)}: too short to send one request")
     whole_ns = np.concatenate(starts_ns)
     starts_ns.clear()
     return ArrivalPlan(phases=tuple(phases), starts_ms=whole_ns / _NS_PER_MS)
@@ -171,7 +171,7 @@ def align(plan: ArrivalPlan, sequences: NDArray[np.int64], started_ms: NDArray[n
         )
     last = plan.planned - 1
     if sequences[-1] > last:
-        raise ValueError(f"sequence {sequences[-1]} of a plan of {plan.planned} requests")
+        raise ValueError(f"sequence {sequences[-1]} is beyond the {plan.planned} scheduled requests")
     parts = [slice(begin, begin + _AT_ONCE) for begin in range(0, len(sequences), _AT_ONCE)]
     origin_ms = min(float((started_ms[part] - plan.starts_ms[sequences[part]]).min()) for part in parts)
     slots = np.empty(len(sequences), np.intp)

@@ -86,8 +86,8 @@ def _require_ours(path: Path) -> None:
     said = (found["magic"], int(found["version"]), int(found["record_bytes"]))
     if said != (MAGIC, VERSION, ROW.itemsize):
         raise AuditError(
-            f"{path.name}: its header is not that of a ledger in version {VERSION}; another version of k6's "
-            "recorder wrote it. Make the run again."
+            f"{path.name}: not a ledger of version {VERSION}; another version of the k6 recorder wrote it."
+            " Rerun it."
         )
 
 

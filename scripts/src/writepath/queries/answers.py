@@ -76,7 +76,7 @@ class Client:
         pages = [self._page(keyword, EVERY_MATCH, None)]
         while (cursor := _cursor(pages[-1])) is not None:
             if len(pages) == MOST_PAGES:
-                raise AuditError(f"a search for '{keyword}' has no end: {MOST_PAGES:,} pages came")
+                raise AuditError(f"a search for '{keyword}' does not end: it returned {MOST_PAGES:,} pages")
             pages.append(self._page(keyword, EVERY_MATCH, cursor))
         return _answer(keyword, began, pages)
 
@@ -106,7 +106,7 @@ def _answer(keyword: str, began: float, pages: list[bytes]) -> Answer:
     posts = [post for page in parsed for post in page["posts"]]
     total = parsed[0].get("total")
     if not isinstance(total, int):
-        raise AuditError(f"a search for '{keyword}' was answered without a total")
+        raise AuditError(f"a search for '{keyword}' returned no total")
     return Answer(
         keyword=keyword,
         latency_ms=round(latency_ms, 3),
@@ -123,9 +123,11 @@ def _parsed(keyword: str, page: bytes) -> dict[str, Any]:
         parsed: Any = json.loads(page)
         sound = all({"id", "content"} <= set(post) for post in parsed["posts"])
     except (ValueError, KeyError, TypeError) as error:
-        raise AuditError(f"a search for '{keyword}' was answered with no page of posts") from error
+        raise AuditError(
+            f"a search for '{keyword}' returned something that is not a page of posts"
+        ) from error
     if not sound or parsed.get("next") != _cursor(page):
-        raise AuditError(f"a search for '{keyword}' was answered with a page in no form known")
+        raise AuditError(f"a search for '{keyword}' returned a page in an unknown format")
     return dict(parsed)
 
 

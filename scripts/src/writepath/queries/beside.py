@@ -103,14 +103,14 @@ def beside(capacity_per_s: float, meeting: Meeting) -> Beside:
         return load(quiet, plan, rig.spec.folder / ALONE), None
 
     def search_and_write() -> tuple[Loaded, Written]:
-        phase(f"searches, {rate:,g}/s, beside writes, {WRITES_PER_S:g}/s")
+        phase(f"searches, {rate:,g}/s, with writes, {WRITES_PER_S:g}/s")
         return _both(meeting, plan, _writes(meeting, seconds, WRITES_PER_S, WRITES))
 
     alone, _, noise_alone = undisturbed(rig, search_alone, ALONE)
-    require_whole(rig, "with searches alone")
+    require_whole(rig, "during searches alone")
     _warm_up(meeting, rate)
     searched, written, noise = undisturbed(rig, search_and_write, BESIDE, WRITES)
-    require_whole(rig, "with searches beside writes")
+    require_whole(rig, "during searches with writes")
     phase("search for every write")
     figures = measured.figures(written.plan, written.taken, written.dropped)
     visible_ms = measured.time_to_visible(written.taken, written.seen).time_to_visible_ms
@@ -135,7 +135,7 @@ def warm_searches(capacity_per_s: float, meeting: Meeting) -> None:
     """What a search for capacity leaves warm, on a stack that has searched for none. Nothing stays of it."""
     rig, rate = meeting.rig, rounded(SHARE * capacity_per_s)
     seconds = 2 * WARM_UP_S
-    rig.bench.progress.phase(f"warm-up of searches, {seconds:.0f} s")
+    rig.bench.progress.phase(f"warm-up with searches, {seconds:.0f} s")
     quiet = searching(rig, meeting.questions, added_meanwhile=False)
     load(quiet, _searches(meeting, rate, seconds), rig.spec.folder / WARM_UP)
     shutil.rmtree(rig.spec.folder / WARM_UP)
@@ -163,7 +163,7 @@ def undisturbed(
         if not noise or number == MOST_REPEATS:
             return loaded, more, noise
         number += 1
-        rig.bench.progress.say(f"  noise: {'; '.join(noise)}")
+        rig.bench.progress.say(f"  discarded: {'; '.join(noise)}")
         for name in folders:
             (rig.spec.folder / name).rename(rig.spec.folder / f"{name}-noise-{number}")
         wait_for_quiet(rig)
@@ -178,10 +178,10 @@ def _warm_up(meeting: Meeting, rate_per_s: float) -> None:
     rig = meeting.rig
     stages = (
         ("writes", min(WARM_UP_SEARCHES_PER_S, rate_per_s), WARM_UP_WRITES_PER_S),
-        ("searches beside writes", rate_per_s, WRITES_PER_S),
+        ("searches with writes", rate_per_s, WRITES_PER_S),
     )
     for words, searches_per_s, writes_per_s in stages:
-        rig.bench.progress.phase(f"warm-up of {words}, {WARM_UP_S:.0f} s")
+        rig.bench.progress.phase(f"warm-up with {words}, {WARM_UP_S:.0f} s")
         writes = _writes(meeting, WARM_UP_S, writes_per_s, WARM_UP_WRITES)
         load(
             _mixed(meeting), _searches(meeting, searches_per_s, WARM_UP_S), rig.spec.folder / WARM_UP, writes

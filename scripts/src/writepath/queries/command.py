@@ -39,8 +39,8 @@ def asked(options: Options, suite: Suite) -> Asked | None:
         for name in QUERIES:
             if (value := options.text(name)) is not None:
                 raise UsageError(
-                    f"{name}={value}: suite '{suite.name}' asks for no searches and has no use for it;"
-                    f" leave it out, or: make {options.command} SUITE=search {name}={value}"
+                    f"{name}={value}: applies only to search suites; '{suite.name}' is not one."
+                    f" Omit it, or run: make {options.command} SUITE=search {name}={value}"
                 )
         return None
     documents = options.whole("DOCS", questions.documents, low=FEWEST_DOCUMENTS, high=MOST_DOCUMENTS)

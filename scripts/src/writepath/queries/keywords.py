@@ -52,7 +52,7 @@ def chosen(documents: Documents, seed: int, count: int = KEYWORDS) -> tuple[Keyw
     if not known:
         raise UsageError(
             f"DATASET: none of the {documents.count} posts has a word of {SHORTEST} to {LONGEST} letters"
-            " to search for; give other texts, or more of them (DOCS)"
+            " to search for; use other texts, or more of them (DOCS)"
         )
     random = Random(f"writepath:keywords:{seed}")  # noqa: S311 - a choice, not a secret
     # The smallest of exponential waiting times: drawn by weight, and none twice.

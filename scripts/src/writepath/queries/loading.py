@@ -31,7 +31,7 @@ def load(documents: Documents, store: Inspector, progress: Progress) -> Loading:
     sizes = store.sizes()
     if sizes.documents != documents.count:
         raise AuditError(
-            f"{store.service}: /inspector/sizes counts {sizes.documents:,} documents, {documents.count:,} are stored"
+            f"{store.service}: /inspector/sizes counts {sizes.documents:,} documents of {documents.count:,} stored"
         )
     return Loading(
         documents=documents.count,
@@ -53,7 +53,7 @@ def _send(documents: Documents, store: Inspector, progress: Progress) -> float:
         taken = store.load(lines)
         seconds += time.monotonic() - began
         if taken != posts:
-            raise AuditError(f"{store.service}: /inspector/load took {taken} of {posts} posts")
+            raise AuditError(f"{store.service}: /inspector/load accepted {taken} of {posts} posts")
         done += posts
         progress.piece(done, documents.count, "posts", seconds)
     return seconds
@@ -70,18 +70,18 @@ def read_back(documents: Documents, store: Inspector) -> str:
     again = sequences[1:][sequences[1:] == sequences[:-1]]
     flaws = {
         "missing": np.setdiff1d(wanted, sequences),
-        "twice there": np.unique(again),
-        "of no post": np.setdiff1d(sequences, wanted),
+        "stored twice": np.unique(again),
+        "unknown": np.setdiff1d(sequences, wanted),
     }
     found = [_flaw(name, [documents.post_id(n) for n in which.tolist()]) for name, which in flaws.items()]
     found.append(_flaw("foreign", rows.foreign_ids))
     if not any(found):
         changed = np.flatnonzero(hashes != documents.hashes())
-        found.append(_flaw("of other content", [documents.post_id(n) for n in changed.tolist()]))
+        found.append(_flaw("with different content", [documents.post_id(n) for n in changed.tolist()]))
     if said := [words for words in found if words]:
         raise AuditError(
-            f"{store.service}: the store does not hold the {documents.count:,} posts that were loaded:"
-            f" {'; '.join(said)}. What it finds would be of other posts."
+            f"{store.service}: the store differs from the {documents.count:,} posts that were loaded:"
+            f" {'; '.join(said)}. Its searches would find different posts."
         )
     return documents.digest(hashes)
 

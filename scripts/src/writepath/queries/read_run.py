@@ -106,7 +106,7 @@ def beside_again(found: Read, spec: ReadSpec, bench: Bench) -> Read:
             besides.warm_searches(required(capacity), meeting)
             made = besides.beside(required(capacity), meeting)
     except WritepathError as error:
-        bench.progress.say(f"  searches beside writes were not made again: {error}")
+        bench.progress.say(f"  searches with writes were not rerun: {error}")
         return found
     read = replace(found, beside=replace(made, host=bench.host, code=spec.code))
     save_read(read, spec.folder)
@@ -116,7 +116,7 @@ def beside_again(found: Read, spec: ReadSpec, bench: Bench) -> Read:
 def _require_same_posts(found: Read, state: Draft) -> None:
     before, now = required(found.loading).digest, required(state.loading).digest
     if before != now:
-        raise InvalidRunError(f"the store holds other posts now (digest {now[:8]}…, it was {before[:8]}…)")
+        raise InvalidRunError(f"the store has different posts now (digest {now[:8]}…, was {before[:8]}…)")
 
 
 def _prepare(state: Draft, rig: Rig) -> None:
@@ -136,8 +136,8 @@ def _search_index(rig: Rig) -> str:
     found = next((settings[name] for name in SEARCH_INDEX if name in settings), None)
     if found is None:
         raise StartError(
-            f"{rig.truth.store.service}: /inspector/durability does not say which search index there is,"
-            " so that nobody knows what a search must find"
+            f"{rig.truth.store.service}: /inspector/durability does not name the search index,"
+            " so the expected results are unknown"
         )
     return found
 
@@ -153,7 +153,7 @@ def _ask(state: Draft, rig: Rig, client: Client) -> None:
     state.save()
     _say(state, rig)
     rounds.require_right(state.hits)
-    require_whole(rig, "in the rounds")
+    require_whole(rig, "during the rounds")
     state.searcher = asking.searcher(spec, rounds.first_page_ms(state.rounds))
     asked = asking.searching(rig, meeting.questions, added_meanwhile=False)
     make_holds(state.searcher, asked, state.holds, state.save)
@@ -173,7 +173,11 @@ def _meeting(state: Draft, rig: Rig, client: Client) -> tuple[besides.Meeting, l
 def _say(state: Draft, rig: Rig) -> None:
     """What is odd about the answers, and what one client waited."""
     progress = rig.bench.progress
-    progress.say(f"  a first page took one client {rounds.first_page_ms(state.rounds):.1f} ms on average")
+    progress.say(
+        f"  one client waited {rounds.first_page_ms(state.rounds):.1f} ms for a first page on average"
+    )
     for one in state.hits:
         if not one.explained:
-            progress.say(f"  '{one.keyword}' finds {one.found:,} posts, which our rule does not explain")
+            progress.say(
+                f"  '{one.keyword}' finds {one.found:,} posts; our model of the index expects others"
+            )

@@ -27,7 +27,7 @@ def newest(wanted: QueriesSuite, results: Path) -> tuple[QueriesSuite, Path]:
     """Its index without the readings that did not finish, and its folder; UsageError says what differs."""
     paths = (results / wanted.suite).glob(f"*/{QUERIES_FILE}")
     return unfinished(
-        wanted, paths, load_suite, _left, same=SAME, what="a reading missing, failed or left to noise"
+        wanted, paths, load_suite, _left, same=SAME, what="a missing, failed or noisy search run"
     )
 
 

@@ -42,8 +42,8 @@ def totals(
         ruled = corpus.oracle.total(keyword.text, mode)
         if total != ruled and mode == "substring":
             raise AuditError(
-                f"a search for '{keyword.text}' counts {total:,} posts, and {ruled:,} hold it;"
-                " its speed would be that of another search"
+                f"a search for '{keyword.text}' counts {total:,} posts, but {ruled:,} contain it;"
+                " its response time would be that of a different search"
             )
         if total != ruled:
             odd.append(answers.hits(client.every_match(keyword.text), mode, corpus.oracle))
@@ -87,7 +87,7 @@ def ask(
             rounds += [_round(page, "first-page", number), _round(whole, "every-match", number)]
             if not answers.begins(page, whole):
                 raise AuditError(
-                    f"a search for '{keyword}' has another first page than its matches begin with, or another total"
+                    f"a search for '{keyword}': the first page or its total differs from that of all matches"
                 )
             if keyword not in hits or hits[keyword].explained:
                 hits[keyword] = answers.hits(whole, mode, corpus.oracle)
@@ -126,9 +126,7 @@ def require_right(hits: Sequence[Hits]) -> None:
         if one.mode == "substring" and not one.explained
     ]
     if wrong:
-        raise AuditError(
-            f"searches found other posts than hold the keyword, or in another order: {'; '.join(wrong)}"
-        )
+        raise AuditError(f"searches found the wrong posts, or in the wrong order: {'; '.join(wrong)}")
 
 
 def _round(answer: Answer, kind: RoundKind, number: int) -> Round:

@@ -95,7 +95,7 @@ class _Suite(Blocks[QueriesSuite]):
 
 def run(plan: QueriesPlan, runtime: Runtime, progress: Progress, makers: Makers = REAL) -> tuple[int, Path]:
     """All readings. The exit code, or 130 where the user stopped it, and the suite run's folder."""
-    progress.say(f"finding by brute force what searches over {plan.documents:,} posts must find")
+    progress.say(f"computing the expected results of searches over {plan.documents:,} posts")
     corpus = Corpus.of(plan.dataset, plan.documents, plan.keywords, plan.seed)
     index, folder = common.begun(plan, _new_index(plan, runtime), resume.newest, save_suite)
     _say_what(plan, progress, folder)
@@ -120,7 +120,7 @@ def _say_what(plan: QueriesPlan, progress: Progress, folder: Path) -> None:
         f"suite {plan.suite.name}: {len(plan.variants)} variants x {plan.repetitions} blocks, seed {plan.seed},"
         f" {plan.documents:,} posts of {plan.dataset.name} ({len(plan.dataset.lines):,} lines),"
         f" {plan.rounds} rounds of {', '.join(plan.keywords)}; p99 <= {plan.slo_ms:g} ms,"
-        f" holds of {plan.hold_seconds:g} s or 1,000 searches, {rates.from_per_s:g} to {rates.to_per_s:g} a second,"
+        f" load steps of {plan.hold_seconds:g} s or 1,000 searches, {rates.from_per_s:g} to {rates.to_per_s:g}/s,"
         f" in {folder.relative_to(plan.root)}"
     )
 
@@ -138,12 +138,12 @@ def _word(read: Read) -> str:
 def _said(read: Read) -> str:
     """One line of the terminal."""
     if read.outcome != "finished":
-        return read.error or f"{len(read.rounds)} rounds and {len(read.holds)} holds are kept"
-    words = f"{said.bracket(read.capacity)}; {len(read.holds)} holds"
+        return read.error or f"stopped after {len(read.rounds)} rounds and {len(read.holds)} load steps"
+    words = f"{said.bracket(read.capacity)}; {len(read.holds)} load steps"
     if (beside := read.beside) is not None:
         words += f"; {beside.writes_found:,} of {beside.writes_acknowledged:,} writes found"
         words += f", {beside.wrong_answers:,} wrong totals" if beside.wrong_answers else ""
-        words += ", in noise" if beside.noise else ""
+        words += ", noisy host" if beside.noise else ""
     return words
 
 

@@ -90,7 +90,7 @@ SuiteStatus = Literal["running", "aborted", "finished"]
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """run.json: one run. Fields from requests to generator are null where the run did not get that far."""
+    """run.json: one run. Fields from requests to generator are null if the run ended before them."""
 
     schema_version: int
     run_id: str  # 15 hex digits, in every id of the run
@@ -98,10 +98,10 @@ class Run:
     variant: str
     title: str
     family: str
-    acknowledges: str  # what a 201 means, in words
+    acknowledges: str  # what a 201 guarantees, in words
     scenario: str
     repetition: int  # from 1; also the block
-    position: int  # from 1: when in its block the run came
+    position: int  # from 1: place in its block
     runtime: str
     seed: int
     overrides: dict[str, str]  # compose variables given by the user
@@ -110,12 +110,12 @@ class Run:
     started_at: str
     finished_at: str
     outcome: Outcome
-    error: str | None  # of a failed run: one sentence
+    error: str | None  # reason of a failed run
     verdict: Verdict
-    again: bool = False  # the baseline's second run in its block, its A/A twin
+    again: bool = False  # the A/A control: the second run of the baseline in its block
     durability: Durability | None = None
     requests: Requests | None = None
-    accept_latency_ms: Latency | None = None  # until the 201, from when the request was sent
+    accept_latency_ms: Latency | None = None  # from sending the request to the 201
     planned_latency_ms: Latency | None = (
         None  # until the 201, from the *planned* moment: counts the generator's delay
     )
@@ -125,8 +125,8 @@ class Run:
     time_to_visible_ms: Latency | None = (
         None  # until a search found the row, from when the request was sent; ranks over visible_samples
     )
-    visible_samples: int | None = None  # writes asked for, chosen beforehand by plan and seed
-    visible_error_ms_median: float | None = None  # a visible moment lies at most so much before the one given
+    visible_samples: int | None = None  # writes searched for; chosen before the load by schedule and seed
+    visible_error_ms_median: float | None = None  # a write may have been visible earlier by at most this much
     visible_error_ms_max: float | None = None
     order: Order | None = None
     throughput: Throughput | None = None
@@ -153,14 +153,16 @@ class SuiteVariant:
     acknowledges: str
     profiles: tuple[str, ...]
     settings: dict[str, str]
-    naive_twin_of: str | None = None  # the variant it is the careless form of; never ranked beside others
-    tutorial_of: str | None = None  # the variant it does as tutorials have it; a line of reference
-    control_of: str | None = None  # the variant that it makes slower on purpose, to try the comparison itself
+    naive_twin_of: str | None = None  # the variant that this one weakens; never ranked with others
+    tutorial_of: str | None = (
+        None  # the variant whose architecture it runs with Spring Boot defaults; a baseline
+    )
+    control_of: str | None = None  # the variant that it slows down on purpose, to check the comparison
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuitePhase:
-    """A straight line of the arrival rate."""
+    """A phase in which the arrival rate is constant or changes linearly."""
 
     name: str
     seconds: float
@@ -182,7 +184,7 @@ class SuiteRun:
     reasons: tuple[str, ...]
     seconds: float
     exit_code: int
-    replaced: int = 0  # runs of this cell that were set aside for it: noise, or stopped before their end
+    replaced: int = 0  # runs of this cell that it replaced: noisy host, or stopped before their end
     again: bool = False  # the baseline's second run in its block
 
 
@@ -208,7 +210,7 @@ class SuiteResult:
     overrides: dict[str, str]
     dataset: DatasetFacts
     code: Code
-    blocks: tuple[tuple[str, ...], ...]  # order in each repetition; <baseline>@again is its second run
+    blocks: tuple[tuple[str, ...], ...]  # order in each repetition; <baseline>@again is the A/A control
     baseline: str | None = None  # the variant that the others are compared with
     runs: tuple[SuiteRun, ...] = ()  # in the order they ran
 
@@ -244,7 +246,7 @@ def _read(path: Path) -> dict[str, Any]:
         try:
             data["audit"] = from_first_version(data["audit"], data.get("drain"), data.get("requests"))
         except (AttributeError, TypeError, ValueError) as error:
-            raise UsageError(f"{path}: its audit is in no form known ({error})") from error
+            raise UsageError(f"{path}: its audit has an unknown format ({error})") from error
     return class_to_level(data)
 
 

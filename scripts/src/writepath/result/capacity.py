@@ -36,43 +36,43 @@ RESOLUTION = 1.05  # of a search: first fail by last pass, at most
 CEILINGS_FILE = "ceilings.json"  # the stores' own tools in one block
 
 HoldKind = Literal["ramp", "search", "confirm"]  # ramp: short, finds the bracket, and is counted in no figure
-HoldVerdict = Literal[
-    "pass", "fail", "noise"
-]  # noise: generator or host cannot be believed; made again, not counted
+HoldVerdict = Literal["pass", "fail", "noise"]  # noise: the host was noisy; retried, not counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Backlog:
-    """Messages that were answered 201 and are not in their final store yet; only of queue paths."""
+    """Messages that were acknowledged but are not in the final store yet; only for queue paths."""
 
     at_start: float
     at_end: float
-    slope_per_s: float  # Theil and Sen over the hold's samples; messages a second
-    work_seconds: float | None  # at_end at the rate the store was written meanwhile; null where it was not
+    slope_per_s: float  # Theil-Sen slope of the step's samples; messages/s
+    work_seconds: float | None  # at_end ÷ stored_per_s; null if nothing was stored during the step
     grows: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Saturated:
-    """A resource at its limit."""
+    """A saturated resource."""
 
     resource: str  # a key of writepath.saturation.RESOURCES
-    component: str  # whose; "host" for the machine
+    component: str  # that has it; "host" for the machine
     evidence: str  # in words, with figures
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitedBy:
-    """Which resource was at its limit first; all that were, in order."""
+    """Which resource was saturated first; all that were, in order."""
 
-    first: Saturated | None  # null: none was seen at its limit
+    first: Saturated | None  # null: none was saturated
     others: tuple[Saturated, ...] = ()
-    nearest: Saturated | None = None  # where nothing was: what used most of its limit, over the whole load
+    nearest: Saturated | None = (
+        None  # if none was saturated: the one with the highest use, over the whole load
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """What the host did beside the load."""
+    """What the host did during the load."""
 
     foreign_cpu_share: float | None
     steal_share: float | None
@@ -84,25 +84,25 @@ class Noise:
 
 @dataclass(frozen=True, kw_only=True)
 class Hold:
-    """One rate held for a while, from an empty store on a warm stack."""
+    """One load step: a constant rate, from an empty store on a warm stack."""
 
-    number: int  # from 1, in the search, in the order made; also its folder, hold-NN
+    number: int  # from 1, in order; also its folder, hold-NN
     kind: HoldKind
     rate_per_s: float
     seconds: float
     started_at: str
     verdict: HoldVerdict
-    burst: bool  # passes but for a backlog that grows
-    reasons: tuple[str, ...]  # in words: why it failed, or what makes it noise
+    burst: bool  # passes except for a growing backlog
+    reasons: tuple[str, ...]  # in words: why it failed, or why the host counts as noisy
     generator_bound: (
         bool  # failed, and the generator or a full host could be why: capacity is at least what passed
     )
     requests: Requests
     accept_latency_ms: Latency  # from sending
-    planned_latency_ms: Latency  # from the planned moment; the SLO is asked of its p99
-    stored_per_s: float | None  # rows in the final store by the load's time
-    drain_seconds: float | None  # from the load's end to the last row; null where it was not waited for
-    audit: AuditVerdict | None  # of one read after the drain; null where it was not read
+    planned_latency_ms: Latency  # from the scheduled send time; its p99 is compared with the SLO
+    stored_per_s: float | None  # rows in the final store ÷ duration of the load
+    drain_seconds: float | None  # from the end of the load to the last row; null if the wait ended before
+    audit: AuditVerdict | None  # of one read after the drain; null if the store was not read
     backlog: Backlog | None
     resources: dict[str, Resource]
     generator: Generator
@@ -112,44 +112,44 @@ class Hold:
 
 @dataclass(frozen=True, kw_only=True)
 class Bracket:
-    """Between which rates capacity lies."""
+    """The highest passing and the lowest failing rate."""
 
     last_pass_per_s: float | None  # null: none passed
     first_fail_per_s: float | None  # null: none failed
-    at_least: bool  # the generator or its host ended the search: capacity may be higher than last_pass_per_s
-    holds: int  # counted ones, without ramp and noise
+    at_least: bool  # a lower bound: the load generator or the highest rate ended the run
+    holds: int  # steps counted, without ramp and noisy steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class OverloadPhase:
-    """A stretch of the overload: 0.5, 2, 0.5 times capacity."""
+    """A phase of the overload: 0.5, 2 or 0.5 times the capacity."""
 
     name: str
     rate_per_s: float
     seconds: float
     planned: int
     acknowledged: int
-    goodput_per_s: float  # acknowledged within the SLO, by the stretch's length
+    goodput_per_s: float  # acknowledged within the SLO ÷ duration of the phase
     errors_by_hop: dict[str, int]  # proxy, application, store, generator
-    p95_ms: float | None  # from the planned moment
+    p95_ms: float | None  # from the scheduled send time
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overload:
-    """How the path behaves beyond its limit, and comes back."""
+    """How the path behaves at twice its capacity, and how it recovers."""
 
-    capacity_per_s: float  # that was doubled
+    capacity_per_s: float  # the rate that was doubled
     phases: tuple[OverloadPhase, ...]
     recovered_after_s: (
         float | None
     )  # from the overload's end to the first p95 again; null: not within the load
-    backlog_drained_after_s: float | None  # null: not of a path with a queue, or not within the load
+    backlog_drained_after_s: float | None  # null: no queue, or not drained during the load
     generator_faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """search.json: one variant in one block, from a cold and empty start."""
+    """search.json: the capacity run of one variant in one block, from a cold and empty start."""
 
     schema_version: int
     run_id: str
@@ -159,8 +159,8 @@ class Search:
     family: str
     acknowledges: str
     block: int  # from 1
-    position: int  # from 1: when in its block
-    again: bool  # the A/A twin: the baseline a second time
+    position: int  # from 1: place in its block
+    again: bool  # the A/A control: a second run of the baseline
     runtime: str
     seed: int
     overrides: dict[str, str]
@@ -173,8 +173,8 @@ class Search:
     outcome: Literal["finished", "failed", "aborted"]
     error: str | None
     durability: Durability | None = None
-    sustained: Bracket | None = None  # what arrives is stored as fast
-    burst: Bracket | None = None  # 201s alone; the same where the 201 is with the store
+    sustained: Bracket | None = None  # rate at which the store keeps up
+    burst: Bracket | None = None  # rate of 201s alone; equal to sustained without a queue
     holds: tuple[Hold, ...] = ()
     overload: Overload | None = None
     host: Host | None = None
@@ -182,23 +182,23 @@ class Search:
 
     @property
     def left_to_noise(self) -> bool:
-        """Whether noise spoilt a hold that was not made again."""
+        """Whether a noisy step was not retried."""
         return bool(unresolved(self.holds))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ceiling:
-    """What a store's own tool reaches on the same host."""
+    """The rate that a store's own tool reaches on the same host."""
 
-    name: str  # one of writepath.result.ceilings, which says whom it bounds
+    name: str  # a key of writepath.result.ceilings
     store: str  # postgres, rabbitmq, elasticsearch
     tool: str  # with its version
-    what: str  # in words: one write of which kind, how durable
+    what: str  # in words: what one write is, and how durable
     clients: int
     seconds: float
     writes_per_s: float
     latency_ms_mean: float | None
-    raw_file: str  # the tool's own output, beside ceilings.json
+    raw_file: str  # the output of the tool, next to ceilings.json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,13 +211,13 @@ class Ceilings:
     finished_at: str
     runtime: str
     ceilings: tuple[Ceiling, ...]
-    missing: dict[str, str] = field(default_factory=dict)  # store to why its tool has no figure
+    missing: dict[str, str] = field(default_factory=dict)  # by store: why its tool has no result
     versions: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchLine:
-    """One line of the index, of a suite of searches for capacity or of searches over posts."""
+    """One line of the index of a capacity suite or a search suite."""
 
     variant: str
     block: int
@@ -230,7 +230,7 @@ class SearchLine:
 
 @dataclass(frozen=True, kw_only=True)
 class CapacitySuite:
-    """capacity.json: written at the start and after each search."""
+    """capacity.json: written at the start and after each capacity run."""
 
     schema_version: int
     suite: str
@@ -248,16 +248,16 @@ class CapacitySuite:
     variants: tuple[SuiteVariant, ...]
     overrides: dict[str, str]
     dataset: DatasetFacts
-    code: Code  # of the first start; each search has its own
+    code: Code  # of the first start; each capacity run has its own
     blocks: tuple[
         tuple[str, ...], ...
-    ]  # order in each block; "<baseline>@again" is the A/A twin, "@ceilings" the tools
+    ]  # order in each block; "<baseline>@again" is the A/A control, "@ceilings" the tools
     searches: tuple[SearchLine, ...] = ()
     ceilings: tuple[str, ...] = ()  # folders relative to capacity.json
 
 
 def answers(bracket: Bracket | None) -> bool:
-    """Whether the limit is known to the resolution, or known to lie above what could be asked."""
+    """Whether the capacity is known to the resolution, or is a lower bound."""
     if bracket is None or bracket.last_pass_per_s is None:
         return False
     if bracket.first_fail_per_s is None:
@@ -271,7 +271,7 @@ def load_suite(folder: Path) -> CapacitySuite:
 
 
 def unresolved(holds: Sequence[Hold]) -> tuple[Hold, ...]:
-    """Holds that noise spoilt and that were not made again: nothing is known of their rate."""
+    """Noisy steps that were not retried: nothing is known about their rate."""
     return tuple(
         hold
         for index, hold in enumerate(holds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 FIRST_VERSION = 1
-READ_ONCE = "the run is of an earlier version, which did not read the store again after a restart"
+READ_ONCE = "an earlier version wrote this run; it did not read the store after a restart"
 LEFT = ("queue_ready_left", "queue_unacknowledged_left", "dead_letters")
 
 

@@ -36,7 +36,7 @@ EXIT_CODES: dict[CellStatus, int] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One fault, from its injection to the next one's. A write belongs to the trial in whose stretch it was sent."""
+    """One fault, from its injection to the next one's. A write belongs to the trial in which it was sent."""
 
     number: int  # from 1
     steady_seconds: float  # of undisturbed load before it, drawn from the seed
@@ -50,9 +50,9 @@ class Trial:
     lost: int  # acknowledged, and not in the store
     vanished: int  # in the store before all stores were killed, and not afterwards
     stranded: int  # acknowledged, and still in the queue or dead-lettered
-    corrupted: int  # stored with other content
+    corrupted: int  # stored with different content
     duplicated: int  # stored more than once
-    recovered: int  # without an answer, and stored all the same
+    recovered: int  # without an answer, but stored
     errors: dict[str, int]  # by kind, from injection to recovery
     taken_along: int = 0  # of the lost: in the queue, or on their way to it, when it was deleted
 
@@ -98,7 +98,7 @@ class Cell:
 
     @property
     def losing(self) -> int:
-        """Effective trials in which a promised write was lost, in whatever way, or stored otherwise than promised."""
+        """Effective trials that broke a guarantee: an acknowledged write was lost, or stored differently."""
         return sum(1 for trial in self.effective if broke(trial))
 
 
@@ -139,7 +139,7 @@ class FaultsResult:
 
 
 def exit_code(cells: Iterable[CellEntry]) -> int:
-    """The worst: 10 infrastructure, over 1 broken promises, over 3 unknown, over 0."""
+    """The worst: 10 infrastructure, over 1 broken guarantees, over 3 unknown, over 0."""
     codes = {10 if entry.outcome == "failed" else EXIT_CODES[entry.status] for entry in cells}
     return next((code for code in (10, 1, 3) if code in codes), 0)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def write_json(data: dict[str, Any], path: Path) -> None:
-    """Writes the whole file beside its place, flushes it, then puts it there."""
+    """Writes a temporary file in the same folder, flushes it, then renames it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".json.part")
     with temporary.open("w", encoding="utf-8") as file:

@@ -14,17 +14,17 @@ AuditVerdict = Literal["PASS", "FAIL", "UNKNOWN"]
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """May the figures be believed, and if not, why not?"""
+    """Whether the figures are valid, and if not, why."""
 
     status: VerdictStatus
     reasons: tuple[str, ...] = ()  # in words; empty when valid
-    notes: tuple[str, ...] = ()  # what a reader should know, without effect on the status
-    noise: bool = False  # the host's noise alone made it unknown: a suite makes such a run again
+    notes: tuple[str, ...] = ()  # notes without effect on the status
+    noise: bool = False  # only a noisy host made it unknown; a suite reruns it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Durability:
-    """What a 201 promised, read back from the running store or broker."""
+    """What a 201 guarantees, read from the running store or broker."""
 
     level: Literal["A", "B", "C"]  # saved as "class"; A on disk, B in memory or one copy, C handed over
     settings: dict[str, str]
@@ -36,7 +36,7 @@ class Requests:
 
     planned: int
     started: int
-    dropped: int  # k6 had no free virtual user at the planned moment
+    dropped: int  # k6 had no free virtual user at the scheduled send time
     acknowledged: int  # 201
     rejected: int  # 400, 409, 413, 415, 429: refused, must not be stored
     indeterminate: int  # time-out, reset, 5xx: may or may not be stored
@@ -46,9 +46,9 @@ class Requests:
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
-    """Milliseconds. min, mean, max over acknowledged requests; ranks over *planned* ones, the unserved at +infinity.
+    """Milliseconds. min, mean, max over acknowledged requests; ranks over *scheduled* ones, the others at +infinity.
 
-    A rank is null where it falls on an unserved request, or where fewer than 10 requests lie beyond it.
+    A rank is null if it falls on a request that was not acknowledged, or if fewer than 10 requests are beyond it.
     """
 
     min: float | None
@@ -80,15 +80,15 @@ class Throughput:
     mean_per_s: (
         float  # acknowledged / window; window = load start to the later of planned end and last answer
     )
-    peak_per_s: float  # best whole second, by the moment of the answer
+    peak_per_s: float  # best whole second, by the time of the answer
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseResult:
-    """A phase of the scenario; a request belongs to the phase of its planned moment."""
+    """A phase of the scenario; a request belongs to the phase of its scheduled send time."""
 
     name: str
-    seconds: float  # planned length
+    seconds: float  # scheduled duration
     planned: int
     started: int
     acknowledged: int
@@ -107,7 +107,7 @@ class Offenders:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What the system itself said when the store was read."""
+    """What the system reported when the store was read."""
 
     store_rows: int  # rows, as the store counts them
     left_in_queue: int  # ready + unacknowledged + in flight + dead-lettered
@@ -115,10 +115,10 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """The ledger against two reads of the store: after the drain, and after every store was killed and started again.
+    """The ledger against two reads of the store: after the drain, and after every store was killed and restarted.
 
     acknowledged = ok + lost + stranded + vanished + duplicated + corrupted (of acknowledged ones). Every sequence is in
-    one class; late is a part of ok, and wrong_ack is beside the others. A write is duplicated, corrupted or unexpected
+    one class; late is a part of ok, and wrong_ack is counted separately. A write is duplicated, corrupted or unexpected
     if it is so in either read; one that is both duplicated and corrupted counts as duplicated.
     """
 
@@ -129,26 +129,26 @@ class Audit:
     stored_ids: int  # distinct ids of both reads
     acknowledged: int  # answered 201
     ok: int  # acknowledged, stored once in both reads, content as sent
-    late: int | None  # of ok: durable more than 5 s after the 201; null where no moment is known
+    late: int | None  # of ok: durable more than 5 s after the 201; null if no time is known
     lost: int  # acknowledged, absent after the drain, and in no queue
     stranded: int  # acknowledged, absent, accounted for by messages left in queue or dead-letter queue
-    vanished: int  # acknowledged or recovered, there after the drain, gone after the restart
+    vanished: int  # acknowledged or recovered, present after the drain, missing after the restart
     duplicated: int  # one id more than once
     corrupted: int  # content differs from what was sent
-    unexpected: int  # rows of an id never attempted, or of another run
+    unexpected: int  # rows with an id that no request sent, or of another run
     recovered: int  # indeterminate, yet stored
     clean_fail: int  # indeterminate and absent
     clean_reject: int  # rejected and absent
     rejected_present: int  # rejected, yet stored
-    wrong_ack: int  # 201 that named another id than the one sent
-    never_read: int  # sent, but what became of it could not be read
-    suppressed_duplicates: int | None  # repeated deliveries the store refused; null where nothing counts them
+    wrong_ack: int  # 201 with a different id than the request
+    never_read: int  # sent, but the answer could not be read
+    suppressed_duplicates: int | None  # repeated deliveries that the store refused; null if not counted
     offenders: dict[
         str, Offenders
     ]  # by class that should be empty: absent (lost or stranded), duplicated, vanished, ...
-    noted: dict[str, Offenders]  # by class that is no fault, but worth a look: late, recovered
-    identities_broken: tuple[str, ...]  # in words; empty when all hold
-    seconds: float  # what reading back and comparing took, without the restart
+    noted: dict[str, Offenders]  # by class that is not a fault: late, recovered
+    identities_broken: tuple[str, ...]  # in words; empty if all sums agree
+    seconds: float  # duration of reading and comparing, without the restart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,8 +156,8 @@ class Drain:
     """From the end of the load until the store was complete."""
 
     seconds: float  # until the last row became durable; 0 where all were when the load ended
-    settle_seconds: float  # the wait that proves it: 5 s without a new row, and what polling added
-    capped: bool  # given up after 120 s
+    settle_seconds: float  # the wait that confirms it: 5 s without a new row, plus polling
+    capped: bool  # the wait ended after 120 s
     queue_ready_left: int
     queue_unacknowledged_left: int
     dead_letters: int
@@ -169,29 +169,29 @@ class Resource:
 
     cpu_seconds: float
     rss_peak_bytes: int
-    write_bytes: int | None  # null where the runtime cannot tell
+    write_bytes: int | None  # null if the runtime does not report it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Generator:
-    """Could k6 keep its own plan?"""
+    """Whether k6 kept the schedule."""
 
     cpu_share_mean: float  # of one core, over the load; 1.0 = one core full
     cpu_share_peak: float  # highest mean of 10 s
-    lateness_ms_p99: float | None  # start of the iteration after its planned moment
+    lateness_ms_p99: float | None  # from the scheduled send time to the start of the iteration
     lateness_ms_max: float | None
     exit_code: int
     samples: int
-    samples_late: int  # readings that came more than half a second after their moment
+    samples_late: int  # samples taken more than half a second late
 
 
 @dataclass(frozen=True, kw_only=True)
 class Canary:
-    """How fast the host itself is, beside the run: tells a noisy host from a slow variant."""
+    """How fast the host itself is: shows whether the host is noisy or the variant is slow."""
 
     fsync_ms_p50: float  # 4 KiB write + fsync
     fsync_ms_p99: float
-    cpu_ms: float  # a fixed piece of work on one core, the fastest of five
+    cpu_ms: float  # a fixed CPU task on one core, the fastest of five
     steal_share: float | None  # since the canary before; of all CPU time
     load_average_1m: float
     disk_free_bytes: int
@@ -209,7 +209,7 @@ class Host:
     foreign_cpu_share: float | None = (
         None  # of all processor time of the load: neither the run's nor the runner's
     )
-    throttled_share: float | None = None  # of the load's time, the runner's control group was not let run
+    throttled_share: float | None = None  # share of the load's time in which a CPU quota stopped the runner
     swapped_pages: int | None = None  # in and out, on the whole host, during the load
     before: Canary | None = None
     after: Canary | None = None

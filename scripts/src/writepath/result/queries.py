@@ -28,19 +28,21 @@ QUERIES_SCHEMA_VERSION = 1
 QUERIES_FILE = "queries.json"  # the suite run's index
 READ_FILE = "read.json"  # one variant in one block
 
-SearchMode = Literal["native", "substring"]  # the path's own way of words; every text that holds the keyword
+SearchMode = Literal[
+    "native", "substring"
+]  # the word search of the store; every text that contains the keyword
 RoundKind = Literal["first-page", "every-match"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loading:
-    """How the posts came into the store."""
+    """How the posts were loaded into the store."""
 
     documents: int
     seconds: float  # all requests of the bulk path, without building the search index
     build_seconds: float | None  # of the search index; null where it is built while loading
     settle_seconds: float  # refresh, copies to replicas, VACUUM ANALYZE
-    store_bytes: int  # all that the store holds for them
+    store_bytes: int  # everything that the store keeps for them
     search_index_bytes: int | None  # null where the store has no separate figure
     parts_bytes: dict[str, int]
     digest: str  # SHA-256 of every stored id and content hash, in the order of ids; equal for all variants
@@ -48,21 +50,21 @@ class Loading:
 
 @dataclass(frozen=True, kw_only=True)
 class Hits:
-    """What a keyword finds, beside what it must find."""
+    """What a keyword finds, and what it must find."""
 
     keyword: str
     mode: SearchMode
-    expected: int  # by the oracle, of the mode substring: posts whose content holds the keyword
+    expected: int  # posts whose content contains the keyword
     found: int  # what the variant answered as its total
     missed: int  # expected posts that every-match did not return
-    surplus: int  # returned posts that the oracle has not
-    as_word: int  # of expected: where the keyword stands between word boundaries
-    explained: bool  # substring: nothing missed, no surplus; native: found is what the analyzer's rule gives
+    surplus: int  # returned posts that were not expected
+    as_word: int  # of expected: posts that contain the keyword as a whole word
+    explained: bool  # substring: no missed, no surplus posts; native: as our model of the analyzer expects
 
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """One keyword asked once by one client, as the original experiment did."""
+    """One search for one keyword by one client, as in the original experiment."""
 
     keyword: str
     kind: RoundKind
@@ -75,13 +77,13 @@ class Round:
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """A search load beside a write load."""
+    """A search load together with a write load."""
 
     search_rate_per_s: float
     write_rate_per_s: float
     seconds: float
-    search_latency_ms: Latency  # from the planned moment
-    write_latency_ms: Latency  # from the planned moment
+    search_latency_ms: Latency  # from the scheduled send time
+    write_latency_ms: Latency  # from the scheduled send time
     alone_latency_ms: Latency | None  # of the same search rate without writes
     visible_ms_median: float | None  # from sending the POST until a search found the write
     visible_ms_p95: float | None
@@ -91,13 +93,13 @@ class Beside:
     warm_up_seconds: float | None = (
         None  # of writes, then of both together; null: of writes alone, too short to believe latencies
     )
-    noise: tuple[str, ...] = ()  # what still spoilt these loads when they had been made again
-    host: Host | None = None  # where they were made alone, later; null: with the rest of the reading
-    code: Code | None = None  # likewise, by which version
+    noise: tuple[str, ...] = ()  # why the host was still noisy in the last retry of these loads
+    host: Host | None = None  # if rerun later; null: the host of the whole search run
+    code: Code | None = None  # if rerun later, the version; else null
 
     @property
     def warm(self) -> bool:
-        """Whether latencies are those of parts that had searched and written for a while."""
+        """Whether all parts were warm when the latencies were measured."""
         return self.warm_up_seconds is not None
 
 
@@ -114,8 +116,8 @@ class Read:
     mode: SearchMode
     search_index: str  # as read back from the running store
     block: int  # from 1
-    position: int  # from 1: when in its block
-    again: bool  # the A/A twin: the baseline a second time
+    position: int  # from 1: place in its block
+    again: bool  # the A/A control: a second run of the baseline
     runtime: str
     seed: int
     overrides: dict[str, str]
@@ -127,9 +129,11 @@ class Read:
     error: str | None
     durability: Durability | None = None
     loading: Loading | None = None
-    hits: tuple[Hits, ...] = ()  # of the rounds' keywords, then of those of the load that no rule explains
+    hits: tuple[
+        Hits, ...
+    ] = ()  # of the keywords of the rounds, then of load keywords with unexplained results
     rounds: tuple[Round, ...] = ()
-    capacity: Bracket | None = None  # searches a second that were answered within the SLO
+    capacity: Bracket | None = None  # searches/s that were answered within the SLO
     holds: tuple[Hold, ...] = ()
     beside: Beside | None = None
     host: Host | None = None
@@ -137,12 +141,12 @@ class Read:
 
     @property
     def left_to_noise(self) -> bool:
-        """Whether noise spoilt something that was not made again."""
+        """Whether something noisy was not retried."""
         return bool(unresolved(self.holds)) or self.beside_left_to_noise
 
     @property
     def beside_left_to_noise(self) -> bool:
-        """Likewise, searches alone or beside writes."""
+        """Whether searches alone or with writes were noisy and not retried."""
         return self.beside is not None and bool(self.beside.noise)
 
 

@@ -30,13 +30,13 @@ COPIES_MAX = 255
 MUST_BE_ZERO = {
     "lost": "acknowledged writes are not in the store",
     "stranded": "acknowledged writes are still in the queue or dead-lettered",
-    "vanished": "writes were in the store and are gone after its restart",
+    "vanished": "writes were in the store before its restart and are missing after it",
     "duplicated": "writes are stored more than once",
-    "corrupted": "writes are stored with other content",
-    "unexpected": "rows are stored that were never sent",
-    "rejected_present": "refused writes are stored all the same",
-    "wrong_ack": "answers named another id than the one that was sent",
-    "never_read": "writes were sent, and their answers could not be read",
+    "corrupted": "writes are stored with different content",
+    "unexpected": "rows are stored that no request sent",
+    "rejected_present": "refused writes are stored",
+    "wrong_ack": "answers named a different id than the request",
+    "never_read": "writes were sent, but their answers could not be read",
 }
 NOTED = ("late", "recovered")
 COUNTED = (
@@ -45,7 +45,7 @@ COUNTED = (
 )  # fmt: skip
 # Lost and stranded are one list: which of the absent a message in the queue would bring is not known.
 NAMED = ("absent", *(name for name in MUST_BE_ZERO if name not in ("lost", "stranded")), *NOTED)
-NOT_READ_AGAIN = "the store was not read again after a restart"
+NOT_READ_AGAIN = "the store was not read after a restart"
 
 
 class Attempts:
@@ -323,7 +323,7 @@ def _broken_identities(
             seen[REJECTED] == audit.clean_reject + audit.rejected_present + of[REJECTED]
         ),
         f"ids in the store {audit.stored_ids} = ok, recovered, rejected-present and vanished {whole}"
-        f" + duplicated, corrupted and unexpected {spoilt_ids} + lost or never read, stored all the same {others}": (
+        f" + duplicated, corrupted and unexpected {spoilt_ids} + lost or never read, but stored {others}": (
             audit.stored_ids == whole + spoilt_ids + others
         ),
     }

@@ -52,11 +52,11 @@ def folders(folder: Path) -> list[Path]:
         if (folder / index).is_file():
             found = load(folder)
             if not found:
-                raise UsageError(f"RUN={folder}: nothing of it has ended yet")
+                raise UsageError(f"RUN={folder}: no run in it has ended yet")
             return found
     if not folder.is_dir() or not any((folder / name).exists() for name in OF_ONE):
         raise UsageError(
-            f"RUN={folder}: neither a run's folder nor a suite run's; write RUN=results/<suite>/<stamp>"
+            f"RUN={folder}: not the folder of a run or of a suite run; use RUN=results/<suite>/<stamp>"
         )
     return [folder]
 
@@ -84,7 +84,7 @@ def lines(found: Recomputed) -> Iterator[str]:
         for where in found.beside(name):
             yield f"{name}: {where}"
     for foreign in found.comparison.foreign[:20]:
-        yield f"unexpected: {foreign}, an id of no request of this run"
+        yield f"unexpected: {foreign}, an id that no request of this run has"
     for words in audit.unread:
         yield f"not read: {words}"
     yield f"{audit.verdict} in {audit.seconds:.1f} s"

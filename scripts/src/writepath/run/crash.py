@@ -52,17 +52,17 @@ def _again(
         for component in stack.stores:
             stack.revive(component)
     except WritepathError as error:
-        raise AuditError(f"the stores could not be ended and started again: {error}") from error
+        raise AuditError(f"the stores could not be restarted: {error}") from error
     waiting = list(stack.stores)
     while True:
         waiting = [component for component in waiting if not stack.is_ready(component)]
         if not waiting and serves():
             return
         if clock() - began >= READY_TIMEOUT_S:
-            who = ", ".join(waiting) or "the path"
+            who = ", ".join(waiting) or "the application"
             raise AuditError(
-                f"{who} did not serve again within {READY_TIMEOUT_S:.0f} s of ending and starting the stores;"
-                " see the logs of the run's folder"
+                f"{who} was not ready {READY_TIMEOUT_S:.0f} s after the restart of the stores;"
+                " see the logs in the folder of the run"
             )
         time.sleep(POLL_S)
 

@@ -53,7 +53,7 @@ def figures(plan: ArrivalPlan, ledger: Ledger, dropped: int) -> Figures:
     records, outcomes = ledger.records, ledger.outcomes()
     timed = ~np.isnan(records["start_ms"])
     if not timed.any():
-        raise LoadError("no request of the load came to an end; see k6.log in the run's folder")
+        raise LoadError("no request of the load ended; see k6.log in the folder of the run")
     records, acknowledged = records[timed], (outcomes == Outcome.ACKNOWLEDGED)[timed]
     aligned = align(plan, records["seq"], records["start_ms"])
     took_ms = records["blocked_ms"] + records["duration_ms"]

@@ -40,7 +40,7 @@ def require_disk(data: Path) -> None:
     free = shutil.disk_usage(data).free
     if free < DISK_FREE_MIN_BYTES:
         raise SetupError(
-            f"only {free / 1e9:.1f} GB are free on the disk of this checkout; a run wants"
+            f"only {free / 1e9:.1f} GB are free on the disk of this checkout; a run needs"
             f" {DISK_FREE_MIN_BYTES / 1e9:.1f} GB."
             " Free some, for example old folders below results/, or run `make clean`."
         )

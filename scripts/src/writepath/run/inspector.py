@@ -125,7 +125,7 @@ class Inspector:
         answer = self._ask("GET", self.urls[0], "durability")
         if answer.get("level") not in ("A", "B", "C"):
             raise AuditError(
-                f"{self.service}: the inspector answered no durability level: {str(answer)[:200]}"
+                f"{self.service}: the inspector reported no durability level: {str(answer)[:200]}"
             )
         settings = {str(k): _setting(v) for k, v in sorted(answer["settings"].items())}
         return Durability(level=answer["level"], settings=settings)

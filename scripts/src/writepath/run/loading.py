@@ -83,7 +83,7 @@ def load_of(
 def require_loaded(result: k6.LoadResult) -> None:
     """LoadError where there is nothing to evaluate."""
     if result.started == 0 or not result.ledger.is_file():
-        raise LoadError(f"k6 sent nothing: {result.meaning}; see k6.log in the run's folder")
+        raise LoadError(f"k6 sent nothing: {result.meaning}; see k6.log in the folder of the run")
 
 
 def keep_ledger(
@@ -115,9 +115,9 @@ def dropped(result: k6.LoadResult, plan: ArrivalPlan, taken: ledger.Ledger) -> i
 def generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[str]:
     """In words, where k6 did not carry out its plan or its ledger is torn."""
     if not result.complete:
-        yield f"did not carry out the whole plan: {result.meaning}"
+        yield f"did not send the whole schedule: {result.meaning}"
     if taken.malformed or taken.repeated or taken.truncated:
-        yield f"its ledger is not whole: {'; '.join(taken.problems) or 'its end is torn'}"
+        yield f"its ledger is incomplete: {'; '.join(taken.problems) or 'the end is cut off'}"
 
 
 def plan_facts(plan: ArrivalPlan, seed: int, dataset: Dataset) -> dict[str, object]:

@@ -66,7 +66,7 @@ def recompute(folder: Path) -> Recomputed:
     events = _said(unread, lambda: offenders.timeline(folder)) or ()
     known = run.requests if run else None
     if run is not None and known is None:
-        unread.append(f"{name}: the run did not get as far as its audit ({run.outcome})")
+        unread.append(f"{name}: the run ended before its audit ({run.outcome})")
     expected = planned if planned is not None else known.planned if known else 0
     attempts = Attempts(min(expected, ledgers.SEQUENCES))
     _said(unread, lambda: _take_ledger(folder / LEDGER_FILE, attempts, unread))
@@ -103,7 +103,7 @@ def _beside_record(audit: result.Audit, before: result.Audit | None, name: str) 
         unread = tuple(dict.fromkeys((*audit.unread, *words)))
     else:
         differing = [
-            f"{field.name} {getattr(audit, field.name)}, there {getattr(before, field.name)}"
+            f"{field.name} {getattr(audit, field.name)}, in the record {getattr(before, field.name)}"
             for field in dataclasses.fields(audit)
             if field.name not in NOT_COMPARED and getattr(audit, field.name) != getattr(before, field.name)
         ]
@@ -127,7 +127,7 @@ def _planned(folder: Path) -> int:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AuditError(f"{PLAN_FILE}: cannot be read ({type(error).__name__}: {error})") from error
     if not isinstance(planned, int) or isinstance(planned, bool) or planned < 0:
-        raise AuditError(f"{PLAN_FILE}: planned={planned!r} is no number of requests")
+        raise AuditError(f"{PLAN_FILE}: planned={planned!r} is not a number of requests")
     return planned
 
 
@@ -143,7 +143,7 @@ def _take_ledger(path: Path, attempts: Attempts, unread: list[str]) -> None:
 
 def _held(path: Path, attempts: Attempts, unread: list[str]) -> Held | None:
     if not path.is_file():
-        unread.append(f"{path.name}: missing; the store was not read then, or the file was removed")
+        unread.append(f"{path.name}: missing; either the store was not read, or the file was removed")
         return None
     parts, held = stored_rows.SavedParts(path), Held(attempts.size)
 
@@ -161,4 +161,4 @@ def _say_damage(name: str, bad: list[int], torn: bool, unread: list[str]) -> Non
         numbers = ", ".join(map(str, bad[:NAMED_LINES])) + (", ..." if len(bad) > NAMED_LINES else "")
         unread.append(f"{name}: {len(bad)} lines cannot be read (line {numbers})")
     if torn:
-        unread.append(f"{name}: torn; what lies behind the tear is not known")
+        unread.append(f"{name}: cut off; the rest is unknown")

@@ -79,15 +79,13 @@ class Rows:
             self._expect_header(rest)
         elif rest:
             raise AuditError(
-                f"the inspector's answer ends within a line ({rest[:60]!r}): it was cut; the store may be down"
+                f"the inspector's answer ends in the middle of a line ({rest[:60]!r}); the store may be down"
             )
 
     def _expect_header(self, header: bytes) -> None:
         wanted = POSTS_HEADER if self._hashed else COMMITS_HEADER
         if header.strip() != wanted:
-            raise AuditError(
-                f"the inspector answered {header[:60]!r}, expected the header {wanted.decode()!r}"
-            )
+            raise AuditError(f"the inspector sent {header[:60]!r}, expected the header {wanted.decode()!r}")
 
     def _parse(self, block: bytes) -> None:
         data = np.frombuffer(block, dtype=np.uint8)
@@ -96,7 +94,9 @@ class Rows:
         fixed = ID_LENGTH + 1 + (HASH_LENGTH + 1 if self._hashed else 0)
         if (ends - starts < fixed).any():
             bad = int(np.flatnonzero(ends - starts < fixed)[0])
-            raise AuditError(f"the inspector answered a line too short: {block[starts[bad] : ends[bad]]!r}")
+            raise AuditError(
+                f"the inspector sent a line that is too short: {block[starts[bad] : ends[bad]]!r}"
+            )
         ids = data[starts[:, None] + np.arange(ID_LENGTH)]
         digits = HEX[ids[:, SEQ_COLUMNS]]
         ours = (ids[:, :PREFIX_LENGTH] == self._prefix).all(axis=1) & (digits >= 0).all(axis=1)
@@ -191,7 +191,7 @@ def _saved(block: bytes) -> Stored:
     theirs = foreign.is_valid().to_numpy()
     for column in (seq, content):
         if (column.is_valid().to_numpy() == theirs).any():
-            raise ValueError("neither a sequence nor a foreign id, or both")
+            raise ValueError("needs either a sequence or a foreign id")
     ours = ~theirs
     numbers = seq.fill_null(0).to_numpy()[ours]
     flags, moments = content.fill_null(0).to_numpy()[ours], durable.to_numpy()
@@ -215,7 +215,7 @@ def _number(digits: NDArray[np.int64], base: int) -> NDArray[np.int64]:
 def _hash(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
     digits = HEX[data[starts[:, None] + np.arange(HASH_LENGTH)]]
     if (digits < 0).any():
-        raise AuditError("the inspector answered a content hash that is not 16 hex digits")
+        raise AuditError("the inspector sent a content hash that is not 16 hex digits")
     high, low = _number(digits[:, :8], 16), _number(digits[:, 8:], 16)
     return (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)
 
@@ -230,7 +230,7 @@ def _moments(
         of = np.flatnonzero(lengths == length)
         digits = data[starts[of][:, None] + np.arange(length)].astype(np.int64) - ord("0")
         if ((digits < 0) | (digits > 9)).any():  # noqa: PLR2004 - a decimal digit
-            raise AuditError("the inspector answered a durable_at_us that is not epoch microseconds")
+            raise AuditError("the inspector sent a durable_at_us that is not epoch microseconds")
         moments[of] = _number(digits, 10)
     return moments
 

@@ -115,7 +115,7 @@ class Truth:
         if rows or pending.waiting or pending.dead:
             raise StartError(
                 f"the store is not empty before the load: {rows} rows, {pending.waiting} messages waiting,"
-                f" {pending.dead} dead letters; an earlier run's data would be counted"
+                f" {pending.dead} dead letters; data of an earlier run would be counted"
             )
 
     def empty(self) -> None:
@@ -173,8 +173,8 @@ class Truth:
         rows = self.read(run_id, stored_rows.content_hashes([content]))
         if rows.seq.tolist() != [0] or not rows.content_ok.all() or rows.foreign_ids:
             raise StartError(
-                f"the first write is not alone and intact in the store: {rows.rows} rows,"
-                f" {len(rows.foreign_ids)} of other ids"
+                f"the store must contain the first write, unchanged, and nothing else; it has {rows.rows} rows,"
+                f" {len(rows.foreign_ids)} with other ids"
             )
 
     def read(self, run_id: str, lines: NDArray[np.uint64]) -> Stored:

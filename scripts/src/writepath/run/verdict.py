@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from writepath.run.withheld import Withheld
 
 CPU_SHARE_LIMIT = 0.80  # k6's own rule: above it, its timings are its own
-LATENESS_MS_LIMIT = (
-    250.0  # p99: a quarter second of silence in the generator is a step in the rate nobody planned
-)
+LATENESS_MS_LIMIT = 250.0  # p99: a generator that is silent for a quarter second changes the rate
 FOREIGN_LIMIT = 0.25  # of all processors: a browser and a mail program stay below, a build does not
 
 
@@ -31,11 +29,11 @@ class Evidence:
     drain: Drain
     generator: Generator
     durability: Durability | None
-    declared_level: str = "A"  # the variant's own word
+    declared_level: str = "A"  # of variants.yaml
     lost_components: Sequence[str]  # each with its reason in words
     generator_faults: Sequence[
         str
-    ] = ()  # in words, where k6 did not carry out its plan or its ledger is torn
+    ] = ()  # in words, if k6 did not send the whole schedule or its ledger is cut
     dropped_limit: int = 0
     before: Canary | None = None
     after: Canary | None = None
@@ -80,12 +78,12 @@ def _of_system(evidence: Evidence) -> Iterator[str]:
     drain = evidence.drain
     if drain.capped:
         yield (
-            f"the store was still filling {drain.settle_seconds:.0f} s after the load:"
+            f"the store was still receiving rows {drain.settle_seconds:.0f} s after the load:"
             f" {drain.queue_ready_left + drain.queue_unacknowledged_left} messages left in the queue"
         )
     durability = evidence.durability
     if durability is not None and durability.level > evidence.declared_level:
-        yield f"a 201 promised less than declared: level {durability.level}, not {evidence.declared_level}"
+        yield f"a 201 guarantees less than declared: level {durability.level}, not {evidence.declared_level}"
 
 
 def _of_generator(evidence: Evidence) -> Iterator[str]:
@@ -93,35 +91,35 @@ def _of_generator(evidence: Evidence) -> Iterator[str]:
     for fault in evidence.generator_faults:
         yield f"k6: {fault}"
     if requests.dropped > evidence.dropped_limit:
-        yield f"k6 dropped {requests.dropped} of {requests.planned} planned requests (limit {evidence.dropped_limit})"
+        yield f"k6 dropped {requests.dropped} of {requests.planned} scheduled requests (limit {evidence.dropped_limit})"
     if generator.cpu_share_peak > CPU_SHARE_LIMIT:
         yield f"k6 was saturated: {generator.cpu_share_peak:.0%} of one core over 10 s (limit {CPU_SHARE_LIMIT:.0%})"
     late = generator.lateness_ms_p99
     if late is not None and late > LATENESS_MS_LIMIT:
-        yield f"k6 was late: 99th percentile {late:.0f} ms behind its plan (limit {LATENESS_MS_LIMIT:.0f} ms)"
+        yield f"k6 was late: it sent {late:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
 
 
 def _unseen(evidence: Evidence) -> Iterator[str]:
     audit = evidence.audit
     for words in audit.unread:
-        yield f"the audit is not whole: {words}"
+        yield f"the audit is incomplete: {words}"
     if audit.never_read:
         yield f"{audit.never_read} {MUST_BE_ZERO['never_read']}"
     if audit.verdict == "UNKNOWN" and not audit.unread and not audit.never_read:
-        yield "the audit is not whole: a read is missing, or nothing was acknowledged"
+        yield "the audit is incomplete: a read is missing, or nothing was acknowledged"
     if evidence.durability is None:
-        yield "what a 201 promised could not be read back from the running system"
+        yield "what a 201 guarantees could not be read from the running system"
     if evidence.generator.samples == 0:
-        yield "k6's own use of the processor could not be sampled"
+        yield "the CPU use of k6 could not be sampled"
 
 
 def _noise(evidence: Evidence) -> Iterator[str]:
-    """Of the host, beside the run."""
+    """What the host and other programs did during the run."""
     yield from foreign_reasons(evidence.foreign_cpu_share)
     before, after = evidence.before, evidence.after
     for canary, when in ((before, "before"), (after, "during")):
         if canary is not None and (canary.steal_share or 0) > withheld.STEAL_LIMIT:
-            yield f"the host was too noisy: {canary.steal_share:.1%} of its processor time stolen {when} the run"
+            yield f"noisy host: {canary.steal_share:.1%} of the CPU time was stolen {when} the run"
     if evidence.withheld is not None:
         yield from withheld.reasons(evidence.withheld)
     if before is not None and after is not None:
@@ -132,7 +130,7 @@ def foreign_reasons(share: float | None) -> Iterator[str]:
     """In words, where other programs used more of the processors than leaves a load's figures its own."""
     if (share or 0.0) > FOREIGN_LIMIT:
         yield (
-            f"the host was too noisy: other programs used {share:.0%} of its processors during the load"
+            f"noisy host: other programs used {share:.0%} of the CPU during the load"
             f" (limit {FOREIGN_LIMIT:.0%})"
         )
 
@@ -141,9 +139,9 @@ def _notes(evidence: Evidence) -> Iterator[str]:
     requests, audit = evidence.requests, evidence.audit
     if missed := requests.rejected + requests.indeterminate:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(requests.by_error.items()))
-        yield f"{missed} of {requests.planned} planned requests were not acknowledged ({kinds})"
+        yield f"{missed} of {requests.planned} scheduled requests were not acknowledged ({kinds})"
     if audit.recovered:
-        yield f"{audit.recovered} requests without an answer were stored all the same"
+        yield f"{audit.recovered} requests without an answer were stored"
     if audit.late:
         yield f"{audit.late} acknowledged writes were durable more than {LATE_MS / 1000:.0f} s after their 201"
     if audit.suppressed_duplicates:

@@ -23,7 +23,7 @@ SWAPPED_LIMIT = 256  # pages, 1 MiB of 4 KiB each: less is what an idle program 
 CPU_SLOWER = 1.3  # times: processors share caches and clocks, one part in ten between two moments is usual
 FSYNC_SLOWER = 3.0  # times, and
 FSYNC_SLOWER_MS = (
-    2.0  # more than so much: from 0.3 to 1 ms is what any cache of a disk does, and spoils no figure
+    2.0  # more than so much: from 0.3 to 1 ms is what any disk cache does, and changes no figure
 )
 USER_FIELDS = 8  # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user and nice already
 STEAL_FIELD = 7
@@ -87,17 +87,17 @@ def reasons(withheld: Withheld) -> tuple[str, ...]:
     found = []
     if (withheld.steal_share or 0.0) > STEAL_LIMIT:
         found.append(
-            f"the host was too noisy: {withheld.steal_share:.1%} of its processor time stolen during the load"
+            f"noisy host: {withheld.steal_share:.1%} of the CPU time was stolen during the load"
             f" (limit {STEAL_LIMIT:.0%})"
         )
     if (withheld.throttled_share or 0.0) > THROTTLED_LIMIT:
         found.append(
-            f"the host's quota was used up: not let run for {withheld.throttled_share:.1%} of the load"
+            f"noisy host: the CPU quota stopped the run for {withheld.throttled_share:.1%} of the load"
             f" (limit {THROTTLED_LIMIT:.0%})"
         )
     if (withheld.swapped_pages or 0) > SWAPPED_LIMIT:
         found.append(
-            f"the host swapped: {withheld.swapped_pages} pages during the load (limit {SWAPPED_LIMIT})"
+            f"noisy host: {withheld.swapped_pages} pages swapped during the load (limit {SWAPPED_LIMIT})"
         )
     return tuple(found)
 
@@ -107,13 +107,13 @@ def slower(before: Canary, after: Canary) -> tuple[str, ...]:
     found = []
     if after.cpu_ms > before.cpu_ms * CPU_SLOWER:
         found.append(
-            f"the host became slower: a fixed piece of work took {after.cpu_ms:.0f} ms after the load,"
+            f"noisy host: a fixed CPU task took {after.cpu_ms:.0f} ms after the load,"
             f" {before.cpu_ms:.0f} ms before it (limit {CPU_SLOWER:g} times)"
         )
     flush, flush_before = after.fsync_ms_p50, before.fsync_ms_p50
     if flush > flush_before * FSYNC_SLOWER and flush - flush_before > FSYNC_SLOWER_MS:
         found.append(
-            f"the host became slower: a flush took {flush:.1f} ms after the load, {flush_before:.1f} ms before it"
+            f"noisy host: an fsync took {flush:.1f} ms after the load, {flush_before:.1f} ms before it"
             f" (limit {FSYNC_SLOWER:g} times and {FSYNC_SLOWER_MS:g} ms more)"
         )
     return tuple(found)

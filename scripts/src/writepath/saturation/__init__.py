@@ -25,20 +25,20 @@ TIE_SHARE = 0.1  # of the load, where that is longer
 # stands before a saturated resource waits for it, and is a symptom.
 RESOURCES: Mapping[str, str] = {
     "memory": "memory",
-    "host-cpu": "processors of the host",
+    "host-cpu": "host CPU",
     "disk": "disk",
-    "database-waits": "waits in the database",
-    "index-writes": "write threads of the index",
-    "index-rejections": "rejections by the index",
-    "broker-blocked": "broker in alarm",
-    "consumer": "consumer, one batch at a time",
+    "database-waits": "database waits",
+    "index-writes": "index write threads",
+    "index-rejections": "index rejections",
+    "broker-blocked": "broker alarm",
+    "consumer": "consumer (one batch at a time)",
     "pool": "connection pool",
-    "bulks": "bulks under way",
-    "confirms": "confirms of the broker",
+    "bulks": "bulk requests in flight",
+    "confirms": "broker confirms",
     "queue": "queue",
     "in-flight": "requests in flight",
-    "one-core": "a part that can use one processor only",
-    "proxy-connections": "connections of the proxy",
+    "one-core": "single-threaded component",
+    "proxy-connections": "proxy connections",
     "generator": "load generator",
 }
 _DEPTH = {resource: depth for depth, resource in enumerate(RESOURCES)}
@@ -104,5 +104,5 @@ def _share(signal: Signal) -> float:
 def _told(signal: Signal, begin_ms: float, sampled: Sampled) -> Saturated:
     after_s = (begin_ms - sampled.start_ms) / 1000
     words = signal.words(begin_ms)
-    evidence = words if after_s * 1000 <= TIE_MS else f"{words}, from {after_s:.0f} s on"
+    evidence = words if after_s * 1000 <= TIE_MS else f"{words}, starting at {after_s:.0f} s"
     return Saturated(resource=signal.resource, component=signal.component, evidence=evidence)

@@ -53,11 +53,15 @@ def _pool(sampled: Sampled, component: str) -> Iterator[Signal]:
 
     def words(since_ms: float) -> str:
         said = (
-            f"{waiting.since(since_ms):.0f} requests waited for one of {most.since(since_ms):.0f} connections,"
-            f" {_share(active, since_ms)} of them in use"
+            f"{waiting.since(since_ms):.0f} requests waited for one of {most.since(since_ms):.0f} pool connections"
+            f" ({_share(active, since_ms)} in use)"
         )
         idle = sampled.level(component, "database_between_statements")
-        return said if idle is None else f"{said}, {idle.since(since_ms):.1f} of them idle in PostgreSQL"
+        return (
+            said
+            if idle is None
+            else f"{said}; {idle.since(since_ms):.1f} connections were idle in PostgreSQL"
+        )
 
     yield Signal(resource="pool", component=component, used=used, threshold=AS_MANY_WAIT, words=words)
 
@@ -71,9 +75,9 @@ def _in_flight(sampled: Sampled, component: str) -> Iterator[Signal]:
     used = _all_where(used, refused)
 
     def words(since_ms: float) -> str:
-        said = f"{inside.since(since_ms):.0f} of {most.since(since_ms):.0f} requests were in flight"
+        said = f"{inside.since(since_ms):.0f} of at most {most.since(since_ms):.0f} requests were in flight"
         rate = 0.0 if refused is None else refused.since(since_ms)
-        return f"{said}, {rate:.0f} a second refused" if rate else said
+        return f"{said}, {rate:.0f}/s refused" if rate else said
 
     yield Signal(resource="in-flight", component=component, used=used, threshold=FULL, words=words)
 
@@ -88,8 +92,8 @@ def _bulks(sampled: Sampled, component: str) -> Iterator[Signal]:
 
     def words(since_ms: float) -> str:
         return (
-            f"{waiting.since(since_ms):.0f} documents waited for one of {slots.since(since_ms):.0f} bulks,"
-            f" {_share(sent, since_ms)} of them under way"
+            f"{waiting.since(since_ms):.0f} documents waited for one of {slots.since(since_ms):.0f} bulk requests"
+            f" ({_share(sent, since_ms)} in flight)"
         )
 
     yield Signal(resource="bulks", component=component, used=used, threshold=MOST_WAIT, words=words)
@@ -121,7 +125,7 @@ def _index_writes(sampled: Sampled, component: str) -> Iterator[Signal]:
     def words(since_ms: float) -> str:
         return (
             f"{queued.since(since_ms):.0f} writes waited for one of Elasticsearch's {threads.since(since_ms):.0f}"
-            f" write threads, {_share(active, since_ms)} of them at work"
+            f" write threads ({_share(active, since_ms)} busy)"
         )
 
     yield Signal(
@@ -141,7 +145,7 @@ def _index_rejections(sampled: Sampled) -> Iterator[Signal]:
                     used=Line(at_ms=rejected.at_ms, value=(rejected.value > 0).astype(np.float64)),
                     threshold=REFUSED,
                     words=lambda since, rejected=rejected: (  # type: ignore[misc]
-                        f"Elasticsearch rejected {rejected.since(since):.0f} writes a second"
+                        f"Elasticsearch rejected {rejected.since(since):.0f} writes/s"
                     ),
                 )
                 return
@@ -156,8 +160,8 @@ def _consumer(sampled: Sampled, component: str) -> Iterator[Signal]:
     stored = sampled.rate_per_s(component, "consumed")
 
     def words(since_ms: float) -> str:
-        said = f"the consumer was at work on a batch {busy.since(since_ms):.0%} of the time"
-        return said if stored is None else f"{said}, {stored.since(since_ms):.0f} messages a second"
+        said = f"the consumer was processing a batch {busy.since(since_ms):.0%} of the time"
+        return said if stored is None else f"{said}, {stored.since(since_ms):.0f} messages/s"
 
     yield Signal(resource="consumer", component=component, used=busy, threshold=AT_WORK, words=words)
 
@@ -176,8 +180,8 @@ def _queue(sampled: Sampled, component: str) -> Iterator[Signal]:
 
     def words(since_ms: float) -> str:
         return (
-            f"{depth.since(since_ms):.0f} messages waited, {grows_per_s:.0f} more each second;"
-            f" {consumed.since(since_ms):.0f} a second were taken"
+            f"{depth.since(since_ms):.0f} messages waited, growing by {grows_per_s:.0f}/s;"
+            f" {consumed.since(since_ms):.0f}/s were consumed"
         )
 
     yield Signal(
@@ -202,7 +206,7 @@ def _connections(sampled: Sampled) -> Iterator[Signal]:
         most_open, limit = open_now.since(since_ms), most.since(since_ms)
         said = f"nginx had {most_open:.0f} of at most {limit:.0f} connections open"
         rate = 0.0 if refused is None else refused.since(since_ms)
-        return f"{said}, {rate:.0f} a second refused" if rate else said
+        return f"{said}, {rate:.0f}/s refused" if rate else said
 
     yield Signal(resource="proxy-connections", component=PROXY, used=used, threshold=FULL, words=words)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 HOST, K6, PROXY = "host", "k6", "nginx"
 HOST_CPU, GENERATOR = "host-cpu", "generator"
+NOT_FULL = "the host CPU was not saturated"
 WAIT = "database_wait."  # then the kind of wait, as PostgreSQL names it
 
 BUSY = 0.90  # of a processor: seconds of 90 % hold moments of 100 %, and waiting grows as 1 / (1 - busy)
@@ -49,7 +50,7 @@ def of_the_host(sampled: Sampled, cores: int) -> Iterator[Signal]:
             component=HOST,
             used=stall,
             threshold=MEMORY_STALL,
-            words=lambda since: f"something waited for memory {stall.since(since):.0%} of the time",
+            words=lambda since: f"processes waited for memory {stall.since(since):.0%} of the time",
         )
     for component in sampled.having("jvm_gc_seconds"):
         stopped = ratio(
@@ -90,9 +91,7 @@ def of_the_generator(sampled: Sampled) -> Iterator[Signal]:
             component=K6,
             used=used,
             threshold=GENERATOR_CPU,
-            words=lambda since: (
-                f"k6 used {used.since(since):.2f} cores (its limit: {GENERATOR_CPU}), and the host was not full"
-            ),
+            words=lambda since: f"k6 used {used.since(since):.2f} cores (limit {GENERATOR_CPU}); {NOT_FULL}",
         )
 
 
@@ -101,12 +100,11 @@ def lateness(generator: Generator) -> Saturated | None:
     late = generator.lateness_ms_p99
     if late is None or late <= GENERATOR_LATE_MS:
         return None
-    words = f"k6 was {late:.0f} ms behind its plan (99th percentile; limit {GENERATOR_LATE_MS:.0f} ms)"
-    return Saturated(resource=GENERATOR, component=K6, evidence=f"{words}, and the host was not full")
+    words = f"k6 sent {late:.0f} ms late at p99 (limit {GENERATOR_LATE_MS:.0f} ms); {NOT_FULL}"
+    return Saturated(resource=GENERATOR, component=K6, evidence=words)
 
 
 def _of_processors(sampled: Sampled, busy: Line, cores: int, since_ms: float) -> str:
-    plural = "processor was" if cores == 1 else "processors were"
     used = [
         (line.since(since_ms), component)
         for component in sampled.having("cpu_seconds")
@@ -117,9 +115,9 @@ def _of_processors(sampled: Sampled, busy: Line, cores: int, since_ms: float) ->
     runner = sampled.rate_per_s(HOST, "runner_seconds")
     if every is not None and runner is not None:
         foreign = every.since(since_ms) - runner.since(since_ms) - sum(each for each, _ in used)
-        named += [f"programs outside the run {foreign:.2f}"] if foreign >= FOREIGN_CORES else []
-    said = f"the host's {cores} {plural} {busy.since(since_ms):.0%} busy"
-    return f"{said}; {', '.join(named)} cores" if named else said
+        named += [f"other programs {foreign:.2f}"] if foreign >= FOREIGN_CORES else []
+    said = f"the host CPU ({cores} {'core' if cores == 1 else 'cores'}) was {busy.since(since_ms):.0%} busy"
+    return f"{said}; cores used: {', '.join(named)}" if named else said
 
 
 def _of_disks(sampled: Sampled) -> Iterator[Signal]:
@@ -143,13 +141,13 @@ def _of_disks(sampled: Sampled) -> Iterator[Signal]:
             component=HOST,
             used=stall,
             threshold=DISK_BUSY,
-            words=lambda since: f"something waited for a disk {stall.since(since):.0%} of the time",
+            words=lambda since: f"processes waited for a disk {stall.since(since):.0%} of the time",
         )
 
 
 def _of_disk(disk: Line, stall: Line | None, since_ms: float) -> str:
-    words = f"a disk had a request under way {disk.since(since_ms):.0%} of the time"
-    return words if stall is None else f"{words}; something waited for it {stall.since(since_ms):.0%}"
+    words = f"a disk was busy {disk.since(since_ms):.0%} of the time"
+    return words if stall is None else f"{words}; processes waited for a disk {stall.since(since_ms):.0%}"
 
 
 def _collecting(component: str, stopped: Line) -> Signal:
@@ -158,16 +156,14 @@ def _collecting(component: str, stopped: Line) -> Signal:
         component=component,
         used=stopped,
         threshold=STOPPED,
-        words=lambda since: f"{component} collected garbage {stopped.since(since):.0%} of the time",
+        words=lambda since: f"{component} spent {stopped.since(since):.0%} of the time on garbage collection",
     )
 
 
 def _one_core(component: str, used: Line, busiest: Line | None) -> Signal:
     def words(since_ms: float) -> str:
-        said = f"{component} used {used.since(since_ms):.2f} of the one processor that it can use"
-        return (
-            said if busiest is None else f"{said}; the host's busiest was {busiest.since(since_ms):.0%} busy"
-        )
+        said = f"{component} used {used.since(since_ms):.2f} of the one core it can use"
+        return said if busiest is None else f"{said}; the busiest core was {busiest.since(since_ms):.0%} busy"
 
     return Signal(resource="one-core", component=component, used=used, threshold=BUSY, words=words)
 
@@ -206,5 +202,5 @@ def _broker_blocked(blocked: Line) -> Signal:
         component="rabbitmq",
         used=blocked,
         threshold=BLOCKED,
-        words=lambda since: f"the broker let nobody publish {blocked.since(since):.0%} of the time",
+        words=lambda since: f"the broker blocked publishers {blocked.since(since):.0%} of the time",
     )

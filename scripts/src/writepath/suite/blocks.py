@@ -76,9 +76,7 @@ class Blocks(ABC, Generic[Index]):
                     self._make(cell, bench)
         except KeyboardInterrupt:
             self._end("aborted")
-            progress.say(
-                f"stopped; {progress.done} of {progress.total} are kept. RESUME=1 goes on from here."
-            )
+            progress.say(f"stopped; {progress.done} of {progress.total} are saved. Continue with RESUME=1.")
             return False
         except BaseException:
             self._end("aborted")

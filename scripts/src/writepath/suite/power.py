@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FILE = "a-a.json"  # in the state folder: one entry for each host, runtime and scenario
 FEWEST_BLOCKS = 2
-UNKNOWN = "what this host can tell apart is not known yet: no A/A pair was measured here"
+UNKNOWN = "the smallest detectable difference is unknown: this host has no A/A measurement yet"
 
 
 def statement(state: Path, host: Host, index: SuiteResult) -> str:
@@ -34,12 +34,12 @@ def statement(state: Path, host: Host, index: SuiteResult) -> str:
     seen = {name: detectable(spread, blocks) for name, spread in entry["spreads"].items()}
     parts = [f"{percent(least):.2g} % in {name}" for name, least in seen.items() if least is not None]
     words = (
-        f"with {blocks} blocks of {seconds:g} s you can see a difference of {', '.join(parts)} here"
-        f" (80 % of the time; from the A/A pair of {entry['baseline']}, {entry['blocks']} blocks of"
+        f"smallest detectable difference with {blocks} blocks of {seconds:g} s on this host: {', '.join(parts)}"
+        f" (power 80 %; from the A/A control of {entry['baseline']}, {entry['blocks']} blocks of"
         f" {entry['scenario']}, {entry['stamp']})"
     )
     if blocks < FEWEST_PAIRS:
-        words += f"; by the interval alone: with fewer than {FEWEST_PAIRS} blocks nothing is called faster or slower"
+        words += f"; with fewer than {FEWEST_PAIRS} blocks no variant is called faster or slower"
     return words
 
 

@@ -37,7 +37,7 @@ def newest(wanted: SuiteResult, results: Path) -> tuple[SuiteResult, Path]:
     """Its index without the runs that do not count, and its folder; UsageError says what differs."""
     paths = (results / wanted.suite).glob(f"*/{result.SUITE_FILE}")
     return unfinished(
-        wanted, paths, result.load_suite, _left, same=SAME, what="a run missing, failed or unknown"
+        wanted, paths, result.load_suite, _left, same=SAME, what="a missing, failed or unknown run"
     )
 
 
@@ -61,7 +61,7 @@ def unfinished(
             require_same(found, wanted, same)
             return dataclasses.replace(found, status="running", finished_at=None), path.parent
     raise UsageError(
-        f"RESUME=1: no suite run of '{wanted.suite}' in results/ has {what}; start one without RESUME"
+        f"RESUME=1: no suite run of '{wanted.suite}' in results/ has {what}; start a new one without RESUME"
     )
 
 
@@ -82,8 +82,8 @@ def require_same(found: Index, wanted: Index, same: Iterable[tuple[str, str]]) -
         before, now = getattr(found, field), getattr(wanted, field)
         if before != now:
             raise UsageError(
-                f"RESUME=1: {words} differs from suite run {found.stamp}: it had {_short(before)}, now {_short(now)}."
-                " Ask for the same, or start anew without RESUME."
+                f"RESUME=1: {words} differs from suite run {found.stamp}: was {_short(before)}, is now {_short(now)}."
+                " Use the same value, or start a new suite run without RESUME."
             )
 
 

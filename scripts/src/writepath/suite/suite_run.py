@@ -98,12 +98,12 @@ def run(plan: SuitePlan, runtime: Runtime, progress: Progress) -> tuple[int, Pat
                     finished = _one(plan, cell, folder, bench, index)
                     index = _indexed(index, finished, folder)
                     if finished.run.verdict.noise and cell.spoilt < plan.reruns:
-                        progress.say(f"{cell.name}: noise; once more at the end of its block")
+                        progress.say(f"{cell.name}: noisy host; rerun at the end of this block")
                         left.append(_once_more(cell, [*block, *left, cell]))
     except KeyboardInterrupt:
         result.save_suite(common.ended(index, "aborted"), folder)
         progress.say(
-            f"stopped; {len(index.runs)} of {progress.total} runs are kept. RESUME=1 goes on from here."
+            f"stopped; {len(index.runs)} of {progress.total} runs are saved. Continue with RESUME=1."
         )
         return INTERRUPTED, folder
     except BaseException:
@@ -116,7 +116,7 @@ def run(plan: SuitePlan, runtime: Runtime, progress: Progress) -> tuple[int, Pat
 
 def say_where(progress: Progress, plan: SuitePlan, folder: Path) -> None:
     """First line of every suite run."""
-    twin = f" and {plan.twin.name} again" if plan.twin is not None else ""
+    twin = f" and the A/A control of {plan.twin.name}" if plan.twin is not None else ""
     progress.say(
         f"suite {plan.suite.name}: {len(plan.variants)} variants{twin} x {plan.repetitions}, seed {plan.seed}, dataset"
         f" {plan.dataset.name} ({len(plan.dataset.lines)} lines), in {folder.relative_to(plan.root)}"
