@@ -19,7 +19,13 @@ PLAIN_INTERVAL_S = 5.0
 SELDOM_S = 60.0
 TAIL_S = 20.0  # of a run after its load: drain, both reads and the restart between them, stop
 FIRST_GUESS_OVERHEAD_S = 45.0  # of a run, outside load; replaced by what the runs so far took
-COLOURS = {"valid": "green", "found": "green", "unknown": "yellow", "open": "yellow", "invalid": "red"}
+COLOURS = {
+    "valid": "green",
+    "found": "green",
+    "unknown": "yellow",
+    "inconclusive": "yellow",
+    "invalid": "red",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Can every published number be derived again from the raw data beside it? `make verify`: any difference fails.
+"""Recomputes every published number from its raw data for `make verify`: any difference fails.
 
 CHECKERS is the list of what is looked at; each gives its problems in words, with file, figure and both values.
 """

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from report import planted_queries
-from report.planted_capacity import README, Planted
+from report import planted_documents, planted_queries
+from report.planted_capacity import Planted
 from report.planted_paths import PATHS
 from writepath import result
 from writepath.load import ledger, plan
@@ -289,11 +289,8 @@ def audit_of(spec: RunSpec, rows: int) -> result.Audit:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """An empty checkout with a README that has the markers."""
-    (tmp_path / "README.md").write_text(
-        "# Project\n\nBefore.\n\n<!-- results:default:begin -->\nold\n<!-- results:default:end -->\n\nAfter.\n",
-        encoding="utf-8",
-    )
+    """An empty checkout: its documents, and nothing published."""
+    planted_documents.write(tmp_path)
     return tmp_path
 
 
@@ -301,7 +298,7 @@ def checkout(tmp_path: Path) -> Path:
 def published_capacity(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with a raw run of a search for two paths' capacity, and what is published of it; not to be changed."""
     root = tmp_path_factory.mktemp("capacity")
-    (root / "README.md").write_text(README, encoding="utf-8")
+    planted_documents.write(root)
     publish.publish(root, Planted(root=root, paths=PATHS[:2], blocks=1, scale=0.2, raw=True).write())
     return root
 
@@ -310,7 +307,7 @@ def published_capacity(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def published_queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Likewise of a suite of searches: two variants, and the A/A twin."""
     root = tmp_path_factory.mktemp("queries")
-    (root / "README.md").write_text(README, encoding="utf-8")
+    planted_documents.write(root)
     chosen = (planted_queries.VARIANTS[0], planted_queries.VARIANTS[2])
     planted = planted_queries.Planted(root=root, variants=chosen, blocks=1, scale=0.2, raw=True)
     publish.publish(root, planted.write())

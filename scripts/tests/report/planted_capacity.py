@@ -25,7 +25,6 @@ FASTEST = 8000.0
 NEAREST = records.Saturated(
     resource="host-cpu", component="host", evidence="the host's 2 processors were 84% busy"
 )
-README = "# Project\n\n<!-- results:default:begin -->\n<!-- results:default:end -->\n"
 
 TWIN = (2310.0, 2330.0, 2450.0)
 CEILINGS = (

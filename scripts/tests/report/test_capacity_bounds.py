@@ -67,7 +67,7 @@ def test_a_path_with_defaults_gets_no_ratio_from_bounds(tmp_path: Path) -> None:
 def test_a_control_of_bounds_resolves_nothing(tmp_path: Path) -> None:
     figures = with_brackets(figures_of(tmp_path), "jpa", *[LOWER] * 3)
     assert figures.twin_ratios == ()
-    assert "A/A control: not resolved. The smallest measurable difference is not known." in (
+    assert "A/A control: not resolved. The smallest detectable difference is not known." in (
         capacity(figures).notes
     )
 

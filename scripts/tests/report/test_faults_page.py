@@ -32,12 +32,7 @@ TWIN = replace(
 
 @pytest.fixture
 def docs(checkout: Path) -> Path:
-    """A checkout whose page of guarantees has its markers."""
-    (checkout / "docs").mkdir()
-    (checkout / "docs/durability.md").write_text(
-        "# Guarantees\n\n<!-- faults:evidence:begin -->\nNothing yet.\n<!-- faults:evidence:end -->\n\nEnd.\n",
-        encoding="utf-8",
-    )
+    """A checkout in which nothing is published."""
     return checkout
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from report import planted_queries
+from report import planted_documents, planted_queries
 from report.planted_capacity import Planted
 from report.planted_paths import PATHS
 from writepath import cli
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from writepath.report.capacity_raw import CapacityData
 
-README = "<!-- results:default:begin -->\n<!-- results:default:end -->\n"
 PUBLISHED = "results/published/capacity"
 SEARCHES = "results/published/search"
 EARLIER, LATER = "20260102T030405Z", "20260203T040506Z"
@@ -38,7 +37,7 @@ def planted(root: Path, seed: int, stamp: str) -> Path:
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with two raw runs of one block each; the first is published."""
     root = tmp_path_factory.mktemp("checkout")
-    (root / "README.md").write_text(README, encoding="utf-8")
+    planted_documents.write(root)
     first, _ = planted(root, 1, EARLIER), planted(root, 2, LATER)
     publish.publish(root, first)
     return root
@@ -55,7 +54,7 @@ def planted_searches(root: Path, seed: int, stamp: str) -> Path:
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same of searches over posts."""
     root = tmp_path_factory.mktemp("searched")
-    (root / "README.md").write_text(README, encoding="utf-8")
+    planted_documents.write(root)
     first, _ = planted_searches(root, 1, EARLIER), planted_searches(root, 2, LATER)
     publish.publish(root, first)
     return root
@@ -218,7 +217,7 @@ def test_blocks_of_other_searches_are_refused(searched: Path, fields: dict[str, 
 
 
 def test_add_is_of_blocks_of_searches_alone(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text(README, encoding="utf-8")
+    planted_documents.write(tmp_path)
     with pytest.raises(UsageError, match=r"ADD=1: .* has no blocks of searches"):
         publish.publish(tmp_path, tmp_path, add=True)
 

@@ -13,7 +13,7 @@ import pytest
 
 from writepath import result
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import cli_compare, cli_publish, cli_report, publish, scrub
+from writepath.report import cli_compare, cli_publish, cli_report, front, publish, scrub
 from writepath.report.exports import markdown
 from writepath.report.figures import suite_figures
 from writepath.report.raw import read_suite
@@ -37,7 +37,7 @@ def test_the_committed_docs_are_what_the_committed_raw_data_give() -> None:
 def test_with_nothing_published_the_check_passes(checkout: Path) -> None:
     publish.write_pages(checkout)
     assert publish.differences(checkout) == []
-    assert "old" in (checkout / "README.md").read_text(encoding="utf-8")
+    assert front.NOTHING in (checkout / "README.md").read_text(encoding="utf-8")
 
 
 def test_published_tables_are_those_of_the_raw_run(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
@@ -68,7 +68,7 @@ def test_times_are_kept_to_ten_microseconds(suite: SuiteSpec) -> None:
     assert np.abs(kept_run.stored.durable_at_ms - raw_run.stored.durable_at_ms).max() <= 0.00501
 
 
-def test_docs_are_written_and_agree(suite: SuiteSpec) -> None:
+def test_docs_and_readme_are_written_and_agree(suite: SuiteSpec) -> None:
     published(suite)
     assert publish.differences(suite.root) == []
     page = (suite.root / "docs/results/default.md").read_text(encoding="utf-8")
@@ -76,6 +76,11 @@ def test_docs_are_written_and_agree(suite: SuiteSpec) -> None:
     assert "](default/latency-over-time.svg)" in page
     assert "native runtime on Testor 3000, 2 cores; one repetition" in page
     assert "[A suite](default.md)" in (suite.root / "docs/results/README.md").read_text(encoding="utf-8")
+    readme = (suite.root / "README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# Project\n\nBefore.\n\n<!-- results:answer:begin -->\n")
+    assert "| JPA | " in readme
+    assert readme.endswith("<!-- results:answer:end -->\n\nAfter.\n")
+    assert "old" not in readme
 
 
 def test_publishing_again_changes_nothing(suite: SuiteSpec) -> None:
@@ -163,7 +168,7 @@ def test_a_suite_too_large_for_git_is_refused(suite: SuiteSpec, monkeypatch: pyt
 
 def test_missing_markers_leave_everything_as_it_was(suite: SuiteSpec) -> None:
     (suite.root / "README.md").write_text("# Project\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="markers <!-- results:default:begin -->"):
+    with pytest.raises(UsageError, match=r"README\.md: the markers <!-- results:answer:begin -->"):
         published(suite)
     assert not (suite.root / "results/published/default").exists()
 

@@ -95,7 +95,7 @@ def test_what_the_twin_makes_of_ratios_is_said_above_their_table(tmp_path: Path)
         "took 0.500 to 1.25 times as long. Ratios from 0.500 to 2.00 are within noise."
     )
     alone = table_of(figures_of(tmp_path, twin=False), "search_ratios")
-    assert alone.notes[-1].endswith("the smallest measurable difference is not known.")
+    assert alone.notes[-1].endswith("the smallest detectable difference is not known.")
 
 
 def test_variants_that_find_other_posts_are_not_compared(tmp_path: Path) -> None:

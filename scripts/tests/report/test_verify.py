@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from report import planted_documents
 from writepath import verify
 from writepath.report import manifest, publish
 
@@ -26,7 +27,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout of which only the smoke suite is published."""
     root = tmp_path_factory.mktemp("published")
     shutil.copytree(ROOT / publish.PUBLISHED / "smoke", root / publish.PUBLISHED / "smoke")
-    (root / "README.md").write_text("# Project\n", encoding="utf-8")
+    planted_documents.write(root)
     publish.write_pages(root)
     return root
 

@@ -176,11 +176,11 @@ def _say_what(suite: _Suite) -> None:
 def _word(found: Search) -> str:
     if found.outcome != "finished":
         return found.outcome
-    return "found" if answers(found.sustained) else "open"
+    return "found" if answers(found.sustained) else "inconclusive"
 
 
 def _exit_code(found: Search) -> int:
-    return {"found": 0, "open": 3}.get(_word(found), 1)
+    return {"found": 0, "inconclusive": 3}.get(_word(found), 1)
 
 
 def _new_index(plan: CapacityPlan, runtime: Runtime) -> CapacitySuite:

@@ -90,7 +90,7 @@ class _Suite(Blocks[QueriesSuite]):
     def exit_code(self) -> int:
         """0: each reading found a capacity; 3: one found none; 1: one failed, or had wrong answers or lost writes."""
         reads = [load_read(self.folder / line.folder) for line in self.index.reads]
-        return common.worst({"found": 0, "open": 3}.get(_word(read), 1) for read in reads)
+        return common.worst({"found": 0, "inconclusive": 3}.get(_word(read), 1) for read in reads)
 
 
 def run(plan: QueriesPlan, runtime: Runtime, progress: Progress, makers: Makers = REAL) -> tuple[int, Path]:
@@ -132,7 +132,7 @@ def _word(read: Read) -> str:
     if beside is not None and (beside.wrong_answers or beside.writes_found < beside.writes_acknowledged):
         return "wrong"
     spoilt = beside is not None and beside.noise
-    return "found" if answers(read.capacity) and not spoilt else "open"
+    return "found" if answers(read.capacity) and not spoilt else "inconclusive"
 
 
 def _said(read: Read) -> str:

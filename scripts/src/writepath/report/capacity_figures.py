@@ -93,7 +93,7 @@ class CapacityFigures:
 
     @property
     def resolution(self) -> float:
-        """The smallest measurable difference between two capacities, as a share."""
+        """The smallest detectable difference between two capacities, as a share."""
         spread = max((abs(math.log(ratio)) for ratio in self.twin_ratios), default=0.0)
         return max(BISECTION, math.expm1(spread))
 
@@ -109,7 +109,7 @@ class CapacityFigures:
         return next((one for one in self.variants if one.variant.name == name), None)
 
     def compare(self, one: Capacity, other: Capacity) -> Comparison:
-        """Whether the one is higher in every block by more than the smallest measurable difference."""
+        """Whether the one is higher in every block by more than the smallest detectable difference."""
         return compare(one, other, 1 + self.resolution)
 
 

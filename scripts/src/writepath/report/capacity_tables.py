@@ -117,11 +117,11 @@ def comparison_notes(figures: CapacityFigures, variants: Iterable[VariantFigures
 
 
 def resolution_in_words(figures: CapacityFigures) -> str:
-    """The smallest measurable difference, from the A/A control."""
+    """The smallest detectable difference, from the A/A control."""
     if not figures.data.of(figures.suite.baseline, again=True):
-        return "There is no A/A control: the smallest measurable difference is not known."
+        return "There is no A/A control: the smallest detectable difference is not known."
     if not figures.twin_ratios:
-        return "A/A control: not resolved. The smallest measurable difference is not known."
+        return "A/A control: not resolved. The smallest detectable difference is not known."
     ratios = ", ".join(f"{ratio:.2f}" for ratio in figures.twin_ratios)
     return (
         f"A/A control: measured twice in each block, the baseline sustained {ratios} × its own rate."

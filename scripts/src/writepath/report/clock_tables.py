@@ -42,7 +42,7 @@ def clocks(figures: SuiteFigures) -> Table | None:
         key="clocks",
         title="Three clocks: acknowledged, durable, visible",
         caption="Times from sending the POST. Acknowledged: until its 201. Durable: until its row is committed in its"
-        " target store. Visible: until a search in that store finds it. The first two cover all scheduled requests,"
+        " final store. Visible: until a search in that store finds it. The first two cover all scheduled requests,"
         " the third a sample that was drawn before the load. Requests not acknowledged and rows never found count as"
         " infinite. " + rows.spread_note(figures),
         columns=rows.columns(CLOCKS),

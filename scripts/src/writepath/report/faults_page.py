@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from writepath.errors import UsageError
 from writepath.report import escape, exports, manifest
 from writepath.report.fault_tables import Matrix, coverage_in_words, evidence, tables
 from writepath.report.fault_words import NO_FAULT
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 PUBLISHED = "results/published/faults"  # one folder per runtime
 MAIN = "results/published/default"  # the suite whose variants faults should cover
 PAGE = "docs/results/faults.md"
-PROMISES = "docs/durability.md"
-BEGIN, END = "<!-- faults:evidence:begin -->", "<!-- faults:evidence:end -->"
 TITLE = "Faults under load"
 NAMES = ("timeline.json",)  # of a cell, next to its record
 INTRODUCTION = (
@@ -49,7 +46,6 @@ def publish(root: Path, folder: Path) -> None:
     for name in names:
         copy_json(folder / name, staged / name)
     manifest.write(staged)
-    _with_evidence(root, "")  # missing markers are an error before anything is replaced
     shutil.rmtree(place, ignore_errors=True)
     staged.rename(place)
 
@@ -62,13 +58,9 @@ def published(root: Path) -> tuple[Path, ...]:
     )
 
 
-def derived(root: Path) -> dict[str, bytes]:
-    """By path below root, what is generated from the published matrices; nothing where none is."""
-    matrices = [read(folder) for folder in published(root)]
-    if not matrices:
-        return {}
-    main = _main_variants(root)
-    return {PAGE: page(matrices, main).encode(), PROMISES: _with_evidence(root, _evidence(matrices)).encode()}
+def derived(root: Path, matrices: Sequence[Matrix]) -> dict[str, bytes]:
+    """By path below root, the page of the published matrices; nothing where none is."""
+    return {PAGE: page(matrices, _main_variants(root)).encode()} if matrices else {}
 
 
 def _main_variants(root: Path) -> tuple[SuiteVariant, ...]:
@@ -94,23 +86,13 @@ def page(matrices: Sequence[Matrix], main: Sequence[SuiteVariant] = ()) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _evidence(matrices: Sequence[Matrix]) -> str:
+def evidence_of(matrices: Sequence[Matrix]) -> str:
+    """What each guarantee is worth, for docs/durability.md."""
     parts = []
     for matrix in matrices:
         table = evidence(matrix, order(matrix.cells))
         parts += [f"{matrix.index.runtime} runtime. {escape.markdown(table.caption)}", exports.bare(table)]
     return "\n\n".join(parts)
-
-
-def _with_evidence(root: Path, block: str) -> str:
-    text = (root / PROMISES).read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise UsageError(
-            f"{PROMISES}: the markers {BEGIN} and {END} are missing; put them where the evidence goes"
-        )
-    return f"{before}{begin}\n{block}\n{end}{after}"
 
 
 def _deeper(section: str) -> str:

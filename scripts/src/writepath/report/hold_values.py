@@ -196,7 +196,7 @@ def to_lines(data: HoldData) -> Iterator[str]:
     if data.stored is not None:
         yield f"stored {packed.whole(data.stored)}"
     if data.held is not None:
-        yield f"held {data.held.foreign_rows} {packed.of_counts(data.held.counts)}"
+        yield " ".join(("held", str(data.held.foreign_rows), packed.of_counts(data.held.counts)))
     yield from packed.of_series(data.series)
 
 

@@ -168,7 +168,7 @@ def throughput(figures: SuiteFigures) -> Table:
     return Table(
         key="throughput",
         title="Throughput and time to durable",
-        caption="Time to durable: from sending the POST until its row is committed in its target store. It covers"
+        caption="Time to durable: from sending the POST until its row is committed in its final store. It covers"
         " acknowledged requests and is shown only where it is later than the 201. "
         + rows.spread_note(figures),
         columns=rows.columns(THROUGHPUT),

@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING
 from writepath.errors import InvalidRunError, UsageError
 from writepath.report import (
     capacity_publish,
+    capacity_raw,
     compact,
     escape,
+    faults,
     faults_page,
+    front,
     manifest,
+    markers,
     queries_publish,
+    queries_raw,
     staging,
 )
+from writepath.report.capacity_figures import by_host
+from writepath.report.facts import CAPACITY, LOAD, SEARCH, Facts
 from writepath.report.figures import SuiteFigures, suite_figures
 from writepath.report.page import page, refuse_several_hosts
+from writepath.report.queries_figures import by_host as of_hosts
+from writepath.report.queries_figures import queries_figures
 from writepath.report.raw import RunData, SuiteData, inside, read_suite
 from writepath.report.scrub import copy_json
 from writepath.report.tables import tables
@@ -25,30 +34,34 @@ from writepath.result.faults import FAULTS_FILE
 from writepath.result.queries import QUERIES_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from writepath.result import SuiteResult
 
 PUBLISHED = "results/published"
 PAGES = "docs/results"
-README = "README.md"
-README_SUITE = "default"  # must have its table there; another suite may
+README, ANSWER = "README.md", "results:answer"  # and the name of its generated part
+DURABILITY = "docs/durability.md"
+CLASSES, EVIDENCE = "results:classes", "faults:evidence"
 SETTINGS_FILE = "settings.json"
 LIMIT_BYTES = 5_000_000
 INDEX = "README.md"
 
 
 def publish(root: Path, folder: Path, *, add: bool = False) -> list[Path]:
-    """Copies the compact data of a run of whichever kind, writes every page again; the files that changed.
+    """Copies the compact data of a run of any kind, regenerates every page; the files that changed.
 
-    add: its blocks behind those that are published. InvalidRunError when a run of it does not count, UsageError when it
-    is not finished, too large, or not to be added.
+    add: appends its blocks to those that are published. InvalidRunError when a run of it does not count, UsageError
+    when it is not finished, too large, or not to be added.
     """
     if add and not any((folder / file).is_file() for file in (CAPACITY_FILE, QUERIES_FILE)):
         raise UsageError(
             f"ADD=1: {folder} has no blocks of searches, for capacity or over posts; only those are added to others"
         )
+    _documents(
+        root, dict.fromkeys((ANSWER, CLASSES, EVIDENCE), "")
+    )  # missing markers are an error before a change
     if (folder / FAULTS_FILE).is_file():
         faults_page.publish(root, folder)
     elif (folder / CAPACITY_FILE).is_file():
@@ -66,7 +79,6 @@ def _publish_suite(root: Path, folder: Path) -> None:
     figures = suite_figures(data)
     refuse_invalid(figures)
     refuse_several_hosts(figures)
-    _readme_with(root, {data.suite.suite: ""})  # missing markers are an error before anything is replaced
     place = staging.Place(target=root / PUBLISHED / data.suite.suite, source=folder, limit_bytes=LIMIT_BYTES)
     staging.put(place, lambda target: _copy(folder, data, target), less="repetitions or variants")
 
@@ -96,7 +108,7 @@ def refuse_invalid(figures: SuiteFigures) -> None:
         raise InvalidRunError(
             "not published: "
             + " | ".join(bad)
-            + ". Only suites whose runs are all valid are published; run it again"
+            + ". only suites whose runs are all valid are published; rerun these with RESUME=1"
         )
 
 
@@ -150,29 +162,57 @@ def _reader(folder: Path) -> Callable[[], RunData]:
 
 
 def derived(root: Path) -> dict[str, bytes]:
-    """By path below root, everything that is made from the published data: pages, plots, index, README."""
-    from writepath.report.plots import plots  # noqa: PLC0415 - matplotlib takes half a second to load
+    """By path below root, everything that is generated from the published data: pages, plots, index, README."""
+    from writepath.report import front_plot  # noqa: PLC0415 - matplotlib takes half a second to load
 
+    loads = {folder.name: suite_figures(read_published(folder)) for folder in published_suites(root)}
     files: dict[str, bytes] = {}
-    readme: dict[str, str] = {}
-    titles: dict[str, str] = {}
-    for folder in published_suites(root):
-        figures = suite_figures(read_published(folder))
-        refuse_invalid(figures)
-        name = figures.suite.suite
-        drawn = plots(figures)
-        links = {"assets": name, "reading": "../reading-results.md", "raw": f"../../{PUBLISHED}/{name}"}
-        files[f"{PAGES}/{name}.md"] = page(figures, tables(figures), drawn, links).encode()
-        files |= {f"{PAGES}/{name}/{file}": content for file, content in drawn.items()}
-        titles[name] = figures.suite.title
+    titles = {name: figures.suite.title for name, figures in loads.items()}
+    for figures in loads.values():
+        files |= _load_page(figures)
     for made in (capacity_publish.derived(root, PAGES), queries_publish.derived(root, PAGES)):
         files |= made.files
         titles |= made.titles
-    faults = faults_page.derived(root)
-    files |= faults
-    files[f"{PAGES}/{INDEX}"] = _index(titles, faults=bool(faults)).encode()
-    files[README] = _readme_with(root, readme).encode()
-    return files
+    matrices = [faults.read(folder) for folder in faults_page.published(root)]
+    files |= faults_page.derived(root, matrices)
+    files[f"{PAGES}/{INDEX}"] = _index(titles, faults=bool(matrices)).encode()
+    known = published_facts(root, loads)
+    if known.load is not None:
+        files |= {f"{PAGES}/{name}": drawn for name, drawn in front_plot.pictures(known).items()}
+    if (guide := front.choosing(known)) is not None:
+        files[front.CHOOSING_PAGE] = guide.encode()
+    parts = {ANSWER: front.answer(known), CLASSES: front.classes(known, loads.values(), matrices)}
+    return files | _documents(root, {**parts, EVIDENCE: faults_page.evidence_of(matrices)})
+
+
+def _load_page(figures: SuiteFigures) -> dict[str, bytes]:
+    from writepath.report.plots import plots  # noqa: PLC0415 - matplotlib takes half a second to load
+
+    refuse_invalid(figures)
+    name, drawn = figures.suite.suite, plots(figures)
+    links = {"assets": name, "reading": "../reading-results.md", "raw": f"../../{PUBLISHED}/{name}"}
+    text = page(figures, tables(figures), drawn, links)
+    plotted = {f"{PAGES}/{name}/{file}": content for file, content in drawn.items()}
+    return {f"{PAGES}/{name}.md": text.encode(), **plotted}
+
+
+def published_facts(root: Path, loads: Mapping[str, SuiteFigures]) -> Facts:
+    """What README and guide quote. loads: the published load suites, by name."""
+    capacity, search = root / PUBLISHED / CAPACITY, root / PUBLISHED / SEARCH
+    matrices = faults_page.published(root)
+    return Facts(
+        load=loads.get(LOAD),
+        capacity=by_host(capacity_raw.read(capacity)) if capacity.is_dir() else (),
+        search=of_hosts(queries_figures(queries_raw.read(search)))[0][1] if search.is_dir() else None,
+        faults=faults.read(matrices[0]) if matrices else None,
+    )
+
+
+def _documents(root: Path, parts: Mapping[str, str]) -> dict[str, bytes]:
+    """README and durability page with their generated parts; UsageError where their markers are missing."""
+    readme = markers.filled(root / README, {ANSWER: parts[ANSWER]})
+    durability = markers.filled(root / DURABILITY, {name: parts[name] for name in (CLASSES, EVIDENCE)})
+    return {README: readme.encode(), DURABILITY: durability.encode()}
 
 
 def write_pages(root: Path) -> list[Path]:
@@ -208,30 +248,14 @@ def differences(root: Path) -> list[str]:
     return found + [f"{name}: nothing published gives this file" for name in stale if name not in wanted]
 
 
-def _readme_with(root: Path, sections: dict[str, str]) -> str:
-    """README.md with the text between the markers of each suite replaced."""
-    text = (root / README).read_text(encoding="utf-8")
-    for suite, table in sections.items():
-        begin, end = f"<!-- results:{suite}:begin -->", f"<!-- results:{suite}:end -->"
-        if begin not in text or end not in text.split(begin, 1)[1]:
-            if suite == README_SUITE:
-                raise UsageError(
-                    f"{README}: the markers {begin} and {end} are missing; put them where the table goes"
-                )
-            continue
-        before, rest = text.split(begin, 1)
-        text = f"{before}{begin}\n{table}\n{end}{rest.split(end, 1)[1]}"
-    return text
-
-
 def _index(titles: dict[str, str], *, faults: bool) -> str:
     entries = [f"- [{escape.markdown(titles[name])}]({name}.md): suite {name}" for name in titles]
     if faults:
         entries.append(f"- [{faults_page.TITLE}](faults.md): `make bench-faults`")
     return (
         "# Published results\n\n"
-        "Tables and plots made by `make publish` from the raw data in `results/published/`;"
-        " a test derives them again.\n\n"
+        "Tables and plots that `make publish` generates from the raw data in `results/published/`;"
+        " `make verify` recomputes them.\n\n"
         + ("\n".join(entries) if entries else "Nothing is published yet.")
         + "\n"
     )

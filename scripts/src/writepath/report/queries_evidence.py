@@ -47,7 +47,7 @@ def validity(figures: QueriesFigures) -> Table:
         body.append(Row(cells=(text(title), *cells)))
     return Table(
         key="search_validity",
-        title="Validity of the searches",
+        title="Validity of the search runs",
         caption="Data set: a digest of every stored id and content; figures of different data sets are not compared."
         f" The ids are drawn from the seed, so each seed has its own digest. {capacity_evidence.NOISY}",
         columns=VALIDITY_COLUMNS,

@@ -44,7 +44,7 @@ def hits(figures: QueriesFigures) -> Table:
     ]
     return Table(
         key="hits",
-        title="Equal work: what was found",
+        title="Hits: what each search found",
         caption="Posts that contain the keyword, counted by a scan of all posts without an index, and the posts that"
         " the variant returned as every match. Explained: in mode substring no missed and no surplus posts; in mode"
         " native exactly the posts that the analyzer's rule finds.",
@@ -209,7 +209,7 @@ def writes(figures: QueriesFigures) -> Table:
         )
     return Table(
         key="index_cost",
-        title="What each index costs writes",
+        title="Write cost of each index",
         caption=f"An index makes searches faster and writes more expensive. {BLOCKS}",
         columns=COST_COLUMNS,
         rows=tuple(body),

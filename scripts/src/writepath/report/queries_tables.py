@@ -129,7 +129,7 @@ def ratios(figures: QueriesFigures) -> Table | None:
         return None
     return Table(
         key="search_ratios",
-        title="What shards, replicas and indexes make of it",
+        title="Effect of shards, replicas and indexes",
         caption="The mean of warm rounds ÷ that of the other variant in the same block: geometric mean over the blocks,"
         " with its 95 % interval if there are several (Student's t on the logarithms). Below 1 is faster. Variants that"
         " find different numbers of posts do not do the same work.",
@@ -143,7 +143,7 @@ def resolution_in_words(figures: QueriesFigures) -> str:
     """From the A/A control's times."""
     times = figures.twin_times
     if not times:
-        return "There is no A/A control: the smallest measurable difference is not known."
+        return "There is no A/A control: the smallest detectable difference is not known."
     low, high = figures.apart_beyond
     return (
         f"A/A control: measured twice in each block, the baseline took {number(min(times))} to {number(max(times))}"

@@ -74,7 +74,7 @@ def durable_notes(figures: SuiteFigures) -> tuple[str, ...]:
                 f"{name} {_figure([getattr(run.durable, name) for run in runs])}" for name in RANKS
             )
             notes.append(
-                f"{DAGGER} {variant.title}: the 201 comes before the row is in its target store"
+                f"{DAGGER} {variant.title}: the 201 comes before the row is in its final store"
                 f" ({variant.acknowledges}). Time to durable in ms: {times}."
             )
     return tuple(notes)

@@ -1,0 +1,319 @@
+"""Collects the published figures that the README and docs/choosing.md quote; each is computed where its page has it."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath.report.capacity_cost import cpu_s_by_block
+from writepath.report.capacity_tables import confidence, rate
+from writepath.report.card import short
+from writepath.report.model import ABSENT, Cell, Column, number, shown
+from writepath.stats import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from writepath.report.capacity_figures import CapacityFigures
+    from writepath.report.capacity_figures import VariantFigures as Capacity
+    from writepath.report.fault_tables import Matrix
+    from writepath.report.figures import Figures, SuiteFigures
+    from writepath.report.queries_figures import QueriesFigures
+    from writepath.result import SuitePhase, SuiteVariant
+    from writepath.result.faults import Cell as FaultCell
+    from writepath.result.queries import Beside
+
+LOAD, CAPACITY, SEARCH = "default", "capacity", "search"  # suites
+KILLS = {"kill-database": "database", "kill-broker": "broker", "kill-index": "Elasticsearch"}
+PLAIN = Column(key="", title="")
+
+
+class NotPublishedError(LookupError):
+    """A figure that no published run has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kills:
+    """Outcome of the same process killed many times under load."""
+
+    process: str
+    faults: int
+    losing: int
+    proved: bool  # the audit found every acknowledged write, once and unchanged
+    errors: int  # requests of all these faults that were answered with an error, or not at all
+    recovery_s_median: float | None
+    recovery_s_max: float | None
+
+    @property
+    def loss(self) -> str:
+        """`none in 20 database kills`, `in 18 of 20 database kills`; `unknown` where the audit proves neither."""
+        kills = f"{self.process} kills"
+        if self.losing:
+            return f"in {self.losing} of {self.faults} {kills}"
+        return f"none in {self.faults} {kills}" if self.proved else f"unknown in {self.faults} {kills}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRate:
+    """Highest passing rate of keyword searches of one variant."""
+
+    title: str
+    per_s: str
+    confidence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The published results; None or empty where a suite is not published."""
+
+    load: SuiteFigures | None = None
+    capacity: tuple[tuple[str, CapacityFigures], ...] = ()  # by host
+    search: QueriesFigures | None = None  # of one host
+    faults: Matrix | None = None
+
+    @property
+    def variants(self) -> tuple[SuiteVariant, ...]:
+        """The write paths that the README compares: those of the load suite, without controls."""
+        return self._load().ranked.suite.variants
+
+    def title(self, name: str) -> str:
+        """A variant's title, from any suite that has it."""
+        suites = [figures.suite for figures in (self.load, self.search) if figures is not None]
+        listed = [*suites, *(figures.suite for _, figures in self.capacity)]
+        variants = (variant for suite in listed for variant in suite.variants)
+        return next((variant.title for variant in variants if variant.name == name), name)
+
+    @property
+    def load_host(self) -> str:
+        """Where the load suite ran: `Intel(R) Xeon(R) Processor, 2 cores`."""
+        hosts = [run.run.host for run in self._load().runs if run.run.host is not None]
+        return (
+            ", ".join(dict.fromkeys(f"{host.cpu_model}, {host.cores} cores" for host in hosts)) or "one host"
+        )
+
+    @property
+    def runtime(self) -> str:
+        """Of the load suite: native or docker."""
+        return self._load().suite.runtime
+
+    # At the load suite's full rate
+
+    @property
+    def rate_per_s(self) -> str:
+        """Of the load suite's last phase, its full rate."""
+        return number(self._phase().to_per_s)
+
+    def p99_ms(self, name: str) -> float | None:
+        """99th percentile from the scheduled send time to the 201, in that phase."""
+        index = self._load().suite.phases.index(self._phase())
+        return _median(run.phases[index].accept_from_planned.p99 for run in self._runs(name) if run.phases)
+
+    def median_ms(self, name: str) -> float | None:
+        """Median of the same."""
+        index = self._load().suite.phases.index(self._phase())
+        return _median(run.phases[index].accept_from_planned.median for run in self._runs(name) if run.phases)
+
+    def acknowledged_ms(self, name: str) -> float | None:
+        """99th percentile from sending to the 201; of all scheduled requests of the load."""
+        return _median(run.accept.p99 for run in self._runs(name) if run.accept)
+
+    def durable_ms(self, name: str) -> float | None:
+        """99th percentile from sending to the row in its final store; of all scheduled requests of the load."""
+        return _median(run.durable_of_planned.p99 for run in self._runs(name) if run.durable_of_planned)
+
+    def durable_later(self, name: str) -> bool:
+        """Whether rows reach their final store after the 201."""
+        return any(run.durable_later for run in self._runs(name))
+
+    def searchable_ms(self, name: str) -> float | None:
+        """Median from sending to the first search that finds the post, of a sample of the load."""
+        return _median(run.visible.times.median for run in self._runs(name) if run.visible)
+
+    def searchable_ms_p99(self, name: str) -> float | None:
+        """99th percentile of the same; None where the sample is too small."""
+        return _median(run.visible.times.p99 for run in self._runs(name) if run.visible)
+
+    def durability_class(self, name: str) -> str:
+        """A, B or C, as read back from the running system."""
+        levels = {run.run.durability.level for run in self._runs(name) if run.run.durability}
+        return ", ".join(sorted(levels)) or ABSENT
+
+    def setting(self, name: str, key: str) -> str:
+        """A setting as the running store or broker answered it."""
+        for run in self._runs(name):
+            if run.run.durability and key in run.run.durability.settings:
+                return run.run.durability.settings[key]
+        raise NotPublishedError(f"{key} of {name}")
+
+    # Capacity
+
+    @property
+    def host(self) -> str:
+        """The host with most blocks of the capacity suite."""
+        return self._capacity()[0]
+
+    @property
+    def slo_ms(self) -> float:
+        """Limit of the p99 in the capacity suite."""
+        return self._capacity()[1].suite.slo_ms
+
+    def sustainable(self, name: str) -> str:
+        """Highest passing rate on that host, the median of its blocks: `≥ 2,100/s, lower bound`."""
+        one = self._sustained(name)
+        cell = rate(one.sustained)
+        value = cell.text if cell.figure is None else f"{cell.prefix}{number(cell.figure.median)}"
+        return f"{value}/s, {confidence(one)}"
+
+    def sustained_per_s(self, name: str) -> float:
+        """Highest passing rate on that host: the median of its blocks."""
+        return self._sustained(name).sustained.per_s
+
+    def confidence(self, name: str) -> str:
+        """How well the rate is known."""
+        return confidence(self._sustained(name))
+
+    @property
+    def blocks(self) -> str:
+        """How many blocks that host has: `2 blocks`."""
+        count = max(len(one.searches) for one in self._capacity()[1].variants)
+        return f"{count} block{'s' if count > 1 else ''}"
+
+    def compared(self, one: str, other: str) -> str:
+        """One highest passing rate against another: `more`, `less`, `within noise` or `not resolved`."""
+        return self._capacity()[1].compare(self._sustained(one).sustained, self._sustained(other).sustained)
+
+    def generator_late(self, name: str) -> bool:
+        """Whether the load generator kept no schedule in the overload of a variant."""
+        found = (one.search.overload for one in self._sustained(name).searches)
+        return any(overload.generator_faults for overload in found if overload)
+
+    def goodput_at_double(self, name: str) -> str:
+        """201s within the limit, per second, at twice the highest passing rate; range over that host's blocks."""
+        found = [one.search.overload for one in self._sustained(name).searches if one.search.overload]
+        if not found:
+            raise NotPublishedError(f"overload of {name}")
+        return shown(Cell(figure=spread(over.phases[1].goodput_per_s for over in found)), PLAIN)
+
+    def cpu_s(self, name: str, per_s: float) -> float | None:
+        """CPU seconds per 1,000 stored writes at a rate, without the load generator; median of that host's blocks.
+
+        None unless it passed the rate in each of them.
+        """
+        one = self._sustained(name)
+        used = cpu_s_by_block(one, per_s)
+        return statistics.median(used.values()) if len(used) == len(one.searches) else None
+
+    # Search
+
+    def fastest_search(self, family: str, mode: str = "substring") -> SearchRate:
+        """The variant of a family, by the begin of its name, with the highest passing rate of searches in a mode."""
+        figures = self._search()
+        names = [
+            v.variant.name for v in figures.variants if v.mode == mode and v.variant.name.startswith(family)
+        ]
+        rated = [one for name in names if (one := figures.carried.one(name)) is not None]
+        if not rated:
+            raise NotPublishedError(f"searches of {family}, {mode}")
+        best = max(rated, key=lambda one: one.sustained.per_s)
+        return SearchRate(
+            title=self.title(best.variant.name),
+            per_s=short(best.sustained.per_s),
+            confidence=confidence(best),
+        )
+
+    def searchable_during_searches_ms(self, name: str) -> str:
+        """Median from sending a post to the first search that finds it, while searches run."""
+        return short(_known(_median(load.visible_ms_median for load in self._during(name)), name))
+
+    @property
+    def writes_during_searches_per_s(self) -> str:
+        """Rate of these writes."""
+        return number(
+            next(load.write_rate_per_s for one in self._search().variants for load in one.warm_beside)
+        )
+
+    @property
+    def search_slo_ms(self) -> str:
+        """Limit of the p99 in the search suite."""
+        return number(self._search().suite.slo_ms)
+
+    # Faults
+
+    def kills(self, name: str, fault: str) -> Kills:
+        """Of one variant under one kind of kill."""
+        one = self._fault(name, fault)
+        times = [t.recovered_after_seconds for t in one.trials if t.recovered_after_seconds is not None]
+        return Kills(
+            process=KILLS.get(fault, "process"),
+            faults=len(one.effective),
+            losing=one.losing,
+            proved=one.status == "held",
+            errors=sum(count for trial in one.effective for count in trial.errors.values()),
+            recovery_s_median=statistics.median(times) if times else None,
+            recovery_s_max=max(times) if len(times) == len(one.trials) and times else None,
+        )
+
+    def losing(self, name: str, fault: str) -> str:
+        """`in 18 of 20 faults`."""
+        kills = self.kills(name, fault)
+        return f"in {kills.losing} of {kills.faults} faults"
+
+    def loss(self, name: str) -> str:
+        """What kills of its stores and its broker lost; `not tested` where none was killed."""
+        cells = self.faults.cells if self.faults else ()
+        known = [fault for fault in KILLS if any((one.variant, one.fault) == (name, fault) for one in cells)]
+        return ", ".join(self.kills(name, fault).loss for fault in known) or "not tested"
+
+    # Where they are
+
+    def _load(self) -> SuiteFigures:
+        if self.load is None:
+            raise NotPublishedError(f"suite {LOAD}")
+        return self.load
+
+    def _phase(self) -> SuitePhase:
+        return self._load().suite.phases[-1]
+
+    def _runs(self, name: str) -> tuple[Figures, ...]:
+        return self._load().shown(name)
+
+    def _capacity(self) -> tuple[str, CapacityFigures]:
+        if not self.capacity:
+            raise NotPublishedError(f"suite {CAPACITY}")
+        return max(self.capacity, key=lambda one: max((len(v.searches) for v in one[1].variants), default=0))
+
+    def _sustained(self, name: str) -> Capacity:
+        one = self._capacity()[1].one(name)
+        if one is None:
+            raise NotPublishedError(f"capacity of {name}")
+        return one
+
+    def _search(self) -> QueriesFigures:
+        if self.search is None:
+            raise NotPublishedError(f"suite {SEARCH}")
+        return self.search
+
+    def _during(self, name: str) -> tuple[Beside, ...]:
+        loads = next((one.warm_beside for one in self._search().variants if one.variant.name == name), ())
+        if not loads:
+            raise NotPublishedError(f"searches during writes of {name}")
+        return loads
+
+    def _fault(self, name: str, fault: str) -> FaultCell:
+        cells = self.faults.cells if self.faults else ()
+        for one in cells:
+            if (one.variant, one.fault) == (name, fault):
+                return one
+        raise NotPublishedError(f"{fault} of {name}")
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    figure = spread(values)
+    return None if figure is None else figure.median
+
+
+def _known(value: float | None, name: str) -> float:
+    if value is None:
+        raise NotPublishedError(name)
+    return value

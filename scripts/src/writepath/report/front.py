@@ -1,0 +1,207 @@
+"""Renders what a reader meets first from published figures: the README's answer and table, and docs/choosing.md."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jinja2
+
+from writepath.report import exports
+from writepath.report.card import listed, short
+from writepath.report.escape import markdown
+from writepath.report.facts import NotPublishedError
+from writepath.report.fault_tables import coverage_in_words
+from writepath.report.front_plot import clocks_ms
+from writepath.report.model import Column, number
+from writepath.report.rows import DAGGER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from writepath.report.facts import Facts
+    from writepath.report.fault_tables import Matrix
+    from writepath.report.figures import SuiteFigures
+
+ANSWER, CHOOSING = "readme.md.j2", "choosing.md.j2"
+CHOOSING_PAGE = "docs/choosing.md"
+NOTHING = "Nothing is published yet: run `make bench-all`, then `make publish`."
+NOT_MEASURED = "not measured"
+
+
+def answer(facts: Facts) -> str:
+    """The README's sentences, picture and table; the sentences only where every suite they quote is published."""
+    if facts.load is None:
+        return NOTHING
+    try:
+        return _rendered(ANSWER, facts, sentences=True)
+    except NotPublishedError:
+        return _rendered(ANSWER, facts, sentences=False)
+
+
+def choosing(facts: Facts) -> str | None:
+    """docs/choosing.md; None where a figure that it quotes is not published."""
+    try:
+        return _rendered(CHOOSING, facts)
+    except NotPublishedError:
+        return None
+
+
+def table(facts: Facts) -> str:
+    """One row per write path, six columns."""
+    columns = [
+        Column(key="path", title="write path"),
+        Column(key="guarantee", title="a 201 guarantees"),
+        Column(key="p99", title=f"p99 at {facts.rate_per_s}/s", unit="ms"),
+        Column(key="sustainable", title="sustainable rate (confidence)"),
+        Column(key="searchable", title="searchable after, median", unit="ms"),
+        Column(key="loss", title="data loss when its store or broker is killed"),
+    ]
+    rows = [
+        (
+            f"{variant.title} {DAGGER}" if facts.durable_later(variant.name) else variant.title,
+            f"{variant.acknowledges} (class {facts.durability_class(variant.name)})",
+            _ms(facts.p99_ms(variant.name)),
+            _sustainable(facts, variant.name),
+            _ms(facts.searchable_ms(variant.name)),
+            facts.loss(variant.name),
+        )
+        for variant in facts.variants
+    ]
+    return exports.pipe_table(columns, rows)
+
+
+def classes(facts: Facts, loads: Iterable[SuiteFigures], matrices: Iterable[Matrix]) -> str:
+    """Durability class of every published variant, as its running system was read back."""
+    found: dict[str, dict[str, None]] = {}
+    for title, level in _levels(facts, loads, matrices):
+        found.setdefault(level, {})[title] = None
+    if not found:
+        return NOTHING
+    columns = [
+        Column(key="class", title="durability class"),
+        Column(key="variants", title="published variants"),
+    ]
+    return exports.pipe_table(columns, [(level, "; ".join(found[level])) for level in sorted(found)])
+
+
+def _levels(
+    facts: Facts, loads: Iterable[SuiteFigures], matrices: Iterable[Matrix]
+) -> Iterator[tuple[str, str]]:
+    for figures in loads:
+        titles = {variant.name: variant.title for variant in figures.suite.variants}
+        yield from (
+            (titles[one.run.variant], one.run.durability.level) for one in figures.runs if one.run.durability
+        )
+    for _, capacity in facts.capacity:
+        for one in capacity.data.searches:
+            if one.search.durability:
+                yield one.search.title, one.search.durability.level
+    for matrix in matrices:
+        yield from ((one.title, one.durability.level) for one in matrix.cells if one.durability)
+
+
+def throughput(facts: Facts) -> str:
+    """What capacity says of the paths together: a lower bound that they share, and those it does not hold for."""
+    rates = {variant.name: facts.sustained_per_s(variant.name) for variant in facts.variants}
+    shared = [name for name, per_s in rates.items() if per_s >= max(rates.values()) / 2]
+    low = math.floor(min(rates[name] for name in shared) / 100) * 100
+    others = [f"{facts.title(name)}: {facts.sustainable(name)}" for name in rates if name not in shared]
+    words = f"{len(shared)} of {len(rates)} paths sustain at least {low:,}/s each on one host ({facts.host})"
+    words += f"; {'; '.join(others)}" if others else ""
+    unknown = [name for name in rates if not facts.confidence(name).startswith("measured")]
+    if unknown:
+        words += (
+            f". The load generator runs on the same processors: {len(unknown)} of {len(rates)} rates are lower"
+            " bounds or inconclusive, so their order is not resolved"
+        )
+    return words
+
+
+def footnote(facts: Facts) -> str:
+    """What the columns of the table are, and where each was measured."""
+    later = any(facts.durable_later(variant.name) for variant in facts.variants)
+    words = [f"{DAGGER} The row reaches its store after the 201."] if later else []
+    words.append(
+        f"p99 from the scheduled send time; searchable: until a search finds the post; class A: flushed to disk"
+        f" before the 201. {facts.load_host}, {facts.runtime} runtime, load generator on the same host."
+    )
+    if facts.capacity:
+        words.append(
+            f"Sustainable: p99 at most {number(facts.slo_ms)} ms, median of {facts.blocks} on {facts.host};"
+            " lower bound: the load generator ended the run; inconclusive: the limit is not known to 5 %."
+        )
+        late = [one.title for one in facts.variants if (facts.p99_ms(one.name) or 0.0) > facts.slo_ms]
+        if late:
+            words.append(f"Above that limit at {facts.rate_per_s}/s already: {listed(late)}.")
+    if facts.faults:
+        words.append(
+            f"{facts.faults.index.runtime.capitalize()} runtime: {coverage_in_words(facts.faults)[0]}"
+        )
+    return markdown(" ".join(words))
+
+
+def picture_in_words(facts: Facts) -> str:
+    """For who does not see the picture: each path's times."""
+    words = []
+    for variant in facts.variants:
+        times = zip(("201", "stored", "searchable"), clocks_ms(facts, variant.name), strict=True)
+        known = ", ".join(f"{name} {short(time)} ms" for name, time in times if time is not None)
+        words.append(f"{variant.title}: {known}")
+    return f"p99 since the POST was sent. {'. '.join(words)}."
+
+
+def cpu_in_words(facts: Facts, per_s: float) -> str:
+    """`JPA 0.76 s, RabbitMQ + JPA 1.0 s`, cheapest first; of the paths that passed the rate in every block."""
+    used = {variant.name: facts.cpu_s(variant.name, per_s) for variant in facts.variants}
+    known = sorted((value, name) for name, value in used.items() if value is not None)
+    return ", ".join(f"{facts.title(name)} {short(value)} s" for value, name in known)
+
+
+def order(facts: Facts, one: str, other: str) -> str:
+    """Whether one sustains more than the other, as far as that is resolved."""
+    return {
+        "not resolved": "Which is higher is not resolved.",
+        "within noise": "The difference is within noise.",
+        "more": f"{facts.title(one)} sustains more.",
+        "less": f"{facts.title(one)} sustains less.",
+    }[facts.compared(one, other)]
+
+
+def overload_caveat(facts: Facts, *names: str) -> str:
+    """That goodput under overload may be the generator's, where it was late."""
+    late = [name for name in names if facts.generator_late(name)]
+    return "The load generator was late in these runs, so this does not decide." if late else ""
+
+
+def _ms(value: float | None) -> str:
+    return NOT_MEASURED if value is None else number(value)
+
+
+def _sustainable(facts: Facts, name: str) -> str:
+    try:
+        return facts.sustainable(name)
+    except NotPublishedError:
+        return NOT_MEASURED
+
+
+def _rendered(name: str, facts: Facts, **given: bool) -> str:
+    engine = jinja2.Environment(  # noqa: S701 - Markdown; titles of ours are its only free text
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    engine.filters |= {"ms": _rounded}
+    sentences = (throughput, footnote, picture_in_words, cpu_in_words, order, overload_caveat, table)
+    said = {sentence.__name__: partial(sentence, facts) for sentence in sentences}
+    return engine.get_template(name).render(facts=facts, **said, **given)
+
+
+def _rounded(value: float | None) -> str:
+    """Two digits, for a sentence."""
+    if value is None:
+        raise NotPublishedError("a time")
+    return short(value)

@@ -1,0 +1,143 @@
+"""Do README and docs/choosing.md say what the published records give, and no more?"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from writepath.errors import UsageError
+from writepath.report import front, front_plot, markers, publish
+from writepath.report.facts import Facts
+from writepath.report.figures import suite_figures
+from writepath.result.measures import Durability
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).resolve().parents[3]
+TEMPLATES = ROOT / "scripts/src/writepath/report"
+GIVEN = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\]\([^)]*\)|`[^`]*`", re.DOTALL)
+NO_FIGURES = re.compile(r"\b(p99|201|50[34]|2-core|cores . 2|per 1,000)\b")  # names and units
+MARKS = ("*measured*", "*advice*")
+B_CLASS = Durability(level="B", settings={})
+
+
+@pytest.fixture(scope="module")
+def facts() -> Facts:
+    loads = {
+        path.name: suite_figures(publish.read_published(path)) for path in publish.published_suites(ROOT)
+    }
+    return publish.published_facts(ROOT, loads)
+
+
+def changed(facts: Facts, change: Callable[[Any], Any]) -> Facts:
+    """With another suite of writes: the figures of each run as `change` gives them."""
+    assert facts.load is not None
+    runs = tuple(dataclasses.replace(run, **change(run)) for run in facts.load.runs)
+    return dataclasses.replace(facts, load=dataclasses.replace(facts.load, runs=runs))
+
+
+def test_the_readme_is_short_and_its_table_has_six_columns() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 120
+    table = [line for line in lines if line.startswith("| write path |")]
+    assert [line.count("|") - 1 for line in table] == [6]
+
+
+def test_every_variant_of_the_load_suite_has_a_row(facts: Facts) -> None:
+    table = front.table(facts)
+    assert [line.split("|")[1].strip(" †") for line in table.splitlines()[2:]] == [
+        variant.title for variant in facts.variants
+    ]
+
+
+def test_no_figure_of_the_guide_is_written_by_hand() -> None:
+    for name in (front.ANSWER, front.CHOOSING):
+        text = (TEMPLATES / name).read_text(encoding="utf-8")
+        left = NO_FIGURES.sub("", GIVEN.sub("", text))
+        lines = [line for line in left.splitlines() if re.search(r"\d", line)]
+        assert [line for line in lines if not re.match(r"\d\. ", line)] == [], name
+
+
+def test_every_statement_of_the_guide_is_measured_or_advice(facts: Facts) -> None:
+    guide = front.choosing(facts)
+    assert guide is not None
+    statements = re.split(r"\n(?=- |\d\. |\| )", guide.partition("## What do you need?")[2])
+    said = [one for one in statements[1:] if not re.match(r"\| (---|path) \|", one)]
+    assert len(said) > 40
+    assert [one for one in said if not any(mark in one for mark in MARKS)] == []
+    assert [one for one in said if "*measured*" in one and "](results/" not in one] == []
+
+
+def test_the_guide_quotes_faults_as_their_records_have_them(facts: Facts) -> None:
+    assert facts.faults is not None
+    cells = {(one.variant, one.fault): one for one in facts.faults.cells}
+    kill = cells["jpa", "kill-database"]
+    errors = sum(sum(trial.errors.values()) for trial in kill.effective)
+    guide = front.choosing(facts) or ""
+    assert f"failed 0 requests with the queue and {errors:,} without it" in guide
+    off = cells["jpa-async-commit", "kill-database"]
+    assert f"data loss in {off.losing} of {len(off.effective)} faults" in guide
+
+
+def test_a_rate_above_the_latency_limit_is_not_called_far_from_it(facts: Facts) -> None:
+    late = next(one for one in facts.variants if (facts.p99_ms(one.name) or 0) > facts.slo_ms)
+    assert f"Above that limit at 100/s already: {late.title}" in front.footnote(facts)
+    assert "far from" not in front.answer(facts)
+
+
+def test_lower_bounds_are_not_ordered(facts: Facts) -> None:
+    assert not any(facts.confidence(one.name).startswith("measured") for one in facts.variants)
+    assert "their order is not resolved" in front.throughput(facts)
+    assert front.order(facts, "rabbitmq-jpa", "jpa") == "Which is higher is not resolved."
+
+
+def test_durability_classes_are_as_they_were_read_back(facts: Facts) -> None:
+    """docs/methodology.md said that all published variants are class A."""
+    found = {line.split("|")[1].strip(): line for line in front.classes(facts, [], []).splitlines()[2:]}
+    assert "RabbitMQ + JPA, Spring Boot defaults" in found["C"]
+    assert "RabbitMQ + JPA, Spring Boot defaults" not in found["A"]
+    assert facts.load is not None
+    weak = changed(facts, lambda run: {"run": dataclasses.replace(run.run, durability=B_CLASS)})
+    assert weak.load is not None
+    assert front.classes(Facts(), [weak.load], []).splitlines()[2].startswith("| B | ")
+
+
+def test_what_no_fault_struck_is_said_to_be_untested(facts: Facts) -> None:
+    rows = {line.split("|")[1].strip(" †"): line for line in front.table(facts).splitlines()}
+    assert rows["Elasticsearch, 8 shards, 1 replica"].endswith("| not tested |")
+    assert "none in 20 database kills" in rows["JPA"]
+
+
+def test_without_the_other_suites_there_is_a_table_and_no_sentence(facts: Facts) -> None:
+    alone = Facts(load=facts.load)
+    text = front.answer(alone)
+    assert "| write path |" in text
+    assert front.NOT_MEASURED in text
+    assert "**Write throughput" not in text
+    assert front.choosing(alone) is None
+
+
+def test_with_nothing_published_the_readme_says_so() -> None:
+    assert front.answer(Facts()) == front.NOTHING
+
+
+def test_the_picture_leaves_out_what_was_not_measured(facts: Facts) -> None:
+    assert set(front_plot.pictures(facts)) == set(front_plot.THEMES)
+    none = changed(facts, lambda _: {"accept": None, "visible": None, "durable_later": False})
+    assert front_plot.pictures(none) == {}
+    unseen = changed(facts, lambda _: {"visible": None})
+    assert front_plot.clocks_ms(unseen, "jpa")[2] is None
+    assert "searchable" not in front.picture_in_words(unseen)
+
+
+def test_a_document_without_its_markers_is_an_error_that_names_them(tmp_path: Path) -> None:
+    document = tmp_path / "README.md"
+    document.write_text("# Project\n\n<!-- a:begin -->\nold\n<!-- a:end -->\n", encoding="utf-8")
+    assert markers.filled(document, {"a": "new"}) == "# Project\n\n<!-- a:begin -->\nnew\n<!-- a:end -->\n"
+    with pytest.raises(UsageError, match=r"README\.md: the markers <!-- b:begin --> and <!-- b:end -->"):
+        markers.filled(document, {"b": "new"})
