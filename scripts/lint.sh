@@ -9,7 +9,7 @@ bin="$PWD/../.writepath/venv/bin"
 "$bin/ruff" check .
 "$bin/mypy"
 PYTHONPATH=src "$bin/lint-imports"
-"$bin/python" -m pytest -q tests/test_tidy.py
+"$bin/python" -m pytest -q tests/test_tidy.py tests/test_words.py
 
 cd ..
 mapfile -t texts < <(git ls-files -- '*.md' '*.py' '*.sh' '*.yaml' '*.yml' Makefile '*.js' ':!:results/published' ':!:docs/results')
