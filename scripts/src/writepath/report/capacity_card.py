@@ -80,7 +80,7 @@ def _plain(plain: VariantFigures) -> Iterator[Line]:
             bottleneck = resource_in_words(plain.limited.first)
             words += f" p99 at this rate: {late} ms; bottleneck above it: {bottleneck}."
     elif any(one.at_least and one.first_fail_per_s is not None for one in known.by_block.values()):
-        words += "; the limit was not reached without the load generator."
+        words += "; the load generator may have been the limit."
     else:
         words += "; no higher rate failed." if low else "; the lowest rate tried failed."
     yield Line(text=words, folders=plain.folders)

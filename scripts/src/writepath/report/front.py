@@ -19,7 +19,7 @@ from writepath.report.model import Column, number
 from writepath.report.rows import DAGGER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sized
 
     from writepath.report.facts import Facts
     from writepath.report.fault_tables import Matrix
@@ -114,10 +114,14 @@ def throughput(facts: Facts) -> str:
     unknown = [name for name in rates if not facts.confidence(name).startswith("measured")]
     if unknown:
         words += (
-            f". The load generator runs on the same processors: {len(unknown)} of {len(rates)} rates are lower"
-            " bounds or inconclusive, so their order is not resolved"
+            f". The load generator runs on the same processors: {_count(unknown, rates)} are lower bounds or"
+            " inconclusive, so their order is not resolved"
         )
     return words
+
+
+def _count(some: Sized, of: Sized) -> str:
+    return f"all {len(of)} rates" if len(some) == len(of) else f"{len(some)} of {len(of)} rates"
 
 
 def footnote(facts: Facts) -> str:

@@ -84,13 +84,16 @@ def _row(
     known = [time for time in times if time is not None]
     axes.axhline(at, color=theme.grid, linewidth=0.7, zorder=0)
     axes.plot(known, [at] * len(known), color=theme.grid, linewidth=3.5, zorder=1)
-    for time, marker, colour in zip(times, (shape, "|", "|"), theme.clocks, strict=True):
+    above, below = (0, 8), (0, -16)  # of the mark, in points: an early 201 and its stored row may be close
+    for time, marker, colour, place in zip(
+        times, (shape, "|", "|"), theme.clocks, (above, below, above), strict=True
+    ):
         if time is not None:
             axes.plot([time], [at], color=colour, zorder=2, **_mark(marker))
             axes.annotate(
                 number(time),
                 (time, at),
-                xytext=(0, 8),
+                xytext=place,
                 textcoords="offset points",
                 ha="center",
                 fontsize=8.5,
