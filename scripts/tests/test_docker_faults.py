@@ -259,7 +259,7 @@ def test_the_proxy_finds_a_writer_that_came_back_at_another_address(
 def test_a_proxy_without_any_writer_is_not_revived_only_to_end(queue: DockerStack) -> None:
     queue.kill("nginx")
     queue.kill("rabbitmq-producer")
-    with pytest.raises(StartError, match="revive that first"):
+    with pytest.raises(StartError, match="start that first"):
         queue.revive("nginx")
     queue.revive("rabbitmq-producer")
     queue.revive("nginx")

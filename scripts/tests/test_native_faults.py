@@ -225,7 +225,7 @@ def test_toxiproxy_stands_between_where_the_address_says_so(jpa: NativeStack) ->
 def test_a_full_disk_of_its_own_refuses_writes_until_it_is_freed(jpa: NativeStack) -> None:
     """And the machine's own has as much room as before."""
     if os.geteuid() != 0:
-        with pytest.raises(SetupError, match="run this as root"), started("jpa", small_disks={"postgres": 1}):
+        with pytest.raises(SetupError, match="run as root"), started("jpa", small_disks={"postgres": 1}):
             pytest.fail("it started")
         return
     before, folder = written(jpa), jpa.places["postgres"].folder

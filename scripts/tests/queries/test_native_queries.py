@@ -42,11 +42,11 @@ PHASE = Phase(name="hold", seconds=SECONDS, from_per_s=20, to_per_s=30)
 
 
 class Impatient(Progress):
-    """Presses Ctrl-C when the second reading begins its first hold."""
+    """Presses Ctrl-C when the second reading begins its first load step."""
 
     def phase(self, name: str) -> None:
         super().phase(name)
-        if name.startswith("hold 1,") and self.done == 1:
+        if name.startswith("step 1,") and self.done == 1:
             raise KeyboardInterrupt
 
 
