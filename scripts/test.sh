@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Every check: lint, Java on real backing services, Python with each path's HTTP contract.
+# test.sh RUNTIME: every check: lint, Java on real backing services, Python with each path's HTTP contract. Use `make test`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ./lint.sh
-./java-test.sh
-export WRITEPATH_TEST_RUNTIME="${RUNTIME:-auto}"
+./java-test.sh "$1"
+export WRITEPATH_TEST_RUNTIME="$1"
 
 # Tests that start stacks mostly wait, one after the other; the other tests need CPU. Run in parallel, both take little
 # more than half the time. The output of the others is shown when the stack tests have ended.

@@ -2,9 +2,9 @@
 
 import exec from "k6/execution";
 
-import { arrivals } from "../lib/arrivals.js";
 import { readConfig } from "../lib/config.js";
 import { encodeId } from "../lib/ids.js";
+import { scenarioOf } from "../lib/model.js";
 import { OPTIONS, poster } from "../lib/posts.js";
 import { countsOf } from "../lib/summary.js";
 
@@ -12,7 +12,7 @@ const config = readConfig(__ENV);
 const post = poster(config);
 
 /** @type {import("k6/options").Options} */
-export const options = { scenarios: { writes: arrivals(config) }, ...OPTIONS };
+export const options = { scenarios: { writes: scenarioOf(config) }, ...OPTIONS };
 
 export default function writePost() {
   const sequence = exec.scenario.iterationInTest;

@@ -1,11 +1,11 @@
 // From phases to k6's executor. scripts/src/writepath/load/plan.py computes the same send times; a test runs k6 to compare.
 
-const GRACEFUL_STOP = "20s"; // longer than a request may take: what is cut off leaves no line in the ledger
+export const GRACEFUL_STOP = "20s"; // longer than a request may take: what is cut off leaves no line in the ledger
 const RATES_PER_UNIT = 1000; // k6 takes whole rates only: a thousandth of a request per second is 1 in 1,000 s
 const TAIL_SECONDS = 60;
 
 /**
- * The scenario that starts a request at each scheduled send time.
+ * The open model: the scenario that starts a request at each scheduled send time.
  * @param {{phases: import("./config.js").Phase[], virtualUsers: number}} load
  * @returns {import("k6/options").RampingArrivalRateScenario}
  */

@@ -1,5 +1,8 @@
 // What the runner tells the script. Variables start with BENCH_, because k6 lets its own (K6_VUS, ...) replace scenarios.
 
+const WHOLE = /^[1-9][0-9]*$/;
+const SECONDS = /^[0-9]+(\.[0-9]+)?$/;
+
 /**
  * A straight line of the arrival rate.
  * @typedef {object} Phase
@@ -10,15 +13,22 @@
  */
 
 /**
- * @typedef {object} Config
+ * The open model has phases, the closed one a length; virtualUsers: most requests in flight. What is due beyond that in
+ * an open load is dropped, and counted.
+ * @typedef {{model: "open", phases: Phase[], virtualUsers: number}
+ *   | {model: "closed", seconds: number, virtualUsers: number}} Load
+ */
+
+/**
+ * @typedef {object} Place
  * @property {string} target base URL of the proxy, without a slash at its end
  * @property {string} runId 15 hex digits, in the id of every post
- * @property {Phase[]} phases
- * @property {number} virtualUsers most requests in flight; what is due beyond that is dropped, and counted
  * @property {string} contentFile JSON array of strings, or of searches
  * @property {string} ledgerFile that each finished request is recorded in
  * @property {string} summaryFile where k6's own counts go
  */
+
+/** @typedef {Load & Place} Config */
 
 /**
  * Reads the environment, or stops k6 before the load with a sentence that says what to set.
@@ -32,12 +42,24 @@ export function readConfig(env, prefix = "BENCH_") {
   return {
     target: read("TARGET", /^https?:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:8080"),
     runId: read("RUN", /^[0-9a-f]{15}$/, "15 lower-case hex digits"),
-    phases: phasesOf(env, `${prefix}PHASES`),
-    virtualUsers: Number(read("VUS", /^[1-9][0-9]*$/, "a whole number of virtual users from 1")),
+    ...loadOf(env, prefix),
     contentFile: read("CONTENT", /./, "the path of a JSON array of what is sent"),
     ledgerFile: read("LEDGER", /./, "the path that finished requests are recorded in"),
     summaryFile: read("SUMMARY", /./, "the path that k6's counts are written to"),
   };
+}
+
+/**
+ * @param {Record<string, string | undefined>} env
+ * @param {string} prefix
+ * @returns {Load}
+ */
+function loadOf(env, prefix) {
+  const model = matching(env, `${prefix}MODEL`, /^(open|closed)$/, "open or closed: the load model");
+  const virtualUsers = Number(matching(env, `${prefix}VUS`, WHOLE, "a whole number of virtual users from 1"));
+  if (model === "open") return { model, phases: phasesOf(env, `${prefix}PHASES`), virtualUsers };
+  const seconds = Number(matching(env, `${prefix}SECONDS`, SECONDS, "a number of seconds"));
+  return { model: "closed", seconds, virtualUsers };
 }
 
 /**
@@ -67,14 +89,12 @@ export function readSearchConfig(env) {
  * @returns {StoreLoad}
  */
 export function readStoreLoad(env) {
-  const whole = /^[1-9][0-9]*$/;
-  const seconds = /^[0-9]+(\.[0-9]+)?$/;
   return {
     target: matching(env, "BENCH_TARGET", /^https?:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:9200"),
-    virtualUsers: Number(matching(env, "BENCH_VUS", whole, "a whole number of virtual users from 1")),
-    documents: Number(matching(env, "BENCH_DOCUMENTS", whole, "a whole number of documents from 1")),
-    warmUpSeconds: Number(matching(env, "BENCH_WARM_UP_SECONDS", seconds, "a number of seconds")),
-    seconds: Number(matching(env, "BENCH_SECONDS", seconds, "a number of seconds")),
+    virtualUsers: Number(matching(env, "BENCH_VUS", WHOLE, "a whole number of virtual users from 1")),
+    documents: Number(matching(env, "BENCH_DOCUMENTS", WHOLE, "a whole number of documents from 1")),
+    warmUpSeconds: Number(matching(env, "BENCH_WARM_UP_SECONDS", SECONDS, "a number of seconds")),
+    seconds: Number(matching(env, "BENCH_SECONDS", SECONDS, "a number of seconds")),
     contentFile: matching(env, "BENCH_CONTENT", /./, "the path of a JSON array of strings"),
     summaryFile: matching(env, "BENCH_SUMMARY", /./, "the path that the counts are written to"),
   };

@@ -1,5 +1,9 @@
 // One record for each finished request: what became of it. k6/recorder writes them, Python reads them.
 
+// What a request does, by the number that its record has (load/ledger.py: OPERATIONS).
+export const WRITE = 0;
+export const SEARCH = 1;
+
 export const WRONG_ACK = 9001; // 201, but Location does not name the id that was sent
 export const END_OF_FILE = 9002; // connection closed without an answer; k6 has no specific code for it
 export const INTERRUPTED = 9003; // k6 itself was stopped before the answer
@@ -30,18 +34,19 @@ const REFUSED_BY = { application: REFUSED_BY_APPLICATION, store: REFUSED_BY_STOR
 /**
  * Sends a request and records what became of it.
  * @param {import("k6/x/ledger").Ledger} ledger
+ * @param {number} operation WRITE or SEARCH
  * @param {number} sequence
  * @param {() => Answer} send
  * @param {Objection} objection
  */
-export function recorded(ledger, sequence, send, objection) {
+export function recorded(ledger, operation, sequence, send, objection) {
   const startedMs = ledger.begin();
   const answer = send();
   const { status, timings } = answer;
   // k6's own times are 0 for a connection that failed.
   const blocked = status === 0 ? 0 : timings.blocked;
   const duration = status === 0 ? ledger.now() - startedMs : timings.duration;
-  ledger.record(sequence, startedMs, blocked, duration, status, objection(answer) || codeOf(answer));
+  ledger.record(operation, sequence, startedMs, blocked, duration, status, objection(answer) || codeOf(answer));
 }
 
 /**

@@ -1,12 +1,12 @@
-// Searches as in queries.js and writes as in ramp.js at the same time: two open models, each with its plan and ledger.
+// Searches as in queries.js and writes as in ramp.js at the same time, each load with its model and ledger.
 
 import exec from "k6/execution";
 import { openLedger } from "k6/x/ledger";
 
-import { arrivals } from "../lib/arrivals.js";
 import { readConfig, readSearchConfig } from "../lib/config.js";
 import { encodeId } from "../lib/ids.js";
-import { acknowledging, recorded, totalling } from "../lib/ledger.js";
+import { SEARCH, WRITE, acknowledging, recorded, totalling } from "../lib/ledger.js";
+import { scenarioOf } from "../lib/model.js";
 import { poster } from "../lib/posts.js";
 import { searcher } from "../lib/searches.js";
 import { countedByScenario, countsOf } from "../lib/summary.js";
@@ -21,8 +21,8 @@ const post = poster(writes);
 /** @type {import("k6/options").Options} */
 export const options = {
   scenarios: {
-    searches: { ...arrivals(searches), exec: "search" },
-    writes: { ...arrivals(writes), exec: "write" },
+    searches: { ...scenarioOf(searches), exec: "search" },
+    writes: { ...scenarioOf(writes), exec: "write" },
   },
   ...countedByScenario(["searches", "writes"]),
 };
@@ -30,13 +30,13 @@ export const options = {
 export function search() {
   const sequence = exec.scenario.iterationInTest;
   const question = questionOf(sequence);
-  recorded(searchLedger, sequence, () => ask(question), totalling(question.total, searches.growing));
+  recorded(searchLedger, SEARCH, sequence, () => ask(question), totalling(question.total, searches.growing));
 }
 
 export function write() {
   const sequence = exec.scenario.iterationInTest;
   const id = encodeId(writes.runId, sequence);
-  recorded(writeLedger, sequence, () => post(sequence, id), acknowledging(id));
+  recorded(writeLedger, WRITE, sequence, () => post(sequence, id), acknowledging(id));
 }
 
 /** @param {any} data */

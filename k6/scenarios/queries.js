@@ -1,11 +1,11 @@
-// Searches as an open model: a keyword's first page at each scheduled send time, however slow the answers are.
+// Searches: a keyword's first page at each scheduled send time (open model), or one after the other (closed model).
 
 import exec from "k6/execution";
 import { openLedger } from "k6/x/ledger";
 
-import { arrivals } from "../lib/arrivals.js";
 import { readSearchConfig } from "../lib/config.js";
-import { recorded, totalling } from "../lib/ledger.js";
+import { SEARCH, recorded, totalling } from "../lib/ledger.js";
+import { scenarioOf } from "../lib/model.js";
 import { searcher } from "../lib/searches.js";
 import { countsOf } from "../lib/summary.js";
 
@@ -14,12 +14,12 @@ const ledger = openLedger(config.ledgerFile);
 const { questionOf, ask } = searcher(config);
 
 /** @type {import("k6/options").Options} */
-export const options = { scenarios: { searches: arrivals(config) }, systemTags: ["status", "error_code"] };
+export const options = { scenarios: { searches: scenarioOf(config) }, systemTags: ["status", "error_code"] };
 
 export default function search() {
   const sequence = exec.scenario.iterationInTest;
   const question = questionOf(sequence);
-  recorded(ledger, sequence, () => ask(question), totalling(question.total, config.growing));
+  recorded(ledger, SEARCH, sequence, () => ask(question), totalling(question.total, config.growing));
 }
 
 /** @param {any} data */

@@ -1,12 +1,12 @@
-// One load shape for every variant: a POST at each scheduled send time, however slow the answers are (open model).
+// Writes, the same for every variant: a POST at each scheduled send time (open model), or one after the other (closed).
 
 import exec from "k6/execution";
 import { openLedger } from "k6/x/ledger";
 
-import { arrivals } from "../lib/arrivals.js";
 import { readConfig } from "../lib/config.js";
 import { encodeId } from "../lib/ids.js";
-import { acknowledging, recorded } from "../lib/ledger.js";
+import { WRITE, acknowledging, recorded } from "../lib/ledger.js";
+import { scenarioOf } from "../lib/model.js";
 import { OPTIONS, poster } from "../lib/posts.js";
 import { countsOf } from "../lib/summary.js";
 
@@ -15,12 +15,12 @@ const ledger = openLedger(config.ledgerFile);
 const post = poster(config);
 
 /** @type {import("k6/options").Options} */
-export const options = { scenarios: { writes: arrivals(config) }, ...OPTIONS };
+export const options = { scenarios: { writes: scenarioOf(config) }, ...OPTIONS };
 
 export default function writePost() {
   const sequence = exec.scenario.iterationInTest;
   const id = encodeId(config.runId, sequence);
-  recorded(ledger, sequence, () => post(sequence, id), acknowledging(id));
+  recorded(ledger, WRITE, sequence, () => post(sequence, id), acknowledging(id));
 }
 
 /** @param {any} data */

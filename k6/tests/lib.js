@@ -10,12 +10,14 @@ import {
   INTERRUPTED,
   REFUSED_BY_APPLICATION,
   REFUSED_BY_STORE,
+  SEARCH,
   WRONG_ACK,
   WRONG_TOTAL,
   acknowledging,
   recorded,
   totalling,
 } from "../lib/ledger.js";
+import { scenarioOf } from "../lib/model.js";
 import { countedByScenario, countsOf } from "../lib/summary.js";
 
 /** @type {import("k6/options").Options} */
@@ -25,6 +27,7 @@ const RUN = "0123456789abcde";
 const ENVIRONMENT = {
   BENCH_TARGET: "http://127.0.0.1:8080",
   BENCH_RUN: RUN,
+  BENCH_MODEL: "open",
   BENCH_PHASES: '[{"name":"flat","seconds":2,"from_per_s":5,"to_per_s":5}]',
   BENCH_VUS: "7",
   BENCH_CONTENT: "/tmp/content.json",
@@ -70,6 +73,20 @@ const configuration = {
     refusal({ BENCH_TARGET: "http://127.0.0.1/api" }).startsWith("BENCH_TARGET="),
   "an upper-case run is refused": () => refusal({ BENCH_RUN: "0123456789ABCDE" }).includes("lower-case hex digits"),
   "no virtual user is too few": () => refusal({ BENCH_VUS: "0" }).startsWith("BENCH_VUS=0"),
+  "a closed load has a length and no phases": () =>
+    same(
+      scenarioOf(readConfig({ ...ENVIRONMENT, BENCH_MODEL: "closed", BENCH_PHASES: undefined, BENCH_SECONDS: "1.5" })),
+      {
+        executor: "constant-vus",
+        vus: 7,
+        duration: "1500ms",
+        gracefulStop: "20s",
+      },
+    ),
+  "an open load has arrivals": () => scenarioOf(readConfig(ENVIRONMENT)).executor === "ramping-arrival-rate",
+  "a closed load without a length is refused": () =>
+    refusal({ BENCH_MODEL: "closed", BENCH_SECONDS: undefined }).startsWith("BENCH_SECONDS="),
+  "another model is refused": () => refusal({ BENCH_MODEL: "mixed" }).startsWith("BENCH_MODEL=mixed"),
   "no phase is too few": () => refusal({ BENCH_PHASES: "[]" }).startsWith("BENCH_PHASES=[]"),
   "a phase without a rate is refused": () =>
     refusal({ BENCH_PHASES: '[{"name":"a","seconds":1,"from_per_s":1}]' }).startsWith("BENCH_PHASES"),
@@ -86,17 +103,17 @@ const configuration = {
 
 const ledger = {
   "an acknowledged write": () =>
-    same(record({ status: 201, headers: { Location: "/api/posts/x-1" } }), [5, 1000, 0.25, 12.3456, 201, 0]),
+    same(record({ status: 201, headers: { Location: "/api/posts/x-1" } }), [1, 5, 1000, 0.25, 12.3456, 201, 0]),
   "a 201 for another id is a wrong ack": () =>
     code({ status: 201, headers: { Location: "/api/posts/y-1" } }) === WRONG_ACK,
   "a 201 without a Location is a wrong ack": () => code({ status: 201 }) === WRONG_ACK,
-  "a refusal keeps k6's code": () => same(record({ status: 503, error_code: 1503 }).slice(4), [503, 1503]),
+  "a refusal keeps k6's code": () => same(record({ status: 503, error_code: 1503 }).slice(5), [503, 1503]),
   "a refusal says whose it is, where the answer does": () =>
     refusedBy("application") === REFUSED_BY_APPLICATION &&
     refusedBy("store") === REFUSED_BY_STORE &&
     refusedBy("nobody") === 1503,
   "without an answer the wait counts": () =>
-    same(record({ error_code: 1050, error: "request timeout" }), [5, 1000, 0, 15001, 0, 1050]),
+    same(record({ error_code: 1050, error: "request timeout" }), [1, 5, 1000, 0, 15001, 0, 1050]),
   "a closed connection has its own code": () =>
     code({ error_code: 1000, error: 'Post "http://x": EOF' }) === END_OF_FILE,
   "an interrupted request has its own code": () =>
@@ -153,7 +170,7 @@ function record(answer, objection = acknowledging("x-1")) {
     nowMs += 15001;
     return { ...whole, ...answer };
   };
-  recorded(fake, 5, send, objection);
+  recorded(fake, SEARCH, 5, send, objection);
   return taken;
 }
 
@@ -162,7 +179,7 @@ function record(answer, objection = acknowledging("x-1")) {
  * @param {import("../lib/ledger.js").Objection} [objection]
  */
 function code(answer, objection) {
-  return record(answer, objection)[5];
+  return record(answer, objection)[6];
 }
 
 /** The code of a search that should find 7. @param {string} body @param {boolean} growing */

@@ -8,6 +8,7 @@ declare module "k6/x/ledger" {
     now(): number;
     /** Takes one finished request; times in milliseconds. Ends the test where it cannot be recorded. */
     record(
+      operation: number,
       sequence: number,
       startedMs: number,
       blockedMs: number,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from writepath.run import quiet
+from writepath.measure import quiet
 from writepath.runtime.choose import choose
 from writepath.runtime.docker import DockerRuntime
 from writepath.runtime.native import NativeRuntime

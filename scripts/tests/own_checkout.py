@@ -34,15 +34,14 @@ class Command:
 
     def __init__(self, checkout: Path, name: str, **variables: str) -> None:
         """Starts it. variables: as a user would write them behind `make`."""
+        words = [f"{key}={value}" for key, value in ({"RUNTIME": "native"} | variables).items()]
         self._log = (checkout.parent / f"{name}.log").open("w+", encoding="utf-8")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "writepath", name],
+            [sys.executable, "-m", "writepath", name, *words],
             cwd=checkout,
             env={
                 **os.environ,
                 "PYTHONPATH": str(checkout / "scripts/src"),
-                "RUNTIME": "native",
-                **variables,
             },
             stdout=self._log,
             stderr=subprocess.STDOUT,

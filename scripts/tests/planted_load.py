@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath.result import Generator
-from writepath.saturation import limited_by
+from writepath.analysis.saturation import limited_by
+from writepath.records import Generator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from writepath.result.capacity import LimitedBy
-    from writepath.stats import Floats
+    from writepath.analysis.stats import Floats
+    from writepath.records.capacity import LimitedBy
 
 SECONDS = 60
 CORES = 2
-START_MS = 1.7e12
+START_US = 1_700_000_000_000_000
 COUNTED = ("_seconds", "_seconds@1", "_rejected", "_refused", "consumed")
 Planted = dict[tuple[str, str], "Floats"]
 
@@ -104,8 +104,8 @@ def healthy() -> Planted:
 
 
 def look(planted: Planted, generator: Generator = GENERATOR) -> LimitedBy:
-    at_ms = START_MS + at_s() * 1000
-    return limited_by({key: (at_ms, value) for key, value in planted.items()}, CORES, generator)
+    at_us = START_US + (at_s() * 1_000_000).astype(np.int64)
+    return limited_by({key: (at_us, value) for key, value in planted.items()}, CORES, generator)
 
 
 def full_host(since_s: float = 0.0) -> Planted:

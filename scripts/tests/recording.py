@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Request = tuple[int, float, float, float, int, int]  # the fields of ledger.RECORD
+Request = tuple[int, int, int, int, int, int, int]  # the fields of ledger.RECORD
 HEADER = np.array([(MAGIC, VERSION, ROW.itemsize, 0)], recorded.HEADER).tobytes()
 
 
 def rows(requests: Iterable[Request]) -> bytes:
     """Their records."""
-    microseconds = [
-        (round(start * 1000), seq, round(blocked * 1000), round(took * 1000), status, code, 0)
-        for seq, start, blocked, took, status, code in requests
+    fields = [
+        (start_us, seq, blocked_us, took_us, status, operation, code, 0)
+        for seq, operation, start_us, blocked_us, took_us, status, code in requests
     ]
-    return sealed(np.array(microseconds, ROW)).tobytes()
+    return sealed(np.array(fields, ROW)).tobytes()
 
 
 def sealed(table: NDArray[np.void]) -> NDArray[np.void]:

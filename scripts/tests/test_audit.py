@@ -11,35 +11,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath.load.ledger import INTERRUPTED, RECORD, UNREAD, WRONG_ACK
+from writepath.analysis import audit as auditing
+from writepath.analysis import offenders
+from writepath.analysis.audit import Attempts, Comparison, Counts, Held, Stored, not_read, verdict
+from writepath.load.ledger import INTERRUPTED, NO_TIME, RECORD, UNREAD, WRONG_ACK, Ledger
 from writepath.load.plan import encode_id
-from writepath.result import Reading
-from writepath.run import audit as auditing
-from writepath.run import offenders
-from writepath.run.audit import Attempts, Comparison, Counts, Held, Stored, not_read, verdict
+from writepath.records import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from writepath.result import Audit
+    from writepath.records import Audit
 
 RUN = "0123456789abcde"
 ACK, REJECT, LOST_ANSWER = 201, 409, 0
-SENT_MS, TOOK_MS = 1_000_000.0, 10.0
+SENT_US, TOOK_US = 1_000_000_000, 10_000
 
 
 def post_id(sequence: int) -> str:
     return encode_id(RUN, sequence)
 
 
-def records(statuses: Sequence[int], codes: dict[int, int] | None = None) -> np.ndarray:
+def records(statuses: Sequence[int], codes: dict[int, int] | None = None) -> Ledger:
     rows = np.zeros(len(statuses), RECORD)
     rows["seq"] = np.arange(len(statuses))
     rows["status"] = statuses
-    rows["start_ms"], rows["duration_ms"] = SENT_MS, TOOK_MS
+    rows["start_us"], rows["duration_us"] = SENT_US, TOOK_US
     for seq, code in (codes or {}).items():
         rows["error_code"][seq] = code
-    return rows
+    return Ledger(records=rows)
 
 
 def attempts(statuses: Sequence[int], codes: dict[int, int] | None = None) -> Attempts:
@@ -58,7 +58,7 @@ def stored(
     return Stored(
         seq=rows,
         content_ok=~np.isin(rows, corrupt),
-        durable_at_ms=np.where(np.isin(rows, late), SENT_MS + 5_011.0, SENT_MS + 20.0),
+        durable_at_us=np.where(np.isin(rows, late), SENT_US + 5_011_000, SENT_US + 20_000),
         foreign_ids=foreign,
     )
 
@@ -160,7 +160,7 @@ def test_a_fault_in_either_read_counts(second: bool) -> None:
 @pytest.mark.parametrize("second", [False, True])
 def test_a_row_that_was_never_sent_is_unexpected_in_either_read(second: bool) -> None:
     made = Attempts()
-    made.add(np.delete(records([ACK] * 3), 1))
+    made.add(Ledger(records=np.delete(records([ACK] * 3).records, 1)))
     sound, invented = stored([0, 2]), stored([0, 1, 2], foreign=("an id of another run",))
     found = audit(made, *((sound, invented) if second else (invented, sound)))
     assert (found.unexpected, found.ok, found.verdict) == (2, 2, "FAIL")
@@ -193,12 +193,12 @@ def test_a_second_read_without_the_systems_own_count_is_no_pass() -> None:
 def test_a_write_durable_more_than_five_seconds_after_its_answer_is_ok_and_late() -> None:
     found = audit(attempts([ACK, ACK]), stored([0, 1], late=(1,)))
     assert (found.ok, found.late, found.noted["late"].intervals, found.verdict) == (2, 1, "1", "PASS")
-    in_time = replace(stored([0]), durable_at_ms=np.array([SENT_MS + TOOK_MS + 5_000.0]))
+    in_time = replace(stored([0]), durable_at_us=np.array([SENT_US + TOOK_US + 5_000_000]))
     assert audit(attempts([ACK]), in_time).late == 0
 
 
 def test_where_no_moment_is_known_late_is_unknown() -> None:
-    assert audit(attempts([ACK]), replace(stored([0]), durable_at_ms=np.array([np.nan]))).late is None
+    assert audit(attempts([ACK]), replace(stored([0]), durable_at_us=np.array([NO_TIME]))).late is None
 
 
 def test_an_answer_that_names_another_id_is_an_offender() -> None:
@@ -291,8 +291,8 @@ def test_every_id_falls_into_exactly_one_class_whatever_the_order_and_the_parts(
     bad = found.unexpected or sum(expected[name] for name in auditing.MUST_BE_ZERO if name in expected)
     assert found.verdict == ("UNKNOWN" if ACK not in statuses else "FAIL" if bad else "PASS")
     made = Attempts()
-    for part in np.array_split(records(statuses)[::-1], parts):
-        made.add(part)
+    for part in np.array_split(records(statuses).records[::-1], parts):
+        made.add(Ledger(records=part))
     assert audit(made, stored(first[::-1], tuple(spoilt)), again) == found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from contract.chosen import ALL, chosen_of
-from writepath import registry
+from writepath.config import registry
 
 KNOWN = registry.load(Path(__file__).resolve().parents[2])
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from contract.subject import eventually
-from writepath import registry
+from writepath.config import registry
 from writepath.errors import StartError, UsageError
 from writepath.process import call
 from writepath.runtime.base import Usage

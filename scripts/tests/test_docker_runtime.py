@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contract.subject import eventually
-from writepath import registry
+from writepath.config import registry
 from writepath.errors import StartError
-from writepath.harness.null_server import null_server
 from writepath.load import dataset, k6, ledger, plan
 from writepath.process import call
 from writepath.provision import k6 as provision_k6
 from writepath.runtime.docker import DockerRuntime, images
 from writepath.runtime.docker.compose import checkout_key, project_prefix
 from writepath.runtime.docker.engine import Engine, usage_of
+from writepath.selfcheck.null_server import null_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from writepath.run.drain import CAP_S, POLL_S, QUIET_S, drain
-from writepath.run.inspector import Pending
+from writepath.measure.drain import CAP_S, POLL_S, QUIET_S, drain
+from writepath.measure.inspector import Pending
 
 
 @dataclass

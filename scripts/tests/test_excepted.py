@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from contract.excepted import TUTORIALS, excepted
-from writepath import registry
+from writepath.config import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,12 +11,12 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath import histogram, stats
+from writepath.analysis import histogram, stats
+from writepath.analysis.histogram import BUCKETS, HIGHEST_US, Histogram, from_text, merged, of
 from writepath.errors import UsageError
-from writepath.histogram import BUCKETS, HIGHEST_US, Histogram, from_text, merged, of
 
 if TYPE_CHECKING:
-    from writepath.stats import Floats
+    from writepath.analysis.stats import Floats
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 RNG = np.random.default_rng(11)

@@ -12,9 +12,9 @@ import pytest
 
 from writepath.errors import AuditError
 from writepath.load.plan import encode_id
-from writepath.run import inspector
-from writepath.run.inspector import Inspector, Pending
-from writepath.run.stored import PREFIX_LENGTH, Rows
+from writepath.measure import inspector
+from writepath.measure.inspector import Inspector, Pending
+from writepath.measure.stored import PREFIX_LENGTH, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

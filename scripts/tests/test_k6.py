@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from writepath import process
+from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load import dataset, k6, ledger, plan
 from writepath.provision import k6 as provision
-from writepath.registry import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,8 +128,9 @@ def test_requests_start_when_they_are_planned(target: Target, tmp_path: Path, pr
     assert (result.exit_code, result.complete, result.dropped) == (0, True, 0)
     assert result.started == load.plan.planned == len(target.posts)
     records = ledger.read(result.ledger).records
-    aligned = plan.align(load.plan, records["seq"], records["start_ms"])
-    late_ms = records["start_ms"] - aligned.origin_ms - load.plan.starts_ms[records["seq"]]
+    assert isinstance(load.plan, plan.ArrivalPlan)
+    aligned = plan.align(load.plan, records["seq"], records["start_us"])
+    late_ms = records["start_us"] / 1000 - (aligned.origin_ns + load.plan.starts_ns[records["seq"]]) / 1e6
     phases = load.plan.phase_indices()[records["seq"]]
     medians_ms = [float(np.median(late_ms[phases == index])) for index in range(4)]
     assert max(medians_ms) <= 5, f"a phase is planned otherwise than k6 runs it: {medians_ms}"
@@ -152,13 +153,33 @@ def test_what_finds_no_free_virtual_user_is_dropped_and_counted(
 ) -> None:
     target.hangs = True
     load = load_of(target.url, tmp_path, (2, 60, 60))
+    assert isinstance(load.plan, plan.ArrivalPlan)
     load = replace(load, plan=replace(load.plan, answer_s=0.0))
     with k6.start(load, prefix) as generator:
         threading.Timer(3.5, target.released.set).start()  # all are due by then
         result = generator.result(WAIT_S)
-    assert (result.started, result.dropped) == (50, load.plan.planned - 50)
+    assert load.plan.planned == 119
+    assert (result.started, result.dropped) == (50, 69)
     assert result.complete
     assert result.virtual_users_max == 50 == plan.SPARE_VIRTUAL_USERS
+
+
+def test_in_a_closed_load_each_user_waits_for_its_answer(
+    target: Target, tmp_path: Path, prefix: list[str]
+) -> None:
+    closed = replace(
+        load_of(target.url, tmp_path, (1, 1, 1)), plan=plan.ClosedPlan(virtual_users=3, seconds=1.0)
+    )
+    result = k6.run(closed, prefix)
+    assert (result.exit_code, result.complete, result.dropped) == (0, True, 0)
+    taken = ledger.read(result.ledger)
+    records = taken.records
+    assert taken.by_status() == {"201": result.started}
+    assert records["seq"].tolist() == list(range(len(records)))
+    sent_us, answered_us = records["start_us"], records["start_us"] + records["duration_us"]
+    in_flight = [int(((sent_us <= at) & (answered_us > at)).sum()) for at in sent_us.tolist()]
+    assert 1 <= max(in_flight) <= 3
+    assert 900_000 < int(sent_us.max() - sent_us.min()) < 1_500_000
 
 
 def test_a_stopped_load_still_tells_how_many_it_started(

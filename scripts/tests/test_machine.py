@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from writepath.run.machine import Machine
+from writepath.measure.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,8 @@ import httpx
 import psutil
 import pytest
 
-from writepath import pidfile, provision, registry
+from writepath import pidfile, provision
+from writepath.config import registry
 from writepath.errors import SetupError, StartError
 from writepath.process import Daemon, call
 from writepath.runtime.base import FILL_BYTES_PER_S

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from writepath import pidfile, provision, registry
+from writepath import pidfile, provision
+from writepath.config import registry
 from writepath.errors import StartError, UsageError
 from writepath.process import Daemon, call
 from writepath.runtime import topology
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 30.0
-SERVICES = topology.load(ROOT, {}, {}).services
+SERVICES = topology.load(ROOT, {}).services
 STORES = ("postgres", "rabbitmq", "elasticsearch", "elasticsearch-2")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 import time
@@ -14,13 +13,14 @@ import httpx
 import pytest
 
 from writepath import provision
+from writepath.measure.proxy import Proxy
 from writepath.process import Daemon
 from writepath.provision import packages
-from writepath.run.proxy import Proxy
+from writepath.runtime import topology
 from writepath.runtime.native import nginx
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,12 @@ class Instance:
 
 
 @contextmanager
-def proxy(folder: Path, ports: list[int], changed: Callable[[str], str] = str) -> Iterator[httpx.Client]:
+def proxy(
+    folder: Path,
+    ports: list[int],
+    changed: Callable[[str], str] = str,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[httpx.Client]:
     """The project's template before these instances."""
     provision.setup(ROOT, print, only={"packages"})
     program = packages.NGINX.find()
@@ -82,8 +87,9 @@ def proxy(folder: Path, ports: list[int], changed: Callable[[str], str] = str) -
     with socket.create_server(("127.0.0.1", 0)) as free:
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     upstream = " ".join(f"server 127.0.0.1:{port} max_fails=0;" for port in ports)
-    text = (ROOT / nginx.TEMPLATE).read_text(encoding="utf-8").replace("/tmp/", f"{folder}/")  # noqa: S108 the image's
-    text = changed(text.replace("${LISTEN}", listen).replace("${UPSTREAM}", upstream))
+    given = topology.load(ROOT, settings or {}).services["nginx"].environment
+    text = nginx.configuration(ROOT, {**given, "LISTEN": listen, "UPSTREAM": upstream}, folder)
+    text = changed(text)
     (folder / "nginx.conf").write_text(text, encoding="utf-8")
     daemon = Daemon(
         "nginx",
@@ -184,11 +190,10 @@ def test_the_status_page_counts_what_is_open_of_what_may_be(tmp_path: Path) -> N
 
 def test_the_status_page_names_the_limit_that_nginx_has(tmp_path: Path) -> None:
     text = (ROOT / nginx.TEMPLATE).read_text(encoding="utf-8")
-    limit = re.search(r"worker_connections (\d+);", text)
-    assert limit
     assert "worker_processes 1;" in text  # or the limit is a multiple
-    with proxy(tmp_path, [refused()]) as client, status(client) as asking:
-        assert asking.gauges()["connections_max"] == float(limit[1])
+    limit = {"NGINX_WORKER_CONNECTIONS": "64"}
+    with proxy(tmp_path, [refused()], settings=limit) as client, status(client) as asking:
+        assert asking.gauges()["connections_max"] == 64
 
 
 def test_a_proxy_that_is_gone_or_has_no_such_page_tells_nothing(tmp_path: Path) -> None:

@@ -6,14 +6,20 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath.order import CLOCK_RESOLUTION_MS, Overtaking, overtaking
+from writepath.analysis.order import CLOCK_RESOLUTION_US, Overtaking, overtaking
 
 WRITE = st.tuples(st.integers(0, 40), st.integers(0, 10), st.one_of(st.none(), st.integers(0, 60)))
 
 
+NEVER = -1
+
+
 def of(*writes: tuple[float, float, float]) -> Overtaking:
-    """Each write: sent, answered, durable."""
-    sent, answered, durable = (np.array(column, dtype=float) for column in zip(*writes, strict=True))
+    """Each write: sent, answered, durable, in milliseconds; NEVER: not durable."""
+    sent, answered, durable = (
+        np.array([at if at == NEVER else round(at * 1000) for at in column], np.int64)
+        for column in zip(*writes, strict=True)
+    )
     return overtaking(sent, answered, durable)
 
 
@@ -35,19 +41,17 @@ def test_one_transaction_is_no_inversion() -> None:
 
 
 def test_what_is_not_stored_is_left_out() -> None:
-    assert of((0, 5, np.nan), (10, 15, np.inf), (20, 25, 40)) == Overtaking(
-        writes=1, overtaken=0, inversions=0
-    )
-    nothing = np.empty(0)
+    assert of((0, 5, NEVER), (10, 15, NEVER), (20, 25, 40)) == Overtaking(writes=1, overtaken=0, inversions=0)
+    nothing = np.empty(0, np.int64)
     assert overtaking(nothing, nothing, nothing) == Overtaking(writes=0, overtaken=0, inversions=0)
 
 
 @given(st.lists(WRITE, min_size=1, max_size=60))
 def test_it_is_what_looking_at_every_pair_says(writes: list[tuple[int, int, int | None]]) -> None:
-    rows = [(s, s + took, np.nan if d is None else d) for s, took, d in writes]
-    known = [row for row in rows if not np.isnan(row[2])]
+    rows = [(s, s + took, NEVER if d is None else d) for s, took, d in writes]
+    known = [row for row in rows if row[2] != NEVER]
     pairs = [
-        sum(later[0] >= one[1] + CLOCK_RESOLUTION_MS and later[2] < one[2] for later in known)
+        sum(later[0] >= one[1] + CLOCK_RESOLUTION_US / 1000 and later[2] < one[2] for later in known)
         for one in known
     ]
     assert of(*rows) == Overtaking(
@@ -56,5 +60,5 @@ def test_it_is_what_looking_at_every_pair_says(writes: list[tuple[int, int, int 
 
 
 def test_a_million_writes_take_seconds() -> None:
-    sent = np.arange(1_000_000, dtype=float) * 3
-    assert overtaking(sent, sent + 1, sent[::-1].copy()).inversions == 1_000_000 * 999_999 // 2
+    sent = np.arange(1_000_000) * 3000
+    assert overtaking(sent, sent + 1000, sent[::-1].copy()).inversions == 1_000_000 * 999_999 // 2

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from writepath.config.registry import Phase
 from writepath.errors import UsageError
 from writepath.load import plan
-from writepath.load.plan import ArrivalPlan, align, arrival_plan, constant_plan
-from writepath.registry import Phase
+from writepath.load.plan import ArrivalPlan, ClosedPlan, align, arrival_plan, constant_plan
 
-ORIGIN_MS = 1_795_231_568_103.0
+ORIGIN_US = 1_795_231_568_103_000
 RATES = st.integers(min_value=1, max_value=200_000).map(lambda thousandths: thousandths / 1000)
 PHASES = st.lists(
     st.builds(
@@ -63,9 +63,9 @@ def test_as_many_requests_are_planned_as_the_area_below_the_rate(phases: list[Ph
 def test_planned_moments_ascend_and_lie_within_the_phases(phases: list[Phase]) -> None:
     made = planned(phases)
     if made:
-        assert (np.diff(made.starts_ms) >= 0).all()
-        assert made.starts_ms[0] >= 0
-        assert made.starts_ms[-1] <= made.seconds * 1000 + 1e-6
+        assert (np.diff(made.starts_ns) >= 0).all()
+        assert made.starts_ns[0] >= 0
+        assert made.starts_ns[-1] <= made.seconds * 1e9 + 1
 
 
 @given(PHASES)
@@ -74,11 +74,11 @@ def test_a_request_is_due_when_the_area_reaches_its_number(phases: list[Phase]) 
     if made is None:
         return
     for number in {0, made.planned // 2, made.planned - 1}:
-        assert area(phases, until_s=made.starts_ms[number] / 1000) == pytest.approx(number + 1, abs=1e-4)
+        assert area(phases, until_s=made.starts_ns[number] / 1e9) == pytest.approx(number + 1, abs=1e-4)
 
 
 def test_a_flat_rate_is_evenly_spaced() -> None:
-    assert arrival_plan([phase(1, 4, 4)]).starts_ms == pytest.approx([250, 500, 750, 1000], abs=1e-5)
+    assert arrival_plan([phase(1, 4, 4)]).starts_ns / 1e6 == pytest.approx([250, 500, 750, 1000], abs=1e-5)
 
 
 def test_the_original_experiment_has_its_66_360_requests() -> None:
@@ -110,47 +110,58 @@ def test_virtual_users_carry_the_applications_deadline_at_the_peak() -> None:
 
 STEADY = arrival_plan([phase(10, 50, 50)])  # 20 ms apart
 SEQUENCES = np.arange(STEADY.planned)
+STARTS_US = STEADY.starts_ns // 1000
 
 
 @given(st.integers(min_value=0, max_value=2**32 - 1))
 def test_without_drops_the_slot_is_the_sequence(seed: int) -> None:
-    delays = np.random.default_rng(seed).uniform(0, 15, STEADY.planned)
-    delays[[0, 250, -1]] = 0.0
-    started = np.floor(ORIGIN_MS + STEADY.starts_ms + delays)
+    delays = np.random.default_rng(seed).integers(0, 15_000, STEADY.planned)
+    delays[[0, 250, -1]] = 0
+    started = ORIGIN_US + STARTS_US + delays
     aligned = align(STEADY, SEQUENCES, started)
     assert (aligned.slots == SEQUENCES).all()
-    assert aligned.origin_ms == pytest.approx(ORIGIN_MS, abs=1)
-    assert aligned.lateness_ms == pytest.approx(delays, abs=2)
+    assert aligned.origin_us == ORIGIN_US
+    assert (aligned.lateness_ns == delays * 1000).all()
 
 
 @given(st.sets(st.integers(min_value=1, max_value=498), max_size=200))
 def test_drops_move_the_slots_behind_them(dropped: set[int]) -> None:
     taken = np.array(sorted(set(range(500)) - dropped))
-    aligned = align(STEADY, np.arange(len(taken)), np.floor(ORIGIN_MS + STEADY.starts_ms[taken]))
+    aligned = align(STEADY, np.arange(len(taken)), ORIGIN_US + STARTS_US[taken])
     assert (aligned.slots == taken).all()
-    assert (aligned.lateness_ms <= 1).all()
+    assert (aligned.lateness_ns == 0).all()
 
 
 def test_a_stall_without_drops_is_lateness() -> None:
-    started = ORIGIN_MS + STEADY.starts_ms.copy()
+    started = ORIGIN_US + STARTS_US
     started[100:110] = started[110]  # 200 ms without a start, then all at once
     aligned = align(STEADY, SEQUENCES, started)
     assert (aligned.slots == SEQUENCES).all()
-    assert aligned.lateness_ms.max() == pytest.approx(200)
+    assert aligned.lateness_ns.max() == 200_000_000
 
 
 def test_gaps_in_the_sequence_are_no_drops() -> None:
     kept = np.delete(SEQUENCES, [5, 6, 300])
-    assert (align(STEADY, kept, ORIGIN_MS + STEADY.starts_ms[kept]).slots == kept).all()
+    assert (align(STEADY, kept, ORIGIN_US + STARTS_US[kept]).slots == kept).all()
 
 
 def test_an_empty_ledger_aligns_to_nothing() -> None:
-    assert len(align(STEADY, np.empty(0, np.int64), np.empty(0)).slots) == 0
+    assert len(align(STEADY, np.empty(0, np.int64), np.empty(0, np.int64)).slots) == 0
 
 
 def test_a_sequence_beyond_the_plan_is_an_error() -> None:
     with pytest.raises(ValueError, match="sequence 500 is beyond the 500 scheduled requests"):
-        align(STEADY, np.array([500]), np.array([ORIGIN_MS]))
+        align(STEADY, np.array([500]), np.array([ORIGIN_US]))
+
+
+def test_starts_in_whole_milliseconds_as_published_before_keep_their_slots() -> None:
+    floored = (ORIGIN_US + STARTS_US) // 1000 * 1000
+    assert (align(STEADY, SEQUENCES, floored).slots == SEQUENCES).all()
+
+
+def test_a_closed_load_has_no_schedule() -> None:
+    closed = ClosedPlan(virtual_users=8, seconds=30)
+    assert (closed.planned, closed.phases) == (None, ())
 
 
 RUNS = st.integers(min_value=0, max_value=2**60 - 1).map(lambda bits: f"{bits:015x}")

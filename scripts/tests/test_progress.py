@@ -1,4 +1,4 @@
-"""Does a log without a terminal get a line at each phase, few in between, and a truthful time left?"""
+"""Progress in a log without a terminal: a line at each phase, few in between, and the time left."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def live(elapsed_s: float) -> Live:
 def test_a_log_gets_a_line_at_each_phase_and_at_most_one_in_five_seconds_between() -> None:
     screen = Screen()
     progress = screen.progress(total=1, load_seconds=60.0)
-    progress.run_began(1, "jpa", "ramp", 1)
+    progress.began(1, "jpa  default  block 1")
     progress.phase("load")
     for tick in range(48):
         screen.now_s = tick / 4
@@ -71,7 +71,7 @@ def test_a_line_of_the_load_tells_rate_answers_errors_and_queue() -> None:
 def test_time_left_never_says_less_than_what_the_load_still_takes() -> None:
     screen = Screen()
     progress = screen.progress(total=1, load_seconds=60.0)
-    progress.run_began(1, "jpa", "ramp", 1)
+    progress.began(1, "jpa  default  block 1")
     progress.phase("load")
     screen.now_s = 500.0  # a start that took long
     progress.load(live(10.0))
@@ -81,5 +81,5 @@ def test_time_left_never_says_less_than_what_the_load_still_takes() -> None:
 def test_time_left_of_a_suite_counts_the_runs_to_come() -> None:
     screen = Screen()
     progress = screen.progress(total=3, load_seconds=60.0)
-    progress.run_began(1, "jpa", "ramp", 1)
-    assert "(1:45 left, 5:15 for all runs)" in screen.lines()[-1]
+    progress.began(1, "jpa  default  block 1")
+    assert "(1:45 left, 5:15 for all cells)" in screen.lines()[-1]

@@ -228,10 +228,9 @@ def test_what_k6s_image_is_built_from_is_wanted_unless_it_is_there(
     """An engine that cannot get it cannot run a load."""
     output = process.Output(code=0 if here else 1, stdout="", stderr="")
     monkeypatch.setattr(process, "attempt", lambda *_, **__: output)
-    monkeypatch.delenv("K6_IMAGE", raising=False)
-    if named:
-        monkeypatch.setenv("K6_IMAGE", named)
-    found = set(choose.images(ROOT, None))
+    monkeypatch.setenv("K6_IMAGE", "exported/k6:1")  # changes nothing
+    found = set(choose.images(ROOT, None, {"K6_IMAGE": named} if named else {}))
+    assert "exported/k6:1" not in found
     assert wanted <= found
     assert unwanted not in found
 

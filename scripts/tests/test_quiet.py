@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
+from writepath.analysis.noise import STEAL_LIMIT, Withheld
+from writepath.measure import quiet
 from writepath.progress import Progress
-from writepath.run import quiet
-from writepath.run.withheld import STEAL_LIMIT, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from writepath import process, provision
-from writepath.harness.null_server import null_server
+from writepath.config.registry import Phase
 from writepath.load import dataset, k6, ledger, plan, recorded
 from writepath.provision import golang
 from writepath.provision import k6 as program
-from writepath.registry import Phase
+from writepath.selfcheck.null_server import null_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,9 +70,9 @@ def test_the_module_passes_its_own_tests() -> None:
 
 @pytest.mark.native
 def test_every_request_of_a_load_is_recorded_once(url: str, tmp_path: Path, prefix: list[str]) -> None:
-    began_ms = time.time() * 1000
+    began_us = time.time() * 1_000_000
     result = k6.run(load_of(url, tmp_path, 4, 250), prefix)
-    ended_ms = time.time() * 1000
+    ended_us = time.time() * 1_000_000
     assert result.complete
     found = ledger.read(result.ledger)
     assert found.records["seq"].tolist() == list(range(result.started or 0))
@@ -80,10 +80,10 @@ def test_every_request_of_a_load_is_recorded_once(url: str, tmp_path: Path, pref
     assert found.by_status() == {"201": result.started}
     assert found.by_error() == {"wrong ack": result.started}, "this server names no id in a Location"
     records = found.records
-    assert (records["duration_ms"] > 0).all()
-    assert (records["start_ms"] >= began_ms - 1).all()
-    assert (records["start_ms"] + records["blocked_ms"] + records["duration_ms"] <= ended_ms + 1).all()
-    assert np.unique(records["start_ms"] % 1).size > 1, "finer than a millisecond"
+    assert (records["duration_us"] > 0).all()
+    assert (records["start_us"] >= began_us - 1000).all()
+    assert (records["start_us"] + records["blocked_us"] + records["duration_us"] <= ended_us + 1000).all()
+    assert np.unique(records["start_us"] % 1000).size > 1, "finer than a millisecond"
 
 
 @pytest.mark.native
@@ -102,8 +102,8 @@ def test_a_killed_k6_leaves_all_that_it_flushed(url: str, tmp_path: Path, prefix
     assert (found.malformed, found.repeated) == (0, 0)
     assert len(found.records) >= seen
     records = found.records
-    late_ms = float((records["start_ms"] + records["duration_ms"]).max()) - FLUSHED_S * 1000
-    old = records["seq"][records["start_ms"] < late_ms]
+    late_us = int((records["start_us"] + records["duration_us"]).max()) - FLUSHED_S * 1_000_000
+    old = records["seq"][records["start_us"] < late_us]
     assert len(old)
     assert np.isin(np.arange(old.max()), records["seq"]).all(), "one from before the last second is missing"
 

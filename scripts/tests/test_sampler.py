@@ -1,28 +1,23 @@
-"""Is every second read once, is lateness owned up to, and do shares and sums follow from the samples?"""
-
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 
-from writepath.report.raw import read_samples
-from writepath.run.machine import Machine
-from writepath.run.sampler import (
+from writepath.analysis.raw import Sample, read_samples, save_samples
+from writepath.analysis.stats import accumulated
+from writepath.measure.machine import Machine
+from writepath.measure.sampler import (
     HOST,
     K6,
-    Sample,
     Sampler,
     counted,
     cpu_shares,
     foreign_share,
     resources,
-    save,
 )
 from writepath.runtime.base import Usage
-from writepath.stats import accumulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,15 +101,14 @@ def test_samples_are_in_memory_what_they_are_in_the_file(tmp_path: Path) -> None
     sampler = fake.sampler()
     sampler.gauges = lambda: {"app": {"gc_seconds": next(counted, 0.3)}}
     sampler.run()
-    save(sampler.samples, tmp_path / "samples.csv.gz")
-    kept = read_samples(tmp_path / "samples.csv.gz")
-    for (component, metric), series in kept.items():
+    save_samples(sampler.samples, tmp_path / "samples.parquet")
+    kept = read_samples(tmp_path / "samples.parquet")
+    for (component, metric), (at_us, value) in kept.items():
         own = [s for s in sampler.samples if (s.component, s.metric) == (component, metric)]
-        assert [s.value for s in own] == series.value.tolist()
-        assert [s.at_ms for s in own] == series.at_ms.tolist()
-    assert accumulated(kept["app", "gc_seconds"].value).tolist() == [0.0] * len(
-        kept["app", "gc_seconds"].value
-    )
+        assert [s.value for s in own] == value.tolist()
+        assert [s.at_us for s in own] == at_us.tolist()
+    _, value = kept["app", "gc_seconds"]
+    assert accumulated(value).tolist() == [0.0] * len(value)
 
 
 def test_a_started_sampler_ends_when_told() -> None:
@@ -126,7 +120,10 @@ def test_a_started_sampler_ends_when_told() -> None:
 
 
 def cpu(*points: tuple[float, float]) -> list[Sample]:
-    return [Sample(at_ms=at * 1000, component=K6, metric="cpu_seconds", value=used) for at, used in points]
+    return [
+        Sample(at_us=round(at * 1_000_000), component=K6, metric="cpu_seconds", value=used)
+        for at, used in points
+    ]
 
 
 def test_cpu_shares_are_the_mean_and_the_busiest_ten_seconds() -> None:
@@ -146,7 +143,7 @@ def test_without_samples_there_is_no_share() -> None:
 
 def test_resources_are_growth_of_counters_and_peak_of_memory() -> None:
     samples = [
-        Sample(at_ms=at, component="app", metric=metric, value=value)
+        Sample(at_us=at * 1_000_000, component="app", metric=metric, value=value)
         for at, metric, value in [
             (0, "cpu_seconds", 5.0), (0, "rss_bytes", 10), (0, "write_bytes", 100), (0, "in_flight", 3),
             (1, "cpu_seconds", 7.5), (1, "rss_bytes", 30), (1, "write_bytes", 160), (2, "rss_bytes", 20),
@@ -164,24 +161,15 @@ def test_what_the_machine_tells_is_sampled_as_the_hosts(monkeypatch: pytest.Monk
     assert [(s.component, s.value) for s in found] == [(HOST, 7.0)]
 
 
-def test_the_saved_file_is_long_format(tmp_path: Path) -> None:
-    save(
-        [Sample(at_ms=1_700_000_000_000.4, component="app", metric="in_flight", value=3)],
-        tmp_path / "s.csv.gz",
-    )
-    text = gzip.decompress((tmp_path / "s.csv.gz").read_bytes()).decode()
-    assert text == "at_ms,component,metric,value\n1700000000000,app,in_flight,3\n"
-
-
 def test_the_foreign_share_is_what_neither_components_nor_runner_used() -> None:
     counters = {"total_seconds": 20.0, "busy_seconds": 12.0, "runner_seconds": 1.0}
     host = [
-        Sample(at_ms=at, component=HOST, metric=metric, value=at * value)
+        Sample(at_us=at * 1_000_000, component=HOST, metric=metric, value=at * value)
         for at in (0, 1)
         for metric, value in counters.items()
     ]
     own = [
-        Sample(at_ms=at, component="app", metric=metric, value=at * value)
+        Sample(at_us=at * 1_000_000, component="app", metric=metric, value=at * value)
         for at in (0, 1)
         for metric, value in (("cpu_seconds", 5.0), ("rss_bytes", 1.0))
     ]
@@ -201,9 +189,9 @@ def test_a_counter_grows_by_instance_whichever_of_them_restarts() -> None:
         ("x@1", 9),
     ]
     samples = [
-        Sample(at_ms=number, component="consumer", metric=metric, value=value)
+        Sample(at_us=number, component="consumer", metric=metric, value=value)
         for number, (metric, value) in enumerate(readings)
     ]
-    samples.append(Sample(at_ms=9, component="other", metric="redelivered@1", value=50))
+    samples.append(Sample(at_us=9, component="other", metric="redelivered@1", value=50))
     assert counted(samples, "consumer", "redelivered", {"redelivered@1": 5.0}) == (5 - 2) + 1
     assert counted(samples, "nobody", "redelivered", {}) is None

@@ -20,9 +20,9 @@ from planted_load import (
     look,
     waiting_database,
 )
-from writepath.run import verdict
-from writepath.saturation import RESOURCES, rules
-from writepath.saturation.signals import WINDOW_MS
+from writepath.analysis import verdict
+from writepath.analysis.saturation import RESOURCES, rules
+from writepath.analysis.saturation.signals import US_PER_S, WINDOW_US
 
 if TYPE_CHECKING:
     from planted_load import Planted
@@ -93,7 +93,7 @@ def test_the_one_that_was_at_its_limit_earlier_is_first() -> None:
     assert found.first is not None
     assert found.first.resource == "pool"
     since_s = int(found.first.evidence.rpartition(" starting at ")[2].split()[0])
-    assert 10 <= since_s < 10 + WINDOW_MS / 1000  # a level is known once a window is full of it
+    assert 10 <= since_s < 10 + WINDOW_US / US_PER_S  # a level is known once a window is full of it
     assert [each.resource for each in found.others] == ["host-cpu"]
 
 

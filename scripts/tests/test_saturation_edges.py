@@ -11,7 +11,7 @@ from planted_load import (
     CORES,
     GENERATOR,
     PLANTED,
-    START_MS,
+    START_US,
     at_s,
     counter,
     full_pool,
@@ -20,8 +20,8 @@ from planted_load import (
     healthy,
     look,
 )
-from writepath.result.capacity import LimitedBy
-from writepath.saturation import limited_by
+from writepath.analysis.saturation import limited_by
+from writepath.records.capacity import LimitedBy
 
 if TYPE_CHECKING:
     from planted_load import Planted
@@ -137,15 +137,15 @@ def test_rejections_count_where_only_the_writer_answers(metric: str) -> None:
 
 def test_one_reading_alone_says_nothing() -> None:
     everything = {key: value for plant, _, _ in PLANTED.values() for key, value in plant().items()}
-    one = {key: (np.array([START_MS]), value[-1:]) for key, value in {**healthy(), **everything}.items()}
+    one = {key: (np.array([START_US]), value[-1:]) for key, value in {**healthy(), **everything}.items()}
     assert limited_by(one, CORES, GENERATOR).first is None
 
 
 def test_without_any_series_nothing_is_said() -> None:
     nothing = LimitedBy(first=None)
     assert limited_by({}, CORES, GENERATOR) == nothing
-    empty = np.empty(0)
-    assert limited_by(dict.fromkeys(healthy(), (empty, empty)), CORES, GENERATOR) == nothing
+    empty = (np.empty(0, np.int64), np.empty(0))
+    assert limited_by(dict.fromkeys(healthy(), empty), CORES, GENERATOR) == nothing
 
 
 @pytest.mark.parametrize("missing", healthy())

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath import stats
+from writepath.analysis import stats
 
 LATENCIES = st.lists(st.floats(min_value=0.001, max_value=1e5), max_size=400)
 QUANTILES = st.sampled_from([0.5, 0.9, 0.95, 0.99])
@@ -114,30 +114,31 @@ def test_spread_is_the_median_and_the_range_of_the_runs() -> None:
 
 
 def test_peak_rate_is_the_fullest_whole_second_from_the_origin() -> None:
-    moments = [1000.0, 1500.0, 1999.9, 2000.0, 2100.0]
-    assert stats.peak_rate_per_s(moments, 1000.0) == 3
-    assert stats.peak_rate_per_s(moments, 500.0) == 4
-    assert stats.peak_rate_per_s([], 0.0) is None
+    moments = np.array([1_000_000, 1_500_000, 1_999_999, 2_000_000, 2_100_000])
+    assert stats.peak_rate_per_s(moments, 1_000_000) == 3
+    assert stats.peak_rate_per_s(moments, 500_000) == 4
+    assert stats.peak_rate_per_s(moments[:0], 0) is None
 
 
 def test_mean_rate_divides_by_seconds() -> None:
-    assert stats.mean_rate_per_s(500, 10_000) == 50
+    assert stats.mean_rate_per_s(500, 10_000_000) == 50
     assert stats.mean_rate_per_s(500, 0) is None
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 60), st.one_of(st.none(), st.floats(0, 1e4))), max_size=80),
+    st.lists(st.tuples(st.integers(0, 60), st.one_of(st.none(), st.integers(0, 10**7))), max_size=80),
     st.lists(st.integers(0, 60), unique=True, max_size=60),
 )
 def test_delay_to_durable_is_that_of_the_first_row_with_a_moment(
-    rows: list[tuple[int, float | None]], sent: list[int]
+    rows: list[tuple[int, int | None]], sent: list[int]
 ) -> None:
-    start = {seq: 10.0 * seq for seq in sent}
-    moments = [math.nan if moment is None else moment for _, moment in rows]
-    delays = stats.delays_to_durable_ms(sent, list(start.values()), [seq for seq, _ in rows], moments)
+    start = {seq: 10_000 * seq for seq in sent}
+    moments = [-1 if moment is None else moment for _, moment in rows]
+    columns = (sent, list(start.values()), [seq for seq, _ in rows], moments)
+    delays = stats.delays_us(*(np.array(column, np.int64) for column in columns))
     for seq, delay in zip(sent, delays, strict=True):
         known = [moment for row, moment in rows if row == seq and moment is not None]
-        assert delay == (min(known) - start[seq] if known else math.inf)
+        assert delay == (min(known) - start[seq] if known else stats.NEVER_US)
 
 
 def test_a_counter_that_falls_began_again_from_zero() -> None:

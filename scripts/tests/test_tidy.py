@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from writepath import registry
+from writepath.config import registry
 from writepath.runtime.choose import choose
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +96,7 @@ def test_python_modules_open_with_a_docstring() -> None:
     ("name", "pattern"), [("registry hosts and machine paths", FORBIDDEN), ("reminders", REMINDER)]
 )
 def test_no_file_holds(name: str, pattern: re.Pattern[str]) -> None:
-    binary = {".gz", ".xz", ".png", ".svg", ".npz"}
+    binary = {".gz", ".xz", ".png", ".svg", ".npz", ".parquet"}
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}"
         for path in tracked()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from writepath import registry
+from writepath.config import registry
 from writepath.errors import UsageError
 from writepath.runtime import topology
 from writepath.runtime.native.addresses import Addresses
@@ -17,7 +17,7 @@ VALUES = {"A": "a", "EMPTY": ""}
 
 def load(folder: Path, text: str, settings: dict[str, str] | None = None) -> topology.Topology:
     (folder / "docker-compose.yml").write_text(text)
-    return topology.load(folder, settings or {}, {})
+    return topology.load(folder, settings or {})
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,16 @@ def test_a_wrong_variable_is_named_by_its_path(text: str, message: str) -> None:
         topology.interpolate(text, VALUES, "services.x.image")
 
 
-def test_settings_win_over_environment_over_env_file_over_default(tmp_path: Path) -> None:
-    """In this order."""
+def test_settings_win_over_env_file_over_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this order; the environment changes nothing."""
+    for name in "ABCD":
+        monkeypatch.setenv(name, "environment")
     (tmp_path / ".env").write_text("B=file\nC=file  # a comment\nD='file'\n")
     (tmp_path / "docker-compose.yml").write_text(
         "services: {x: {image: i, environment: {V: '${A:-default} ${B} ${C} ${D}'}}}"
     )
-    found = topology.load(tmp_path, {"D": "setting"}, {"C": "environment", "D": "environment"})
-    assert found.services["x"].environment["V"] == "default file environment setting"
+    found = topology.load(tmp_path, {"D": "setting"})
+    assert found.services["x"].environment["V"] == "default file file setting"
 
 
 def test_merge_lists_and_anchors_are_followed(tmp_path: Path) -> None:
@@ -142,7 +144,7 @@ def test_every_registered_variant_has_its_ingress_and_inspector() -> None:
     """The registry and the compose file agree."""
     for variant in registry.load(ROOT).variants.values():
         settings = {name: str(value) for name, value in variant.settings.items()}
-        active = topology.load(ROOT, settings, {}).active(variant.profiles)
+        active = topology.load(ROOT, settings).active(variant.profiles)
         assert {variant.ingress, variant.inspector} <= set(active), variant.name
 
 
@@ -154,7 +156,7 @@ def test_stores_are_those_with_a_named_volume(tmp_path: Path) -> None:
         "{type: volume, source: more, target: /f}, {type: bind, source: /g, target: /g}]}}",
     )
     assert found.services["x"].volumes == ("data", "more")
-    real = topology.load(ROOT, {}, {}).services
+    real = topology.load(ROOT, {}).services
     stores = {name for name, service in real.items() if service.volumes}
     assert stores == {"postgres", "rabbitmq", "elasticsearch", "elasticsearch-2"}
 
@@ -171,8 +173,8 @@ def test_an_address_puts_toxiproxy_between_and_nothing_else_changes(
     variable: str, port: int, name: str
 ) -> None:
     """Natively its own loopback port stands for it."""
-    plain = topology.load(ROOT, {}, {}).services["rabbitmq-consumer"].environment
-    known = topology.load(ROOT, {variable: f"toxiproxy:{port}"}, {})
+    plain = topology.load(ROOT, {}).services["rabbitmq-consumer"].environment
+    known = topology.load(ROOT, {variable: f"toxiproxy:{port}"})
     changed = known.services["rabbitmq-consumer"].environment
     assert {key for key in plain if plain[key] != changed[key]} == {name}
     active = known.active(["rabbitmq", "rabbitmq-elasticsearch", "toxiproxy"])
@@ -182,5 +184,5 @@ def test_an_address_puts_toxiproxy_between_and_nothing_else_changes(
 
 def test_consumers_are_counted_by_themselves() -> None:
     """More instances of the ingress leave the consumer as it is."""
-    found = topology.load(ROOT, {"INSTANCES": "4", "CONSUMERS": "2"}, {}).services
+    found = topology.load(ROOT, {"INSTANCES": "4", "CONSUMERS": "2"}).services
     assert (found["rabbitmq-producer"].replicas, found["rabbitmq-consumer"].replicas) == (4, 2)

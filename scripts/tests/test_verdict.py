@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from writepath.result import Canary, Drain, Durability, Generator, Offenders, Requests
-from writepath.run import audit
-from writepath.run.verdict import Evidence, judge
-from writepath.run.withheld import Withheld
+from writepath.analysis import audit
+from writepath.analysis.noise import Withheld
+from writepath.analysis.verdict import Evidence, judge
+from writepath.records import Canary, Drain, Durability, Generator, Offenders, Requests
 
 REQUESTS = Requests(
     planned=100,

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from writepath.result import Canary
-from writepath.run import host, withheld
-from writepath.run.withheld import Counters, Withheld, between, read, reasons, slower
+from writepath.analysis import noise
+from writepath.analysis.noise import Withheld, reasons, slower
+from writepath.measure import host
+from writepath.measure.withheld import Counters, between, read
+from writepath.records import Canary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,8 +101,8 @@ def test_this_machine_is_read_and_its_counters_only_grow() -> None:
         ({"steal_s": 12.1}, "2.1% of the CPU time was stolen during the load"),
         ({"throttled_s": 5.1}, ""),
         ({"throttled_s": 5.2}, "the CPU quota stopped the run for 2.0% of the load"),
-        ({"swapped_pages": 7 + withheld.SWAPPED_LIMIT}, ""),
-        ({"swapped_pages": 8 + withheld.SWAPPED_LIMIT}, "257 pages swapped"),
+        ({"swapped_pages": 7 + noise.SWAPPED_LIMIT}, ""),
+        ({"swapped_pages": 8 + noise.SWAPPED_LIMIT}, "257 pages swapped"),
     ],
 )
 def test_only_what_is_above_its_limit_is_said(grown: dict[str, float], words: str) -> None:

@@ -8,7 +8,8 @@
 //	         8  u32 sequence
 //	        12  u32 blocked, µs: waiting for and making a connection
 //	        16  u32 duration, µs: from sending to the end of the answer; without one, until given up
-//	        20  u32 HTTP status; 0: no answer
+//	        20  u16 HTTP status; 0: no answer
+//	        22  u16 operation: what the request does, as k6/lib/ledger.js numbers it
 //	        24  u32 error code: k6's, or ours from 9000 on (k6/lib/ledger.js); 0: none
 //	        28  u32 check: the other seven words and checkSeed, exclusive or; a record of zeros is none
 package ledger
@@ -21,7 +22,7 @@ import (
 
 const (
 	magic       = "writepath ledger"
-	version     = 1
+	version     = 2
 	recordBytes = 32
 	headerBytes = 32
 	checkSeed   = 0x4C504657
@@ -34,7 +35,8 @@ type Record struct {
 	Sequence   uint32
 	BlockedUs  uint32
 	DurationUs uint32
-	Status     uint32
+	Status     uint16
+	Operation  uint16
 	ErrorCode  uint32
 }
 
@@ -48,7 +50,8 @@ func header() []byte {
 // appendTo adds the record's bytes.
 func (r Record) appendTo(bytes []byte) []byte {
 	words := [...]uint32{
-		uint32(r.StartUs), uint32(r.StartUs >> 32), r.Sequence, r.BlockedUs, r.DurationUs, r.Status, r.ErrorCode,
+		uint32(r.StartUs), uint32(r.StartUs >> 32), r.Sequence, r.BlockedUs, r.DurationUs,
+		uint32(r.Status) | uint32(r.Operation)<<16, r.ErrorCode,
 	}
 	check := uint32(checkSeed)
 	for _, word := range words {
@@ -68,8 +71,8 @@ func microseconds(name string, ms float64, most uint64) (uint64, error) {
 }
 
 // whole is a number without a fraction that fits a field.
-func whole(name string, number float64) (uint32, error) {
-	if number != math.Trunc(number) || number < 0 || number > math.MaxUint32 {
+func whole(name string, number float64, most uint32) (uint32, error) {
+	if number != math.Trunc(number) || number < 0 || number > float64(most) {
 		return 0, fmt.Errorf("%s: %v is no number that a record can hold", name, number)
 	}
 	return uint32(number), nil

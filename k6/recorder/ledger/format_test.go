@@ -8,15 +8,15 @@ import (
 
 // The same bytes stand in scripts/tests/test_recorded.py.
 const (
-	headerHex = "777269746570617468206c656467657201000000200000000000000000000000"
-	recordHex = "5806e8ebc060060007000000fa0000003a300000c900000000000000c110bea7"
+	headerHex = "777269746570617468206c656467657202000000200000000000000000000000"
+	recordHex = "5806e8ebc060060007000000fa0000003a300000c900010000000000c110bfa7"
 )
 
 func TestTheLayoutIsTheOneThatPythonReads(t *testing.T) {
 	if got := hex.EncodeToString(header()); got != headerHex {
 		t.Errorf("header %s", got)
 	}
-	record := Record{StartUs: 1795231568103000, Sequence: 7, BlockedUs: 250, DurationUs: 12346, Status: 201}
+	record := Record{StartUs: 1795231568103000, Sequence: 7, BlockedUs: 250, DurationUs: 12346, Status: 201, Operation: 1}
 	if got := hex.EncodeToString(record.appendTo(nil)); got != recordHex {
 		t.Errorf("record %s", got)
 	}
@@ -37,8 +37,11 @@ func TestWhatNoFieldCanHoldIsAnError(t *testing.T) {
 		}
 	}
 	for _, number := range []float64{-1, 0.5, math.MaxUint32 + 1, math.NaN(), math.Inf(1)} {
-		if got, err := whole("sequence", number); err == nil {
+		if got, err := whole("sequence", number, math.MaxUint32); err == nil {
 			t.Errorf("%v became %v", number, got)
 		}
+	}
+	if got, err := whole("status", math.MaxUint16+1, math.MaxUint16); err == nil {
+		t.Errorf("a status became %v", got)
 	}
 }

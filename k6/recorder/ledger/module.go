@@ -106,16 +106,19 @@ func (i *instance) record(writer *Writer, call sobek.FunctionCall) sobek.Value {
 // recordOf reads the call by itself: k6's way from any Go function to a JavaScript one costs more than the record.
 func recordOf(call sobek.FunctionCall) (Record, error) {
 	number := func(index int) float64 { return call.Argument(index).ToFloat() }
-	var errs [6]error
+	var errs [7]error
 	var record Record
-	record.Sequence, errs[0] = whole("sequence", number(0))
-	record.StartUs, errs[1] = microseconds("start", number(1), math.MaxInt64)
-	blocked, err := microseconds("blocked", number(2), math.MaxUint32)
-	record.BlockedUs, errs[2] = uint32(blocked), err
-	duration, err := microseconds("duration", number(3), math.MaxUint32)
-	record.DurationUs, errs[3] = uint32(duration), err
-	record.Status, errs[4] = whole("status", number(4))
-	record.ErrorCode, errs[5] = whole("error code", number(5))
+	operation, err := whole("operation", number(0), math.MaxUint16)
+	record.Operation, errs[0] = uint16(operation), err
+	record.Sequence, errs[1] = whole("sequence", number(1), math.MaxUint32)
+	record.StartUs, errs[2] = microseconds("start", number(2), math.MaxInt64)
+	blocked, err := microseconds("blocked", number(3), math.MaxUint32)
+	record.BlockedUs, errs[3] = uint32(blocked), err
+	duration, err := microseconds("duration", number(4), math.MaxUint32)
+	record.DurationUs, errs[4] = uint32(duration), err
+	status, err := whole("status", number(5), math.MaxUint16)
+	record.Status, errs[5] = uint16(status), err
+	record.ErrorCode, errs[6] = whole("error code", number(6), math.MaxUint32)
 	for _, err := range errs {
 		if err != nil {
 			return Record{}, err

@@ -42,8 +42,8 @@ func TestVirtualUsersShareTheLedger(t *testing.T) {
 	for _, user := range both {
 		run(t, user, `const ledger = openLedger("`+path+`")`)
 	}
-	run(t, both[0], `ledger.record(0, ledger.begin(), 0.25, 12.3456, 201, 0)`)
-	run(t, both[1], `ledger.record(1, 1795231568103.25, 0, 15001, 0, 1050)`)
+	run(t, both[0], `ledger.record(0, 0, ledger.begin(), 0.25, 12.3456, 201, 0)`)
+	run(t, both[1], `ledger.record(1, 1, 1795231568103.25, 0, 15001, 0, 1050)`)
 	run(t, both[0], `ledger.begin()`) // and never ended
 	run(t, both[1], `ledger.close()`)
 	if begun := run(t, both[1], `ledger.begun()`).ToInteger(); begun != 2 {
@@ -53,7 +53,7 @@ func TestVirtualUsersShareTheLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Record{StartUs: 1795231568103250, Sequence: 1, DurationUs: 15001000, ErrorCode: 1050}.appendTo(nil)
+	want := Record{StartUs: 1795231568103250, Operation: 1, Sequence: 1, DurationUs: 15001000, ErrorCode: 1050}.appendTo(nil)
 	if len(written) != headerBytes+2*recordBytes || string(written[headerBytes+recordBytes:]) != string(want) {
 		t.Errorf("%x", written)
 	}
@@ -75,11 +75,12 @@ func TestNowIsTheTimeOfDayAndNeverGoesBack(t *testing.T) {
 
 func TestWhatCannotBeRecordedEndsTheTest(t *testing.T) {
 	for _, call := range []string{
-		`ledger.record(0, 1000, 0, -1, 201, 0)`,
-		`ledger.record(0, 1000, 0, undefined, 201, 0)`,
-		`ledger.record(0.5, 1000, 0, 1, 201, 0)`,
+		`ledger.record(0, 0, 1000, 0, -1, 201, 0)`,
+		`ledger.record(0, 0, 1000, 0, undefined, 201, 0)`,
+		`ledger.record(0, 0.5, 1000, 0, 1, 201, 0)`,
+		`ledger.record(65536, 0, 1000, 0, 1, 201, 0)`,
 		`ledger.record(0)`,
-		`ledger.close(); ledger.record(0, 1000, 0, 1, 201, 0)`,
+		`ledger.close(); ledger.record(0, 0, 1000, 0, 1, 201, 0)`,
 	} {
 		user := users(t, 1)[0]
 		run(t, user, `const ledger = openLedger("`+filepath.Join(t.TempDir(), "ledger.rec")+`")`)

@@ -1,15 +1,32 @@
-"""Which version of Writepath is this? The git commit, and whether files differ from it."""
+"""Says which version of Writepath this is: the git commit, and a digest of the code that measures."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from writepath import process
 from writepath.errors import WritepathError
-from writepath.result import Code
+from writepath.records.measures import Code
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+PACKAGE = "scripts/src/writepath"
+MEASURES = (  # what decides a measurement; documents, reports and analysis do not
+    "services",
+    "k6",
+    "nginx",
+    "docker-compose.yml",
+    ".env",
+    "scripts/requirements.lock",
+    *(
+        f"{PACKAGE}/{name}"
+        for name in ("measure", "load", "runtime", "provision", "experiments", "process.py")
+    ),
+)
+EXCEPT = ("/src/test/", "/tests/", "/sections", "README")  # parts of folders above that measure nothing
 
 
 def code(root: Path) -> Code:
@@ -20,5 +37,35 @@ def code(root: Path) -> Code:
             "git", "-C", root, "status", "--porcelain", "--untracked-files=no", timeout_s=30
         )
     except WritepathError:
-        return Code(commit="unknown", dirty=True)
-    return Code(commit=commit, dirty=bool(changed.strip()))
+        return Code(commit="unknown", dirty=True, digest=digest(root))
+    return Code(commit=commit, dirty=bool(changed.strip()), digest=digest(root))
+
+
+def digest(root: Path) -> str:
+    """SHA-256 over the names and contents of all files that decide a measurement."""
+    whole = hashlib.sha256()
+    for name in sorted(_names(root)):
+        content = (root / name).read_bytes()
+        whole.update(f"{name}\0{len(content)}\0".encode())
+        whole.update(content)
+    return whole.hexdigest()
+
+
+def _names(root: Path) -> Iterator[str]:
+    try:
+        listed = process.call(
+            "git", "-C", root, "ls-files", "-co", "--exclude-standard", "--", *MEASURES, timeout_s=30
+        ).splitlines()
+    except WritepathError:
+        listed = [path.relative_to(root).as_posix() for top in MEASURES for path in _files(root / top)]
+    for name in dict.fromkeys(listed):
+        if not any(part in f"/{name}" for part in EXCEPT) and (root / name).is_file():
+            yield name
+
+
+def _files(top: Path) -> Iterator[Path]:
+    """Without what a build leaves."""
+    if top.is_file():
+        yield top
+    ignored = ("target", "node_modules", "__pycache__")
+    yield from (path for path in top.rglob("*") if path.is_file() and not set(path.parts) & set(ignored))

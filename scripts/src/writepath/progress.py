@@ -1,4 +1,4 @@
-"""What runs now, how fast, and how long will it take? A live line on a terminal, plain lines elsewhere."""
+"""Shows what runs, how fast, and how long it will take: a live line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from writepath.result import Run
+    from writepath.records.cell import CellRecord
 
 PLAIN_INTERVAL_S = 5.0
 SELDOM_S = 60.0
@@ -35,7 +35,7 @@ class Live:
     elapsed_s: float
     planned_s: float
     rate_per_s: float
-    planned_per_s: float
+    planned_per_s: float | None  # None: a closed load has no schedule
     acknowledged: int
     errors: int
     queue_depth: int | None  # None where there is no queue
@@ -77,9 +77,9 @@ class Progress:
         """A line that stays."""
         self.console.print(Text(text), soft_wrap=True)
 
-    def run_began(self, number: int, variant: str, scenario: str, repetition: int) -> None:
+    def began(self, number: int, what: str) -> None:
         """number: from 1, over the whole suite."""
-        self._run = f"run {number}/{self.total}  {variant}  {scenario}  rep {repetition}"
+        self._run = f"cell {number}/{self.total}  {what}"
         self._run_began = self.clock()
         self.say(f"{self._run}  ({self._left()})")
 
@@ -94,11 +94,13 @@ class Progress:
     def load(self, live: Live) -> None:
         """Called every few hundred milliseconds."""
         self._at_least_s = max(0.0, live.planned_s - live.elapsed_s) + TAIL_S
+        planned = live.planned_per_s
+        scheduled = "" if planned is None else f" (scheduled {planned:.0f}/s)"
         queue = "" if live.queue_depth is None else f"  queue {live.queue_depth}"
         errors = f"  errors {live.errors}" if live.errors else ""
         detail = (
             f"{min(live.elapsed_s, live.planned_s):.0f}/{live.planned_s:.0f} s"
-            f"  {live.rate_per_s:.0f}/s (scheduled {live.planned_per_s:.0f}/s)"
+            f"  {live.rate_per_s:.0f}/s{scheduled}"
             f"  {live.success}: {live.acknowledged}{errors}{queue}"
         )
         self._detail(detail)
@@ -117,27 +119,23 @@ class Progress:
         share = "" if stolen is None else f"{stolen:.1%} of CPU time stolen, "
         self._detail(f"{share}waiting at most {_minutes(left_s)} more", every_s=SELDOM_S)
 
-    def run_ended(self, run: Run) -> None:
-        """One line of result and one of where the time went."""
+    def cell_ended(self, record: CellRecord, line: str, share: int = 1) -> None:
+        """A line of result and one of where the time went. share: cells that took the time since `began`."""
         self.done += 1
-        took = self.clock() - self._run_began
+        took = (self.clock() - self._run_began) / share
         self._took.append(took)
         self._show("")
-        line = Text("  ")
-        word = run.outcome if run.outcome != "finished" else run.verdict.status
-        line.append(word.upper(), style=COLOURS.get(word, "red"))
-        if run.requests is not None and run.accept_latency_ms is not None:
-            line.append(
-                f"  {run.requests.acknowledged}/{run.requests.planned} acknowledged"
-                f"  median {_ms(run.accept_latency_ms.median)}  p95 {_ms(run.accept_latency_ms.p95)}"
-            )
-        self.console.print(line, soft_wrap=True)
-        for reason in (run.error,) if run.error else run.verdict.reasons:
+        word = record.outcome if record.outcome != "finished" else record.verdict.status
+        text = Text("  ")
+        text.append(word.upper(), style=COLOURS.get(word, "red"))
+        text.append(f"  {record.name}  {line}" if share > 1 else f"  {line}")
+        self.console.print(text, soft_wrap=True)
+        for reason in (record.error,) if record.error else record.verdict.reasons:
             self.say(f"    {reason}")
-        for note in run.verdict.notes:
+        for note in record.verdict.notes:
             self.say(f"    note: {note}")
-        steps = "  ".join(f"{step.step} {step.seconds:.1f}" for step in run.timings)
-        outside = took - sum(step.seconds for step in run.timings if step.step in ("load", "drain"))
+        steps = "  ".join(f"{step.step} {step.seconds:.1f}" for step in record.timings)
+        outside = took - sum(step.seconds for step in record.timings if step.step in ("load", "drain"))
         self.say(f"    seconds: {steps}; outside load and drain: {outside:.1f} of {took:.1f}")
 
     def ended(self, word: str, detail: str, *, typical: bool = True) -> None:
@@ -170,12 +168,8 @@ class Progress:
         )
         run = max(self._at_least_s, expected - (self.clock() - self._run_began), 0.0)
         suite = run + expected * max(0, self.total - self.done - 1)
-        return f"{_minutes(run)} left" + (f", {_minutes(suite)} for all runs" if self.total > 1 else "")
+        return f"{_minutes(run)} left" + (f", {_minutes(suite)} for all cells" if self.total > 1 else "")
 
 
 def _minutes(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
-
-
-def _ms(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f} ms"

@@ -42,10 +42,10 @@ def replace(path: Path, old: str, new: str) -> None:
 
 
 def bench(checkout: Path, variant: str) -> dict[str, object]:
-    """Runs the smoke load on one variant as a user would; the newest run.json."""
+    """Runs the smoke load on one variant as a user would; the newest cell.json."""
     with own_checkout.Command(checkout, "bench", VARIANT=variant, SUITE="smoke", RERUNS="0") as command:
         assert command.ended(MINUTES_20) in {0, EXIT_UNKNOWN}, command.said()
-    (run,) = own_checkout.latest(checkout).rglob("rep-01/run.json")
+    (run,) = own_checkout.latest(checkout).rglob("block-01/cell.json")
     found: dict[str, object] = json.loads(run.read_text(encoding="utf-8"))
     return found
 
@@ -55,8 +55,9 @@ def assert_believed(run: dict[str, object], variant: str) -> None:
     assert run["variant"] == variant
     verdict: dict[str, object] = run["verdict"]  # type: ignore[assignment]
     assert verdict["status"] == "valid" or verdict["noise"], verdict
-    audit: dict[str, object] = run["audit"]  # type: ignore[assignment]
-    assert (audit["verdict"], audit["ok"]) == ("PASS", run["requests"]["acknowledged"])  # type: ignore[index]
+    result: dict[str, object] = run["result"]  # type: ignore[assignment]
+    audit: dict[str, object] = result["audit"]  # type: ignore[assignment]
+    assert (audit["verdict"], audit["ok"]) == ("PASS", result["requests"]["acknowledged"])  # type: ignore[index]
     assert audit["ok"] != 0
 
 

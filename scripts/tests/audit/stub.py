@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from writepath.analysis import audit
+from writepath.analysis.audit import Attempts, Comparison, Counts, Held, Stored
 from writepath.load.ledger import RECORD, WRONG_ACK, Ledger
 from writepath.load.plan import encode_id
-from writepath.result import Reading
-from writepath.run import audit, stored
-from writepath.run.audit import Attempts, Comparison, Counts, Held, Stored
+from writepath.measure import stored
+from writepath.records import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 RUN, OTHER_RUN = "0123456789abcde", "fffffffffffffff"
 LINES = ("하나", "two", "three, with a comma")
 NUMBER = 100_000
-SENT_MS = 1_763_683_200_000
+SENT_US = 1_763_683_200_000_000
 CHUNK_BYTES = 1 << 20
 INVENTED = 5
 
@@ -78,7 +79,7 @@ class Stub:
             if seq in missing:
                 continue
             hashes = FLIPPED if seq in lies.flip else SOUND
-            at_us = (SENT_MS + seq + (10_000 if seq in lies.delay else 20)) * 1000
+            at_us = SENT_US + (seq + (10_000 if seq in lies.delay else 20)) * 1000
             line = f"{short_id(seq)},{hashes[seq % len(LINES)]},{at_us}"
             lines += [line, line] if seq in lies.double else [line]
         lines += [f"{name},{SOUND[0]}," for name in lies.foreign]
@@ -97,8 +98,8 @@ class Stub:
         """What a client saw of it."""
         records = np.zeros(self.number, RECORD)
         records["seq"] = np.arange(self.number)
-        records["start_ms"] = SENT_MS + records["seq"]
-        records["duration_ms"], records["status"] = 10.0, 201
+        records["start_us"] = SENT_US + records["seq"] * 1000
+        records["duration_us"], records["status"] = 10_000, 201
         records["error_code"][list(self.lies.cross)] = WRONG_ACK
         for seqs, status in ((self.lies.fail, 503), (self.lies.refuse, 400)):
             records["status"][list(seqs)] = status

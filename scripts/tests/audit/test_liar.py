@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from audit.stub import CLASS_OF, INVENTED, NUMBER, OTHER_RUN, Lies, Stub, audited
+from writepath.analysis.audit import NOTED
 from writepath.load.plan import encode_id
-from writepath.run.audit import NOTED
 
 FOREIGN = tuple(encode_id(OTHER_RUN, seq) for seq in range(INVENTED))
 ACTS = [one.name for one in fields(Lies)]

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from writepath import harness
-from writepath.harness import recorder_part
-from writepath.harness.recorder_part import Pair, Shape, Side, findings
+from writepath import selfcheck
+from writepath.selfcheck import recorder_part
+from writepath.selfcheck.recorder_part import Pair, Shape, Side, findings
 
 PLAIN = Side(p99_ms=2.0, cpu_us=100.0, dropped=0, top_per_s=8000.0)
 
@@ -59,4 +59,4 @@ def test_both_sides_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_harness_knows_it() -> None:
-    assert harness.PARTS["recorder"].run is recorder_part.run
+    assert selfcheck.PARTS["recorder"].run is recorder_part.run

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from writepath.judge import Evidence
-from writepath.result.capacity import Hold, HoldKind, HoldVerdict, Noise
-from writepath.result.measures import Generator, Latency, Requests
+from writepath.analysis.step_verdict import Evidence
+from writepath.records.capacity import Hold, HoldKind, HoldVerdict, Noise
+from writepath.records.measures import Generator, Latency, Requests
 
 if TYPE_CHECKING:
     from writepath.capacity.search import Step

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from writepath.analysis.figures import figures
+from writepath.analysis.noise import Withheld
+from writepath.analysis.raw import Sample
 from writepath.capacity.rig import Loaded
 from writepath.load.k6 import LoadResult
-from writepath.load.ledger import RECORD, Ledger
-from writepath.run.drive import Driven
-from writepath.run.figures import figures
-from writepath.run.sampler import Sample
-from writepath.run.withheld import Withheld
+from writepath.load.ledger import OPERATIONS, RECORD, WRITE, Ledger
+from writepath.measure.drive import Driven
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,18 +22,17 @@ if TYPE_CHECKING:
 
     from writepath.load.plan import ArrivalPlan
 
-ORIGIN_MS = 1_790_000_000_000.0
-CREATED = 201
+ORIGIN_US = 1_790_000_000_000_000
 QUIET = Withheld(steal_share=0.0, throttled_share=None, swapped_pages=0)
 
 
-def answers(plan: ArrivalPlan, took_ms: float = 5.0) -> NDArray[np.void]:
+def answers(plan: ArrivalPlan, took_us: int = 5000) -> NDArray[np.void]:
     """A record for each planned request, sent on time and acknowledged; to be spoilt by the test."""
     records = np.zeros(plan.planned, RECORD)
     records["seq"] = np.arange(plan.planned)
-    records["start_ms"] = ORIGIN_MS + plan.starts_ms
-    records["duration_ms"] = took_ms
-    records["status"] = CREATED
+    records["start_us"] = ORIGIN_US + (plan.starts_ns + 500) // 1000
+    records["duration_us"] = took_us
+    records["status"] = WRITE.served[0]
     return records
 
 
@@ -44,12 +43,11 @@ def loaded(
     *,
     complete: bool = True,
     withheld: Withheld = QUIET,
-    success: int = CREATED,
 ) -> Loaded:
     """Records that the test left out were dropped: k6 numbers those that it started."""
     records = records.copy()
     records["seq"] = np.arange(len(records))
-    taken, dropped = Ledger(records=records, success=success), plan.planned - len(records)
+    taken, dropped = Ledger(records=records, operations=OPERATIONS), plan.planned - len(records)
     result = LoadResult(
         exit_code=0 if complete else 105,
         meaning="ended normally" if complete else "stopped by a signal",
@@ -74,4 +72,6 @@ def loaded(
 def sampled(component: str, metric: str, by_second: Mapping[float, float]) -> Iterator[Sample]:
     """Values by the second since the load's start."""
     for at_s, value in by_second.items():
-        yield Sample(at_ms=ORIGIN_MS + at_s * 1000, component=component, metric=metric, value=value)
+        yield Sample(
+            at_us=ORIGIN_US + round(at_s * 1_000_000), component=component, metric=metric, value=value
+        )

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import theilslopes
 
-from writepath.backlog import backlog
+from writepath.analysis.backlog import backlog
 
 if TYPE_CHECKING:
-    from writepath.stats import Floats
+    from writepath.analysis.stats import Floats
 
 SECONDS: Floats = np.arange(60.0)
 

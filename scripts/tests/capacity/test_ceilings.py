@@ -12,17 +12,17 @@ import pytest
 from rich.console import Console
 
 from lifecycle.fakes import FakeRuntime
-from writepath import registry
 from writepath.capacity import ceiling_tool, ceilings, elasticsearch_load, perf_test, pgbench
 from writepath.capacity.ceiling_tool import Measured
+from writepath.config import registry
 from writepath.errors import LoadError
+from writepath.measure import host
+from writepath.measure.bench import Bench
+from writepath.measure.host import CanaryCage
 from writepath.progress import Progress
-from writepath.result import capacity
-from writepath.result.capacity import Ceiling
-from writepath.result.ceilings import BULK, CONSUMED, PGBENCH, PGBENCH_BATCH, PUBLISHED, SINGLE, Bounds, of
-from writepath.run import host
-from writepath.run.host import CanaryCage
-from writepath.run.runner import Bench
+from writepath.records import capacity
+from writepath.records.capacity import Ceiling
+from writepath.records.ceilings import BULK, CONSUMED, PGBENCH, PGBENCH_BATCH, PUBLISHED, SINGLE, Bounds, of
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = Path(__file__).parent / "samples"  # as the tools printed them

@@ -13,11 +13,11 @@ from writepath import provision
 from writepath.capacity import ceilings
 from writepath.capacity.ceiling_tool import Spans
 from writepath.load.dataset import generate
+from writepath.measure import host
+from writepath.measure.bench import Bench
+from writepath.measure.host import CanaryCage
 from writepath.progress import Progress
-from writepath.result import capacity
-from writepath.run import host
-from writepath.run.host import CanaryCage
-from writepath.run.runner import Bench
+from writepath.records import capacity
 from writepath.runtime.native import NativeRuntime, backing
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(900)]  # six starts of a tool each, on a busy machine

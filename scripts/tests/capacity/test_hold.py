@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from capacity.planted_hold import ORIGIN_MS, QUIET, answers, loaded, sampled
+from capacity.planted_hold import ORIGIN_US, QUIET, answers, loaded, sampled
+from writepath.analysis.audit import Stored
+from writepath.analysis.samples import host_busy_share
+from writepath.analysis.step_verdict import judge
 from writepath.capacity import hold as holding
 from writepath.capacity import observed
 from writepath.capacity.hold import Made, evaluate, plan_of
 from writepath.capacity.search import Step
-from writepath.judge import judge
-from writepath.result import Canary
-from writepath.run.audit import Stored
-from writepath.sampled import host_busy_share
+from writepath.records import Canary
 
 if TYPE_CHECKING:
-    from writepath.judge import Evidence, Judgement
+    from writepath.analysis.step_verdict import Evidence, Judgement
 
 STEP = Step(kind="search", rate_per_s=200.0, seconds=10.0)
 PLAN = plan_of(STEP, 100.0)
@@ -48,9 +48,9 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[Evidence]:
 
 def stored(until_s: float = 10.0) -> Stored:
     """All rows, durable one after the other."""
-    moments = ORIGIN_MS + np.linspace(1.0, until_s * 1000, PLAN.planned)
+    moments = ORIGIN_US + np.linspace(1000, until_s * 1_000_000, PLAN.planned).astype(np.int64)
     return Stored(
-        seq=np.arange(PLAN.planned), content_ok=np.ones(PLAN.planned, np.bool_), durable_at_ms=moments
+        seq=np.arange(PLAN.planned), content_ok=np.ones(PLAN.planned, np.bool_), durable_at_us=moments
     )
 
 
@@ -62,7 +62,7 @@ def made(**changed: Any) -> Made:
         slo_ms=100.0,
         cores=2,
         queue=False,
-        started_at=ORIGIN_MS / 1000,
+        started_at=ORIGIN_US / 1_000_000,
         loaded=loaded(PLAN, answers(PLAN), host(0.5)),
         stored=stored(),
         drain_seconds=0.0,
@@ -167,13 +167,15 @@ def test_what_the_host_did_beside_it_makes_it_noise(heard: list[Evidence]) -> No
 
 def test_series_hold_only_what_was_sampled_within_the_load() -> None:
     samples = [*sampled("app", "x", {-1.0: 1.0, 0.0: 2.0, 10.0: 3.0, 10.1: 4.0})]
-    seen = observed.series(samples, ORIGIN_MS, ORIGIN_MS + 10_000)
-    at_ms, values = seen["app", "x"]
-    assert (at_ms.tolist(), values.tolist()) == ([ORIGIN_MS, ORIGIN_MS + 10_000], [2.0, 3.0])
+    seen = observed.series(samples, ORIGIN_US, ORIGIN_US + 10_000_000)
+    at_us, values = seen["app", "x"]
+    assert (at_us.tolist(), values.tolist()) == ([ORIGIN_US, ORIGIN_US + 10_000_000], [2.0, 3.0])
 
 
 def test_without_two_samples_of_the_host_its_share_is_not_known() -> None:
-    seen = observed.series(list(sampled("host", "busy_seconds", {1.0: 5.0})), ORIGIN_MS, ORIGIN_MS + 10_000)
+    seen = observed.series(
+        list(sampled("host", "busy_seconds", {1.0: 5.0})), ORIGIN_US, ORIGIN_US + 10_000_000
+    )
     assert host_busy_share(seen) is None
 
 

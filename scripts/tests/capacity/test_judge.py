@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from capacity.planted import evidence, generator, latency, requests
-from writepath.judge import judge
-from writepath.result.capacity import Backlog
+from writepath.analysis.step_verdict import judge
+from writepath.records.capacity import Backlog
 
 
 def backlog(at_end: float = 12_300, work: float | None = 41.0, *, grows: bool = True) -> Backlog:

@@ -10,20 +10,21 @@ import pytest
 from rich.console import Console
 
 from lifecycle.fakes import dataset
-from writepath import registry, stretches
+from writepath.analysis import overload as stretches
 from writepath.capacity.search_run import SearchSpec, execute
+from writepath.config import registry
+from writepath.config.registry import Phase, Scenario, WarmUp
 from writepath.load import ledger
+from writepath.measure import drain, host
+from writepath.measure.bench import Bench
+from writepath.measure.host import CanaryCage
 from writepath.progress import Progress
-from writepath.registry import Phase, Scenario, WarmUp
-from writepath.result import Code
-from writepath.result.capacity import load_search
-from writepath.run import drain, host
-from writepath.run.host import CanaryCage
-from writepath.run.runner import Bench
+from writepath.records import Code
+from writepath.records.capacity import load_search
 from writepath.runtime.choose import choose
 
 if TYPE_CHECKING:
-    from writepath.result.capacity import Search
+    from writepath.records.capacity import Search
     from writepath.runtime.base import Runtime
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -95,7 +96,7 @@ def test_a_real_path_is_searched_to_an_end_and_every_row_is_accounted_for(
     # A busy machine makes noise or is slow, which is said; what it must not do is lose a row.
     assert all(made.verdict == "pass" or made.reasons for made in found.holds)
     for made in found.holds:
-        taken = ledger.read(folder / f"hold-{made.number:02d}" / "ledger.csv.gz")
+        taken = ledger.read(folder / f"hold-{made.number:02d}" / ledger.FILE)
         assert taken.by_status().get("201", 0) == made.requests.acknowledged
         assert made.resources["postgres"].cpu_seconds > 0
     for made in (made for made in found.holds if made.kind != "ramp"):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from capacity.planted_hold import answers
+from writepath.analysis.audit import Attempts, Counts, Held, Stored, compare, not_read
 from writepath.capacity import one_read
 from writepath.capacity.hold import plan_of
 from writepath.capacity.search import Step
 from writepath.load.ledger import Ledger
-from writepath.result import Audit, Reading
-from writepath.run.audit import Attempts, Counts, Held, Stored, compare, not_read
+from writepath.records import Audit, Reading
 
 PLAN = plan_of(Step(kind="search", rate_per_s=50.0, seconds=2.0), 100.0)
 
@@ -22,7 +22,7 @@ def audited(seq: list[int], *, left: int = 0, unread: tuple[str, ...] = (), stat
     records["status"] = status
     attempts = Attempts.of(Ledger(records=records))
     rows = np.asarray(seq, np.int64)
-    stored = Stored(seq=rows, content_ok=np.ones(len(rows), np.bool_), durable_at_ms=np.full(len(rows), 1.0))
+    stored = Stored(seq=rows, content_ok=np.ones(len(rows), np.bool_), durable_at_us=np.full(len(rows), 1000))
     counts = Counts(
         planned=PLAN.planned,
         dropped=0,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from capacity.planted_hold import answers, loaded, sampled
-from writepath import stretches
+from writepath.analysis import overload as stretches
 from writepath.capacity import overload
 from writepath.load.ledger import (
     END_OF_FILE,
@@ -21,11 +21,11 @@ from writepath.load.ledger import (
 from writepath.load.plan import align
 
 if TYPE_CHECKING:
-    from writepath.result.capacity import Overload
+    from writepath.records.capacity import Overload
 
 CAPACITY = 100.0  # 50/s for 20 s, 200/s for 20 s, 50/s for 60 s
 PLAN = overload.plan_of(CAPACITY)
-OFFSET_S = PLAN.starts_ms / 1000
+OFFSET_S = PLAN.starts_ns / 1e9
 DURING = (OFFSET_S > 20) & (OFFSET_S <= 40)
 SLO_MS = 100.0
 
@@ -50,8 +50,8 @@ def test_the_load_is_half_twice_and_half_of_the_capacity() -> None:
 def test_goodput_is_what_was_acknowledged_within_the_slo_from_the_planned_moment() -> None:
     records = answers(PLAN)
     slow, late = np.flatnonzero(DURING)[:1000], np.flatnonzero(DURING)[1000:1500]
-    records["duration_ms"][slow] = SLO_MS + 1
-    records["start_ms"][late] += SLO_MS  # the answer itself took 5 ms
+    records["duration_us"][slow] = (SLO_MS + 1) * 1000
+    records["start_us"][late] += round(SLO_MS * 1000)  # the answer itself took 5 ms
     found = evaluated(records).phases[stretches.OVERLOAD]
     assert (found.acknowledged, found.goodput_per_s) == (4000, 125.0)
 
@@ -85,7 +85,7 @@ def test_errors_count_in_the_stretch_that_they_were_planned_in() -> None:
 def test_what_was_dropped_is_the_generators() -> None:
     records = answers(PLAN)
     kept = np.delete(records, np.flatnonzero(DURING)[1000:1400])
-    slots = align(PLAN, np.arange(len(kept)), kept["start_ms"]).slots
+    slots = align(PLAN, np.arange(len(kept)), kept["start_us"]).slots
     assert len(np.setdiff1d(np.arange(PLAN.planned), slots)) == 400
     found = evaluated(kept).phases
     assert [p.errors_by_hop["generator"] for p in found] == [0, 400, 0]
@@ -98,7 +98,7 @@ def test_a_path_that_keeps_its_p95_needs_no_time_to_recover() -> None:
 
 def test_recovery_is_the_start_of_the_first_five_seconds_as_good_as_the_first_stretch() -> None:
     records = answers(PLAN)
-    records["duration_ms"][DURING | ((OFFSET_S > 40) & (OFFSET_S <= 52))] = 400.0
+    records["duration_us"][DURING | ((OFFSET_S > 40) & (OFFSET_S <= 52))] = 400_000
     found = evaluated(records).recovered_after_s
     assert found is not None
     assert found == pytest.approx(12 - 0.25, abs=0.11)  # 5 % of a window's requests may still be slow
@@ -106,8 +106,8 @@ def test_recovery_is_the_start_of_the_first_five_seconds_as_good_as_the_first_st
 
 @pytest.mark.parametrize(("p95_ms", "recovered"), [(7.2, 0.0), (7.3, None)])
 def test_as_good_means_a_quarter_and_a_millisecond_more(p95_ms: float, recovered: float | None) -> None:
-    records = answers(PLAN, took_ms=5.0)
-    records["duration_ms"][OFFSET_S > 20] = p95_ms
+    records = answers(PLAN, took_us=5000)
+    records["duration_us"][OFFSET_S > 20] = round(p95_ms * 1000)
     assert evaluated(records).recovered_after_s == recovered
 
 
@@ -141,7 +141,7 @@ def test_the_backlog_is_drained_when_the_queue_is_no_deeper_than_before() -> Non
 
 def test_a_generator_that_was_full_late_or_stopped_is_named() -> None:
     records = answers(PLAN)
-    records["start_ms"][OFFSET_S > 20] += 300.0
+    records["start_us"][OFFSET_S > 20] += 300_000
     samples = list(sampled("k6", "cpu_seconds", {float(second): second * 0.9 for second in range(100)}))
     found = evaluated(records, samples=samples, complete=False).generator_faults
     assert [words.split(":")[0] for words in found] == [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from writepath.errors import AuditError, StartError
-from writepath.run import truth
-from writepath.run.inspector import Inspector, Pending
-from writepath.run.proxy import Proxy
-from writepath.run.truth import Truth
+from writepath.measure import truth
+from writepath.measure.inspector import Inspector, Pending
+from writepath.measure.proxy import Proxy
+from writepath.measure.truth import Truth
 
 
 class Path(Inspector):

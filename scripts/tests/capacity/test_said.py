@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from writepath.capacity import said
-from writepath.result.capacity import Bracket
+from writepath.records.capacity import Bracket
 
 
 def bracket(low: float | None, high: float | None, *, at_least: bool = False) -> Bracket:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capacity.planted import hold
-from writepath import stats
+from writepath.analysis import stats
 from writepath.capacity.search import (
     MOST_HOLDS,
     MOST_REPEATS,
@@ -20,9 +20,9 @@ from writepath.capacity.search import (
     Step,
     seconds_at,
 )
+from writepath.config.registry import Phase
 from writepath.load.plan import arrival_plan
-from writepath.registry import Phase
-from writepath.result.capacity import RESOLUTION, answers
+from writepath.records.capacity import RESOLUTION, answers
 
 SEARCHES = 1000
 LOWEST, HIGHEST = 200.0, 6000.0

@@ -12,26 +12,27 @@ from rich.console import Console
 
 from lifecycle.fakes import SCENARIO, FakeRuntime, dataset, variant
 from lifecycle.liar import Lies
-from writepath import stretches
+from writepath.analysis import overload as stretches
+from writepath.analysis import raw
+from writepath.analysis.step_verdict import Judgement
 from writepath.capacity import hold, search_run
 from writepath.capacity.search import Step
 from writepath.capacity.search_run import SearchSpec, execute
 from writepath.errors import SetupError
-from writepath.judge import Judgement
 from writepath.load import ledger, recorded
+from writepath.measure import drain, host, quiet, truth
+from writepath.measure.bench import Bench
+from writepath.measure.host import CanaryCage
 from writepath.progress import Progress
-from writepath.result import Code
-from writepath.result.capacity import Bracket, load_search, save_search
-from writepath.run import drain, host, quiet, truth
-from writepath.run.host import CanaryCage
-from writepath.run.runner import Bench
+from writepath.records import Code
+from writepath.records.capacity import Bracket, load_search, save_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from writepath.judge import Evidence
-    from writepath.result.capacity import Hold, Search
+    from writepath.analysis.step_verdict import Evidence
+    from writepath.records.capacity import Hold, Search
 
 RATE = 100.0
 STEPS = (
@@ -178,8 +179,8 @@ def test_every_load_leaves_its_raw_files_and_the_search_its_settings_and_logs(
     execute(spec(tmp_path), bench(FakeRuntime()))
     folder = tmp_path / "block-02"
     for name, requests in (("hold-01", 20), ("hold-02", 30), ("hold-03", 30), ("overload", 60)):
-        assert len(ledger.read(folder / name / "ledger.csv.gz").records) == requests
-        assert (folder / name / "samples.csv.gz").is_file()
+        assert len(ledger.read(folder / name / ledger.FILE).records) == requests
+        assert (folder / name / raw.SAMPLES_FILE).is_file()
         assert len(json.loads((folder / name / "plan.json").read_text(encoding="utf-8"))["run_id"]) == 15
         assert not (folder / name / recorded.FILE).exists()
     assert {"search.json", "settings.json", "logs"} <= {path.name for path in folder.iterdir()}
@@ -290,7 +291,7 @@ def test_a_store_that_is_not_emptied_ends_the_search_in_time(
 def test_a_promise_below_the_declared_one_is_not_searched(
     tmp_path: Path, bench: Callable[[FakeRuntime], Bench]
 ) -> None:
-    less = dataclasses.replace(variant(), level="")  # below which any level is
+    less = dataclasses.replace(variant(), level="")  # type: ignore[arg-type] # below which any level is
     runtime = FakeRuntime()
     found = execute(spec(tmp_path, variant=less), bench(runtime))
     assert runtime.events == [*PREPARED[:5], *STOPPED]
@@ -316,8 +317,8 @@ def test_ctrl_c_in_a_hold_saves_the_search_as_aborted_and_leaves_no_generator(
     folder = tmp_path / "block-02"
     saved = load_search(folder)
     assert (saved.outcome, saved.error, saved.holds) == ("aborted", None, ())
-    assert len(ledger.read(folder / "hold-01" / "ledger.csv.gz").records) == 20
-    assert (folder / "hold-01" / "samples.csv.gz").is_file()
+    assert len(ledger.read(folder / "hold-01" / ledger.FILE).records) == 20
+    assert (folder / "hold-01" / raw.SAMPLES_FILE).is_file()
     assert not (tmp_path / "k6.pid").exists()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from writepath.comparison.power import LEAST, detectable, percent
+from writepath.analysis.comparison.power import LEAST, detectable, percent
 
 
 @pytest.mark.parametrize("pairs", [3, 6, 10, 20])

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from writepath.comparison import Better, apart, middle, paired, unpaired
-from writepath.comparison.ratio import ranks_can_tell, signed_rank_p
+from writepath.analysis.comparison import Better, apart, middle, paired, unpaired
+from writepath.analysis.comparison.ratio import ranks_can_tell, signed_rank_p
 
 BASE = [10.0, 12.0, 9.0, 11.0, 10.5, 13.0, 9.5]
 MINE = [11.9, 13.1, 9.6, 12.7, 11.1, 15.2, 10.9]

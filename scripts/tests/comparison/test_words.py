@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from writepath.comparison import Better, Judged, Judgement, apart, judge, paired
-from writepath.comparison.words import holm
+from writepath.analysis.comparison import Better, Judged, Judgement, apart, judge, paired
+from writepath.analysis.comparison.words import holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

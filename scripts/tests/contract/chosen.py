@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from writepath.registry import Registry, Variant
+    from writepath.config.registry import Registry, Variant
 
 ALL = "all"
 

@@ -13,13 +13,13 @@ import pytest
 from contract.chosen import chosen_of
 from contract.excepted import excepted
 from contract.subject import Subject
-from writepath import registry
+from writepath.config import registry
 from writepath.runtime.choose import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from writepath.registry import Variant
+    from writepath.config.registry import Variant
     from writepath.runtime.base import Runtime
 
 ROOT = Path(__file__).resolve().parents[3]

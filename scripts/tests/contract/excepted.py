@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from writepath.registry import Variant
+    from writepath.config.registry import Variant
 
 TUTORIALS: dict[str, str] = {
     "test_the_same_post_again_is_201_and_one_row": (

@@ -14,7 +14,7 @@ import httpx
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from writepath.registry import Variant
+    from writepath.config.registry import Variant
     from writepath.runtime.base import Stack
 
 VISIBLE_SECONDS = 15.0  # a queue's consumer or an index refresh, on a busy machine

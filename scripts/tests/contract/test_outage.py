@@ -20,7 +20,7 @@ SLACK_SECONDS = 1.0  # of a busy machine
 
 def backing_services(subject: Subject) -> list[str]:
     """What a 201 cannot be given without: the ingress's required dependencies."""
-    ingress = topology.load(ROOT, subject.variant.settings, {}).services[subject.variant.ingress]
+    ingress = topology.load(ROOT, subject.variant.settings).services[subject.variant.ingress]
     return [need.service for need in ingress.depends_on if need.required]
 
 

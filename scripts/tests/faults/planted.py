@@ -9,23 +9,23 @@ import numpy as np
 from writepath.faults.schedule import Moment
 from writepath.faults.trials import Struck
 from writepath.load.ledger import RECORD, Ledger
-from writepath.result import Code
-from writepath.result.faults import FAULTS_SCHEMA_VERSION, Cell, CellEntry, FaultsResult, Trial
+from writepath.records import Code
+from writepath.records.faults import FAULTS_SCHEMA_VERSION, Cell, CellEntry, FaultsResult, Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ORIGIN_MS = 1_700_000_000_000.0
+ORIGIN_US = 1_700_000_000_000_000
 RATE_PER_S = 50.0
-STEP_MS = 1000 / RATE_PER_S
+STEP_US = round(1_000_000 / RATE_PER_S)
 
 
 def ledger(seconds: float, failed: dict[range, int] | None = None) -> Ledger:
     """Requests at a steady rate, each answered 201 after 5 ms but the failed ones: sequences by status."""
     records = np.zeros(int(seconds * RATE_PER_S), RECORD)
     records["seq"] = np.arange(len(records))
-    records["start_ms"] = ORIGIN_MS + records["seq"] * STEP_MS
-    records["duration_ms"] = 5.0
+    records["start_us"] = ORIGIN_US + records["seq"] * STEP_US
+    records["duration_us"] = 5000
     records["status"] = 201
     for sequences, status in (failed or {}).items():
         records["status"][list(sequences)] = status
@@ -43,8 +43,8 @@ def struck(
     number: int, at_s: float, lasts_s: float = 1.0, proof: str = "replaced by a new process"
 ) -> Struck:
     moment = Moment(number=number, steady_seconds=1.0, lasts_seconds=lasts_s, choice=0.5)
-    injected_ms = ORIGIN_MS + at_s * 1000
-    return Struck(moment=moment, injected_ms=injected_ms, healed_ms=injected_ms + lasts_s * 1000, proof=proof)
+    injected_us, healed_us = (ORIGIN_US + round(second * 1_000_000) for second in (at_s, at_s + lasts_s))
+    return Struck(moment=moment, injected_us=injected_us, healed_us=healed_us, proof=proof)
 
 
 def at(second: float) -> int:

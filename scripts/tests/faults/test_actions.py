@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from writepath import registry
+from writepath.config import registry
 from writepath.faults.actions import CRASHES, CrashLoop, FillDisk, Kill, Pause, Restart
 from writepath.faults.evaluate import redelivered
 from writepath.faults.scene import FaultError, Scene

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from writepath import registry
+from writepath.config import registry
 from writepath.errors import UsageError
 from writepath.faults import catalogue, wanted
 from writepath.faults.wanted import Asked

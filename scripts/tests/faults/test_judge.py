@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from faults.planted import TRIAL
+from writepath.analysis import audit
 from writepath.faults.judge import judge
-from writepath.result.faults import Trial
-from writepath.run import audit
+from writepath.records.faults import Trial
 
 READ = replace(audit.not_read(), verdict="PASS", unread=())
 

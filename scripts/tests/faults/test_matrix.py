@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from faults.planted import CELL, CODE
-from writepath import registry
+from writepath.config import registry
 from writepath.faults import cell_run, matrix
 from writepath.faults.catalogue import FAULTS
 from writepath.faults.matrix import INTERRUPTED, MatrixPlan, Wanted
 from writepath.load import dataset
-from writepath.result.faults import load_faults, save_cell
+from writepath.records.faults import load_faults, save_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from writepath.faults.cell_run import CellSpec, Lane
-    from writepath.result.faults import Cell, CellOutcome, CellStatus
+    from writepath.records.faults import Cell, CellOutcome, CellStatus
     from writepath.runtime.base import Runtime
 
 ROOT = Path(__file__).resolve().parents[3]

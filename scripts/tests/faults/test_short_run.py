@@ -12,7 +12,7 @@ import own_checkout
 from contract.subject import eventually
 from own_checkout import Command
 from writepath.load import recorded
-from writepath.result.faults import Cell, load_cell, load_faults
+from writepath.records.faults import Cell, load_cell, load_faults
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,6 +1,6 @@
 """Stands in for k6 on its command line: sends the plan's writes at once, and writes the ledger as if on time.
 
-First argument: `ok`, `hang` (after its writes, until a signal), `die` (exit code 107 before any write).
+First argument: `ok`, `hang` (after its writes, until a signal), `idle` (no write), `die` (exit code 107 before any).
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ import time
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from writepath.config.registry import Phase
 from writepath.load.ledger import WRONG_ACK
 from writepath.load.plan import arrival_plan, encode_id
-from writepath.registry import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # As a program of its own it does not find what lies beside its folder.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -31,32 +35,45 @@ def main(mode: str, arguments: list[str]) -> int:
         return 107
     given = dict(word.split("=", 1) for flag, word in itertools.pairwise(arguments) if flag == "-e")
     content = json.loads(Path(given["BENCH_CONTENT"]).read_text(encoding="utf-8"))
-    plan = arrival_plan([Phase(**phase) for phase in json.loads(given["BENCH_PHASES"])])
-    origin_ms = time.time() * 1000
+    sent = 0
     to_app = HTTPConnection(urlsplit(given["BENCH_TARGET"]).netloc)
     with closing(to_app), Path(given["BENCH_LEDGER"]).open("wb") as file:
         file.write(recording.HEADER)
-        for sequence, offset_ms in enumerate(plan.starts_ms.tolist()):
+        for sequence, start_us in enumerate(() if mode == "idle" else starts_us(given)):
             body = {
                 "id": encode_id(given["BENCH_RUN"], sequence),
                 "content": content[sequence % len(content)],
             }
-            time.sleep(max(0.0, (origin_ms + offset_ms) / 1000 - time.time()))  # as k6, never early
             began = time.perf_counter()
             to_app.request("POST", "/api/posts", json.dumps(body).encode())
             with to_app.getresponse() as answer:
                 named = json.loads(answer.read())["id"]
-            took_ms = (time.perf_counter() - began) * 1000
+            took_us = round((time.perf_counter() - began) * 1_000_000)
             code = 0 if answer.status == 201 else 1000 + answer.status
             if answer.status == 201 and named != body["id"]:
                 code = WRONG_ACK
-            file.write(recording.rows([(sequence, origin_ms + offset_ms, 0.0, took_ms, answer.status, code)]))
+            file.write(recording.rows([(sequence, 0, start_us, 0, took_us, answer.status, code)]))
             file.flush()
+            sent += 1
     if mode == "hang":
         signal.sigwait({signal.SIGINT, signal.SIGTERM})
-    counts = {"started": plan.planned, "finished": plan.planned, "dropped": 0, "virtual_users_max": 1}
+    counts = {"started": sent, "finished": sent, "dropped": 0, "virtual_users_max": 1}
     Path(given["BENCH_SUMMARY"]).write_text(json.dumps(counts), encoding="utf-8")
     return 0
+
+
+def starts_us(given: dict[str, str]) -> Iterator[int]:
+    """Epoch: of a closed load until its end, else by the schedule and, as k6, never early."""
+    origin_us = time.time_ns() // 1000
+    if given["BENCH_MODEL"] == "closed":
+        while (now_us := time.time_ns() // 1000) < origin_us + float(given["BENCH_SECONDS"]) * 1_000_000:
+            yield now_us
+        return
+    plan = arrival_plan([Phase(**phase) for phase in json.loads(given["BENCH_PHASES"])])
+    for offset_ns in plan.starts_ns.tolist():
+        start_us = origin_us + -(-offset_ns // 1000)
+        time.sleep(max(0.0, start_us / 1_000_000 - time.time()))
+        yield start_us
 
 
 if __name__ == "__main__":

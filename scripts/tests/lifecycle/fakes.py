@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from lifecycle.liar import Liar, Lies
 from lifecycle.unharmed import Unharmed
-from writepath import registry
+from writepath.analysis import noise, verdict
+from writepath.config import registry
+from writepath.config.registry import Phase, Scenario, Variant, WarmUp
 from writepath.errors import StartError
 from writepath.load.dataset import Dataset
-from writepath.registry import Phase, Scenario, Variant, WarmUp
-from writepath.result import Code
-from writepath.run import verdict, withheld
-from writepath.run.draft import RunSpec
 from writepath.runtime.base import Usage
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ class FakeStack(Unharmed):
         return self.lost
 
     def save_logs(self, folder: Path) -> None:
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / "app.log").write_text("said", encoding="utf-8")
         self.events.append("logs")
 
@@ -107,6 +105,7 @@ class FakeRuntime:
     stuck: str = ""
     interrupt_at: str | None = None  # the event that is answered with Ctrl-C
     starts: int = 0
+    overrides: list[Mapping[str, str]] = field(default_factory=list)  # by start
     name: str = "fake"
 
     def prepare(self, _variants: Sequence[Variant], say: Callable[[str], None]) -> None:
@@ -117,13 +116,14 @@ class FakeRuntime:
         self,
         variant: Variant,
         *,
-        overrides: Mapping[str, str],  # noqa: ARG002 - the liar has no settings
+        overrides: Mapping[str, str],
         say: Callable[[str], None],  # noqa: ARG002 - and nothing to say
         only: Sequence[str] | None = None,  # noqa: ARG002 - and no parts
         profiles: Sequence[str] = (),  # noqa: ARG002
         small_disks: Mapping[str, int] | None = None,  # noqa: ARG002
     ) -> Iterator[FakeStack]:
         self.heard("start")
+        self.overrides.append(overrides)
         if self.start_error:
             raise StartError(f"{variant.name}: {self.start_error}")
         lies = self.lies[min(self.starts, len(self.lies) - 1)]
@@ -167,32 +167,18 @@ def on_any_host(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit in ("FOREIGN_LIMIT", "LATENESS_MS_LIMIT"):
         monkeypatch.setattr(verdict, limit, 60_000.0)
     for limit in ("STEAL_LIMIT", "THROTTLED_LIMIT", "SWAPPED_LIMIT", "CPU_SLOWER", "FSYNC_SLOWER"):
-        monkeypatch.setattr(withheld, limit, 1e9)
+        monkeypatch.setattr(noise, limit, 1e9)
 
 
 def dataset() -> Dataset:
     return Dataset(name="embedded", sha256="0" * 64, lines=("하나", "two", "three"))
 
 
-def spec(folder: Path, scenario: Scenario = SCENARIO) -> RunSpec:
-    return RunSpec(
-        suite="short",
-        variant=variant(),
-        scenario=scenario,
-        repetition=1,
-        position=1,
-        seed=1,
-        overrides={},
-        dataset=dataset(),
-        code=Code(commit="0" * 40, dirty=False),
-        folder=folder / "rep-01",
-    )
-
-
 def suite(*names: str, repetitions: int = 1) -> registry.Suite:
     return registry.Suite(
         name="short",
         title="Short",
+        kind="load",
         scenario=SCENARIO,
         repetitions=repetitions,
         variants=tuple(variant(name) for name in names),

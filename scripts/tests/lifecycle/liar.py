@@ -110,7 +110,7 @@ class Liar:
             "ready": {"ready": True},
             "count": {"count": count},
             "pending": {"in_flight": 0, "ready": 0, "unacknowledged": 0, "dead": 0},
-            "gauges": {"in_flight": 1, "queue_ready": 4, "suppressed_duplicates": 2},
+            "gauges": {"in_flight": 1, "queue_ready": 4, "suppressed_duplicates": 2, "redelivered": 3},
             "versions": {"liar": "1.0"},
             "durability": {} if self.lies.no_durability else {"level": "A", "settings": {"fsync": True}},
         }

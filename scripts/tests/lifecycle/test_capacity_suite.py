@@ -1,4 +1,4 @@
-"""Does a capacity suite search in the order of its seed, survive a failed search, and go on where it was stopped?"""
+"""A capacity suite searches in the order of its seed, survives a failed search, and goes on where it was stopped."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from capacity.planted import hold
 from lifecycle.fakes import FakeRuntime, dataset, variant
 from writepath.capacity import suite
 from writepath.capacity.suite import CEILINGS, CapacityPlan, Makers
+from writepath.config.registry import Phase, Scenario, Suite
 from writepath.errors import SetupError, UsageError
+from writepath.experiments.shared import INTERRUPTED
+from writepath.measure import host
+from writepath.measure.facts import dataset_facts
 from writepath.progress import Progress
-from writepath.registry import Goal, Phase, Scenario, Suite
-from writepath.result import Code
-from writepath.result.capacity import (
+from writepath.records import Code
+from writepath.records.capacity import (
     CAPACITY_SCHEMA_VERSION,
     Bracket,
     CapacitySuite,
@@ -28,16 +31,14 @@ from writepath.result.capacity import (
     load_suite,
     save_search,
 )
-from writepath.run import host
-from writepath.run.draft import dataset_facts
-from writepath.suite.common import INTERRUPTED, orders
+from writepath.suite.common import orders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from writepath.capacity.search_run import SearchSpec
-    from writepath.run.runner import Bench
+    from writepath.measure.bench import Bench
 
 NAMES = ("a", "b", "c")
 FOUND = Bracket(last_pass_per_s=1000.0, first_fail_per_s=1040.0, at_least=False, holds=6)
@@ -135,12 +136,14 @@ def plan(tmp_path: Path, *names: str, **changed: object) -> CapacityPlan:
             repetitions=2,
             variants=variants,
             baseline=variants[0],
-            capacity=Goal(slo_ms=100.0),
+            kind="capacity",
+            params={"slo_ms": 100.0},
         ),
         variants=variants,
         repetitions=2,
         seed=1,
-        overrides={},
+        params=None,
+        settings={},
         dataset=dataset(),
         code=FIRST,
         slo_ms=100.0,
@@ -256,7 +259,7 @@ def test_a_search_without_an_answer_is_a_finding_and_stays(tmp_path: Path) -> No
     [
         ({"seed": 2}, "SEED differs .* was 1, is now 2"),
         ({"repetitions": 3}, "REPS differs"),
-        ({"overrides": {"INSTANCES": "2"}}, "settings differs"),
+        ({"settings": {"INSTANCES": "2"}}, "settings differs"),
         ({"slo_ms": 50.0}, "SLO_MS differs"),
         ({"hold_seconds": 30.0}, "HOLD_SECONDS differs"),
         ({"dataset": replace(dataset(), sha256="1" * 64)}, "DATASET differs"),
@@ -282,6 +285,6 @@ def test_a_full_disk_stops_the_suite_before_the_next_search(
 def test_time_left_is_guessed_from_holds_and_then_from_what_was_measured(tmp_path: Path) -> None:
     to = io.StringIO()
     run(plan(tmp_path, "a", compared=False), FakeSearches(), to)
-    lines = [line for line in to.getvalue().splitlines() if line.startswith("run ")]
-    assert "(10:21 left, 20:42 for all runs)" in lines[0]  # twice 8 x (60 + 12) + 45 s
-    assert "(1:40 left, 1:40 for all runs)" in lines[1]
+    lines = [line for line in to.getvalue().splitlines() if line.startswith("cell ")]
+    assert "(10:21 left, 20:42 for all cells)" in lines[0]  # twice 8 x (60 + 12) + 45 s
+    assert "(1:40 left, 1:40 for all cells)" in lines[1]

@@ -1,4 +1,4 @@
-"""What is left of a suite that is stopped or killed in mid-load? Real processes, the command as a user types it."""
+"""A suite that is stopped or killed in mid-load, with real processes and the command as a user types it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def in_second_load(command: Command, checkout: Path) -> list[psutil.Process]:
     """Waits until the first run is finished and the second is under load; every process of the command then."""
-    second = "*/*/*/*/rep-02/ledger.rec"
+    second = "*/*/*/block-02/ledger.rec"
 
     def loads() -> bool:
         assert command.process.poll() is None, command.said()
@@ -52,9 +52,9 @@ def ended(processes: list[psutil.Process]) -> bool:
 
 def assert_first_run_is_kept(checkout: Path) -> None:
     kept = json.loads(
-        next(own_checkout.latest(checkout).rglob("rep-01/run.json")).read_text(encoding="utf-8")
+        next(own_checkout.latest(checkout).rglob("block-01/cell.json")).read_text(encoding="utf-8")
     )
-    requests, audit = kept["requests"], kept["audit"]
+    requests, audit = kept["result"]["requests"], kept["result"]["audit"]
     assert kept["outcome"] == "finished"
     assert requests["planned"] == PLANNED
     # A host that is slow may refuse some; each that was acknowledged is in the kept audit.
@@ -86,5 +86,5 @@ def test_a_killed_suite_leaves_no_process_and_is_gone_on_with(checkout: Path) ->
         eventually(lambda: ended(processes), "every process of the killed suite is gone", within_s=MINUTES_5)
         assert resumed.ended(MINUTES_10) in {0, EXIT_UNKNOWN}, resumed.said()
     assert_first_run_is_kept(checkout)
-    index = json.loads((own_checkout.latest(checkout) / "suite.json").read_text(encoding="utf-8"))
-    assert (index["status"], len(index["runs"])) == ("finished", 2)
+    index = json.loads((own_checkout.latest(checkout) / "index.json").read_text(encoding="utf-8"))
+    assert (index["status"], len(index["cells"])) == ("finished", 2)

@@ -1,4 +1,4 @@
-"""Does a suite of searches read in the order of its seed, survive a failed reading, and go on where it was stopped?"""
+"""A suite of searches reads in the order of its seed, survives a failed reading, and goes on where it was stopped."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from rich.console import Console
 
 from capacity.planted import hold
 from lifecycle.fakes import FakeRuntime, dataset, variant
+from writepath.config.registry import Phase, Scenario, Suite
 from writepath.errors import UsageError
+from writepath.experiments.shared import INTERRUPTED
 from writepath.load.dataset import generate
+from writepath.measure.facts import dataset_facts
 from writepath.progress import Progress
 from writepath.queries import suite
 from writepath.queries.suite import QueriesPlan
-from writepath.registry import Phase, Questions, Scenario, Suite
-from writepath.result import Code, Latency
-from writepath.result.capacity import Bracket
-from writepath.result.queries import (
+from writepath.records import Code, Latency
+from writepath.records.capacity import Bracket
+from writepath.records.queries import (
     QUERIES_SCHEMA_VERSION,
     Beside,
     QueriesSuite,
@@ -29,15 +31,14 @@ from writepath.result.queries import (
     load_suite,
     save_read,
 )
-from writepath.run.draft import dataset_facts
-from writepath.suite.common import INTERRUPTED, orders
+from writepath.suite.common import orders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from writepath.measure.bench import Bench
     from writepath.queries.read_run import ReadSpec
-    from writepath.run.runner import Bench
 
 NAMES = ("a", "b", "c")
 FOUND = Bracket(last_pass_per_s=40.0, first_fail_per_s=41.0, at_least=False, holds=6)
@@ -139,12 +140,13 @@ def plan(tmp_path: Path, **changed: object) -> QueriesPlan:
             repetitions=2,
             variants=variants,
             baseline=variants[0],
-            queries=Questions(slo_ms=500.0, documents=1000, rounds=2, keywords=("영화",)),
+            kind="search",
         ),
         variants=variants,
         repetitions=2,
         seed=1,
-        overrides={},
+        params=None,
+        settings={},
         dataset=generate(1, 50),
         code=FIRST,
         slo_ms=500.0,

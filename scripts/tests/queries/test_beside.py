@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from queries.fake_posts import FakePosts
+from writepath.analysis.noise import Withheld
+from writepath.config.registry import Phase
 from writepath.load.dataset import Dataset
 from writepath.load.ledger import RECORD, Ledger
-from writepath.load.plan import arrival_plan, encode_id
+from writepath.load.plan import ArrivalPlan, arrival_plan, encode_id
 from writepath.queries import answers, beside
 from writepath.queries.answers import Client
 from writepath.queries.beside import Meeting, Written, found
 from writepath.queries.corpus import Corpus
-from writepath.registry import Phase
-from writepath.result import Canary
-from writepath.run.withheld import Withheld
+from writepath.records import Canary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,10 +90,9 @@ def test_writes_are_warm_before_searches_join_them_at_the_rates_that_are_measure
         folder.mkdir()
         made.append((searches.phases[0].from_per_s, writes.plan.phases[0].from_per_s))
 
-    def writes(_: object, seconds: float, rate_per_s: float, name: str) -> Any:
+    def writes(_: object, plan: ArrivalPlan, name: str) -> Any:
         (tmp_path / name).mkdir()
-        phase = Phase(name="writes", seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)
-        return SimpleNamespace(plan=arrival_plan([phase]))
+        return SimpleNamespace(plan=plan)
 
     monkeypatch.setattr(beside, "load", load)
     monkeypatch.setattr(beside, "_writes", writes)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from queries.fake_posts import FakePosts, Lies
+from writepath.config.registry import Phase
 from writepath.load import k6, ledger
 from writepath.load.dataset import Dataset
 from writepath.load.plan import arrival_plan, decode_id
 from writepath.provision import k6 as provision
 from writepath.queries.corpus import Corpus, write_questions
-from writepath.registry import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def searches(fake: FakePosts, corpus: Corpus, folder: Path, total: str = "exactl
         plan=arrival_plan([Phase(name="hold", seconds=1.5, from_per_s=40, to_per_s=40)]),
         content=folder / "questions.json",
         folder=folder,
-        success=ledger.FOUND_STATUS,
+        operation=ledger.SEARCH,
         variables={"BENCH_TOTAL": total},
     )
 
@@ -76,7 +76,7 @@ def test_searches_with_the_expected_total_are_served(
 ) -> None:
     result = k6.run(searches(fake, corpus, tmp_path / "load"), prefix)
     assert (result.complete, result.started, result.dropped) == (True, 60, 0)
-    taken = ledger.read(result.ledger, ledger.FOUND_STATUS)
+    taken = ledger.read(result.ledger)
     assert taken.by_status() == {"200": 60}
     assert taken.by_error() == {}
     assert set(taken.outcomes().tolist()) == {ledger.Outcome.ACKNOWLEDGED}
@@ -87,13 +87,13 @@ def test_a_wrong_total_is_an_error_of_its_own_and_no_answer(
 ) -> None:
     fake.lies = Lies(hide=frozenset({"감동"}))
     result = k6.run(searches(fake, corpus, tmp_path / "load"), prefix)
-    taken = ledger.read(result.ledger, ledger.FOUND_STATUS)
+    taken = ledger.read(result.ledger)
     wrong = np.array([keyword == "감동" for keyword in corpus.drawn[:60]])
     assert 0 < wrong.sum() < 60
     assert (taken.records["error_code"] == np.where(wrong, ledger.WRONG_TOTAL, 0)).all()
     assert taken.by_error() == {"wrong total": wrong.sum()}
     assert (taken.outcomes() == ledger.Outcome.ACKNOWLEDGED).tolist() == (~wrong).tolist()
-    tail = ledger.Tail(result.ledger, ledger.FOUND_STATUS).poll()
+    tail = ledger.Tail(result.ledger).poll()
     assert (tail.acknowledged, tail.errors) == (60 - wrong.sum(), wrong.sum())
 
 
@@ -103,7 +103,7 @@ def test_where_posts_are_added_a_larger_total_is_right_and_a_smaller_one_is_not(
     for miscount, errors in ((3, {}), (-1, {"wrong total": 60})):
         fake.lies = Lies(miscount=miscount)
         load = searches(fake, corpus, tmp_path / f"load{miscount}", "at-least")
-        assert ledger.read(k6.run(load, prefix).ledger, ledger.FOUND_STATUS).by_error() == errors
+        assert ledger.read(k6.run(load, prefix).ledger).by_error() == errors
 
 
 def test_writes_beside_searches_have_a_plan_a_ledger_and_counts_of_their_own(
@@ -126,7 +126,7 @@ def test_writes_beside_searches_have_a_plan_a_ledger_and_counts_of_their_own(
     beside = result.beside
     assert beside is not None
     assert (beside.complete, beside.started, beside.dropped) == (True, 30, 0)
-    assert ledger.read(result.ledger, ledger.FOUND_STATUS).by_error() == {}
+    assert ledger.read(result.ledger).by_error() == {}
     assert ledger.read(beside.ledger).by_status() == {"201": 30}
     written = [post for post in fake.posts if decode_id(post["id"]) == (WRITES_RUN, 7)]
     assert [post["content"] for post in written] == [corpus.written.content(7)]

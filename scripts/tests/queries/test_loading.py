@@ -11,10 +11,10 @@ from rich.console import Console
 
 from queries.fake_posts import FakePosts, Lies
 from writepath.errors import AuditError
+from writepath.measure.inspector import Inspector
 from writepath.progress import Progress
 from writepath.queries import loading
 from writepath.queries.documents import Documents
-from writepath.run.inspector import Inspector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

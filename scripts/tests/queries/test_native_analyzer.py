@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from queries.test_analyzer import CUTS
-from writepath import provision, registry
+from writepath import provision
+from writepath.config import registry
 from writepath.load.dataset import generate
+from writepath.measure.inspector import plain_client
 from writepath.queries.analyzer import words
-from writepath.run.inspector import plain_client
 from writepath.runtime.native import NativeRuntime, backing
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Does a whole suite of searches come to its end on real stores, stopped and resumed, with every answer right?"""
+"""A whole suite of searches ends on real stores, stopped and resumed, with every answer right."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ import psutil
 import pytest
 from rich.console import Console
 
-from writepath import commands, registry
+from writepath import commands
+from writepath.analysis import raw
+from writepath.analysis.step_verdict import Judgement
 from writepath.capacity import hold, search
-from writepath.judge import Judgement
+from writepath.config import registry
+from writepath.config.registry import Phase, Scenario, Suite
+from writepath.experiments.shared import INTERRUPTED
 from writepath.load import dataset, ledger
+from writepath.measure import visible
 from writepath.progress import Progress
 from writepath.queries import beside, rounds, suite
 from writepath.queries.suite import QueriesPlan
-from writepath.registry import Phase, Questions, Scenario, Suite
-from writepath.result import Code
-from writepath.result.queries import load_read, load_suite, save_read
-from writepath.run import visible, withheld
+from writepath.records import Code
+from writepath.records.queries import load_read, load_suite, save_read
 from writepath.runtime.choose import choose
-from writepath.suite.common import INTERRUPTED
 
 if TYPE_CHECKING:
-    from writepath.judge import Evidence
-    from writepath.result.queries import Read
+    from writepath.analysis.step_verdict import Evidence
+    from writepath.records.queries import Read
     from writepath.runtime.base import Runtime
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(900)]  # three starts of a stack, on a busy machine
@@ -63,7 +65,7 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
     monkeypatch.setattr(beside, "REQUESTS", 1)
     monkeypatch.setattr(beside, "WARM_UP_S", 1.0)
     for judged in ("reasons", "slower"):  # noise does not matter here
-        monkeypatch.setattr(withheld, judged, lambda *_: ())
+        monkeypatch.setattr(beside, judged, lambda *_: ())
     monkeypatch.setattr(rounds, "WARM_UP_S", 1.0)
     monkeypatch.setattr(visible, "QUIET_S", 1.0)
     chosen = choose(ROOT, "native", print)
@@ -83,12 +85,13 @@ def plan(root: Path, *, resumed: bool = False) -> QueriesPlan:
             scenario=Scenario(name="queries", script="k6/scenarios/queries.js", phases=(PHASE,)),
             repetitions=1,
             variants=variants,
-            queries=Questions(slo_ms=1000.0, documents=DOCS, rounds=2, keywords=KEYWORDS),
+            kind="search",
         ),
         variants=variants,
         repetitions=1,
         seed=1,
-        overrides={},
+        params=None,
+        settings={},
         dataset=dataset.generate(1, DOCS),
         code=Code(commit="0" * 40, dirty=False),
         slo_ms=1000.0,
@@ -173,7 +176,7 @@ def _every_answer_was_right(read: Read, folder: Path) -> None:
     assert read.capacity is not None
     assert (read.capacity.last_pass_per_s, read.capacity.at_least) == (PHASE.to_per_s, True)
     for made in read.holds:
-        taken = ledger.read(place / f"hold-{made.number:02d}" / "ledger.csv.gz", ledger.FOUND_STATUS)
+        taken = ledger.read(place / f"hold-{made.number:02d}" / ledger.FILE)
         assert taken.by_error() == {}
         assert made.requests.acknowledged == made.requests.planned
     found = read.beside
@@ -183,4 +186,4 @@ def _every_answer_was_right(read: Read, folder: Path) -> None:
     assert found.wrong_answers == 0
     assert (found.warm, found.warm_up_seconds) == (True, 2.0)
     assert not [path for path in place.iterdir() if path.name.startswith(beside.WARM_UP)]
-    assert (place / beside.WRITES / "visible.csv.gz").is_file()
+    assert (place / beside.WRITES / raw.VISIBLE_FILE).is_file()

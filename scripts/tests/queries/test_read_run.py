@@ -13,26 +13,26 @@ from rich.console import Console
 from lifecycle.fakes import variant
 from lifecycle.unharmed import Unharmed
 from queries.fake_posts import FakePosts, Lies
+from writepath.config.registry import Phase, Scenario
 from writepath.load.dataset import generate
+from writepath.measure import host
+from writepath.measure.bench import Bench
+from writepath.measure.host import CanaryCage
 from writepath.progress import Progress
 from writepath.queries import rounds
 from writepath.queries.beside import set_aside
 from writepath.queries.corpus import Corpus
 from writepath.queries.read_run import ReadSpec, beside_again, execute
-from writepath.registry import Phase, Scenario
-from writepath.result import Code
-from writepath.result.capacity import Bracket
-from writepath.result.queries import load_read, save_read
-from writepath.run import host
-from writepath.run.host import CanaryCage
-from writepath.run.runner import Bench
+from writepath.records import Code
+from writepath.records.capacity import Bracket
+from writepath.records.queries import load_read, save_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from writepath.registry import Variant
-    from writepath.result.queries import Read
+    from writepath.config.registry import Variant
+    from writepath.records.queries import Read
     from writepath.runtime.base import Usage
 
 DATASET = generate(1, 200)

@@ -14,16 +14,16 @@ from rich.console import Console
 from queries.fake_posts import FakePosts, Lies
 from writepath.errors import AuditError
 from writepath.load.dataset import Dataset
+from writepath.measure import crash
 from writepath.progress import Progress
 from writepath.queries import answers, rounds
 from writepath.queries.answers import Client
 from writepath.queries.corpus import Corpus
-from writepath.run import crash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from writepath.result.queries import Hits, Round, SearchMode
+    from writepath.records.queries import Hits, Round, SearchMode
 
 LINES = ("영화 굿굿", "한국영화", "재미 영화", "감동", "재미있다", "스토리 감동")
 ASKED = ("영화", "감동", "없는말")

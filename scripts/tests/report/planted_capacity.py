@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from report.planted_paths import PATHS, Path_
 from report.planted_raw import measured, overloaded
-from writepath import result
+from writepath import records as result
+from writepath.records import capacity as records
+from writepath.records.index import Status, VariantRecord
 from writepath.report.capacity_raw import CapacityData, Found
-from writepath.result import capacity as records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ class Planted:
     blocks: int = 3
     twin: tuple[float, ...] | None = TWIN
     ceilings: tuple[tuple[str, str, float], ...] = CEILINGS
-    status: result.SuiteStatus = "finished"
+    status: Status = "finished"
     stamp: str = STAMP
     seed: int = 1
     commits: tuple[str, ...] = ("a" * 40,)  # by block, the last one for the rest
@@ -163,7 +164,7 @@ class Planted:
             started_at=STARTED, finished_at=STARTED, seed=self.seed, repetitions=self.blocks, runtime="native",
             slo_ms=SLO_MS, hold_seconds=SECONDS, baseline=self.paths[0].name,
             variants=tuple(
-                result.SuiteVariant(
+                VariantRecord(
                     name=path.name, title=path.title, family=path.family, acknowledges=path.acknowledges,
                     profiles=("jpa",), settings=path.settings, tutorial_of=path.tutorial_of,
                 )

@@ -12,23 +12,24 @@ from report import planted_capacity
 from report.planted_capacity import SECONDS, SLO_MS, STAMP, STARTED, TWIN
 from report.planted_paths import Path_
 from report.planted_raw import measured, records, save
-from writepath import result
-from writepath.load.ledger import FOUND_STATUS, WRONG_TOTAL
+from writepath import records as result
+from writepath.analysis.figures import time_to_visible
+from writepath.analysis.raw import VISIBLE_FILE, Seen, save_visible
+from writepath.config.registry import Phase
+from writepath.load.ledger import NO_TIME, SEARCH, WRITE, WRONG_TOTAL, Operation
 from writepath.load.plan import arrival_plan
-from writepath.registry import Phase
+from writepath.records import queries
+from writepath.records.capacity import SearchLine
+from writepath.records.index import Status, VariantRecord
+from writepath.records.queries import Beside, Hits, Loading, Read, Round, SearchMode
 from writepath.report.queries_raw import Found, QueriesData
-from writepath.result import queries
-from writepath.result.capacity import SearchLine
-from writepath.result.queries import Beside, Hits, Loading, Read, Round, SearchMode
-from writepath.run import visible
-from writepath.run.figures import time_to_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from writepath.capacity.rig import Loaded
-    from writepath.result.capacity import Hold, Search
+    from writepath.records.capacity import Hold, Search
 
 DOCUMENTS = 50_000
 ROUNDS = 5
@@ -111,7 +112,7 @@ class Planted:
     keywords: dict[str, int] = field(default_factory=lambda: dict(KEYWORDS))
     blocks: int = 3
     twin: bool = True
-    status: result.SuiteStatus = "finished"
+    status: Status = "finished"
     failed: tuple[tuple[str, int], ...] = ()  # variant and block of what failed
     digests: dict[str, str] = field(default_factory=dict)  # by variant, of other posts than all have
     scale: float = 1.0  # of all rates
@@ -217,7 +218,7 @@ class Planted:
             repetitions=self.blocks, runtime="native", documents=DOCUMENTS, rounds=ROUNDS,
             keywords=tuple(self.keywords), slo_ms=SLO_MS, hold_seconds=SECONDS, baseline=names[0],
             variants=tuple(
-                result.SuiteVariant(
+                VariantRecord(
                     name=one.name, title=one.title, family=one.name, acknowledges="committed",
                     profiles=one.profiles, settings=one.settings,
                 )
@@ -269,13 +270,13 @@ def _beside(one: Asked) -> Beside:
 def _with_raw(read: Read, folder: Path, carried_per_s: float) -> Read:
     """With raw files, and the figures that follow from them."""
     holds = tuple(
-        measured(hold, folder / f"hold-{hold.number:02}", carried_per_s, queue=False, success=FOUND_STATUS)
+        measured(hold, folder / f"hold-{hold.number:02}", carried_per_s, queue=False, operation=SEARCH)
         for hold in read.holds
     )
     beside = read.beside
     assert beside is not None
-    alone = _load(folder / "alone", SEARCHES_PER_S, success=FOUND_STATUS)
-    searches = _load(folder / "beside", SEARCHES_PER_S, success=FOUND_STATUS, wrong=WRONG)
+    alone = _load(folder / "alone", SEARCHES_PER_S, operation=SEARCH)
+    searches = _load(folder / "beside", SEARCHES_PER_S, operation=SEARCH, wrong=WRONG)
     writes = _load(folder / "beside-writes", WRITES_PER_S)
     seen = _seen(writes, folder / "beside-writes")
     known = time_to_visible(writes.taken, seen).time_to_visible_ms
@@ -297,25 +298,25 @@ def _with_raw(read: Read, folder: Path, carried_per_s: float) -> Read:
     )
 
 
-def _load(folder: Path, rate_per_s: float, *, success: int = 201, wrong: int = 0) -> Loaded:
+def _load(folder: Path, rate_per_s: float, *, operation: Operation = WRITE, wrong: int = 0) -> Loaded:
     phase = Phase(name="load", seconds=LOADED_S, from_per_s=rate_per_s, to_per_s=rate_per_s)
     plan = arrival_plan([phase])
-    sent = records(plan, unserved=plan.planned // 100, success=success)
+    sent = records(plan, unserved=plan.planned // 100, operation=operation)
     sent["error_code"][:wrong] = WRONG_TOTAL
-    load = loaded(plan, sent, success=success)
+    load = loaded(plan, sent)
     save(load, folder)
     return load
 
 
-def _seen(writes: Loaded, folder: Path) -> visible.Seen:
+def _seen(writes: Loaded, folder: Path) -> Seen:
     """Each second write was asked for; the one after every hundredth of them was never found."""
     sampled = writes.taken.records[::2]
-    found = sampled["start_ms"] + 100.0 + 900.0 * (np.arange(len(sampled)) % 100) / 100
-    found[99::100] = np.nan
-    seen = visible.Seen(
+    found = sampled["start_us"] + 100_000 + 9000 * (np.arange(len(sampled)) % 100)
+    found[99::100] = NO_TIME
+    seen = Seen(
         seq=sampled["seq"].copy(),
-        not_before_ms=np.full(len(sampled), np.nan),
-        visible_at_ms=np.round(found, 3),
+        not_before_us=np.full(len(sampled), NO_TIME),
+        visible_at_us=found,
     )
-    visible.save(seen, folder / "visible.csv.gz")
+    save_visible(seen, folder / VISIBLE_FILE)
     return seen

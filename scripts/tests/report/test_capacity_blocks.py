@@ -20,9 +20,9 @@ from writepath.report.capacity_tables import capacity, costs
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from writepath.records import Resource
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.model import Table
-    from writepath.result import Resource
 
 FASTER = (1000.0, 2000.0, 1500.0)  # what the plain path carries on three hosts
 PLAIN = replace(PATHS[0], sustained_per_s=FASTER, noise_in_block=None)

@@ -11,20 +11,21 @@ import pytest
 from report.planted_capacity import Planted
 from report.planted_paths import PATHS
 from report.test_capacity_figures import bracket, column, figures_of, lines_of, with_brackets
-from writepath.report import capacity_page, exports
+from writepath.report import capacity_page
 from writepath.report.capacity_bounds import Capacity, cell
 from writepath.report.capacity_card import about, cards
 from writepath.report.capacity_figures import by_host, capacity_figures
 from writepath.report.capacity_plots import curves
 from writepath.report.capacity_tables import capacity, confidence
+from writepath.report.render import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from writepath.records.capacity import Bracket
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.model import Table
-    from writepath.result.capacity import Bracket
 
 OTHER = "elasticsearch-1s0r"
 MEASURED = [bracket(1000, 1040), bracket(1100, 1150), bracket(1200, 1250)]
@@ -111,10 +112,10 @@ def test_a_share_of_a_bound_is_a_bound(tmp_path: Path) -> None:
 
 def test_programs_see_that_a_rate_is_a_bound(tmp_path: Path) -> None:
     table = capacity(with_brackets(figures_of(tmp_path, PATHS[0]), "jpa", *[BELOW] * 3))
-    header, row = (line.split(",") for line in exports.csv(table).splitlines())
+    header, row = (line.split(",") for line in files.csv(table).splitlines())
     assert "< 200" in row
     assert "sustained_per_s_shown" in header
-    assert json.loads(exports.json([table]))[0]["rows"][0]["sustained_per_s"]["shown"] == "< 200"
+    assert json.loads(files.json([table]))[0]["rows"][0]["sustained_per_s"]["shown"] == "< 200"
 
 
 HOSTS = ("AMD EPYC", "Xeon")  # of block 1, and of blocks 2 and 3

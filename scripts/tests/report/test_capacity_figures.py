@@ -9,7 +9,10 @@ import pytest
 
 from report.planted_capacity import LADDER, NEAREST, Planted
 from report.planted_paths import PATHS, Path_
-from writepath import result
+from writepath import records as result
+from writepath.analysis.saturation import RESOURCES
+from writepath.records import capacity as records
+from writepath.records.capacity import unresolved
 from writepath.report.capacity_card import card
 from writepath.report.capacity_ceilings import share, shares
 from writepath.report.capacity_cost import cost, p99_at, passed_at
@@ -17,11 +20,8 @@ from writepath.report.capacity_evidence import holds, validity
 from writepath.report.capacity_figures import CapacityFigures, capacity_figures
 from writepath.report.capacity_raw import CapacityData
 from writepath.report.capacity_tables import capacity, costs, limit_in_words, limited, overload
-from writepath.report.exports import csv
 from writepath.report.model import Table, shown
-from writepath.result import capacity as records
-from writepath.result.capacity import unresolved
-from writepath.saturation import RESOURCES
+from writepath.report.render.files import csv
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,15 +14,15 @@ import pytest
 from report.planted_capacity import Planted
 from writepath import verify
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import cli_publish, cli_report, publish
+from writepath.experiments import publish, reporting
 from writepath.report.capacity_publish import refuse
 from writepath.report.capacity_raw import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from writepath.records.capacity import Hold
     from writepath.report.capacity_raw import CapacityData
-    from writepath.result.capacity import Hold
 
 SEARCH = "results/published/capacity/jpa/block-01/search.json"
 PUBLISHED = "results/published/capacity"
@@ -137,21 +137,21 @@ def test_a_pass_that_nobody_audited_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_ledger_is_an_error_that_names_it(checkout: Path) -> None:
-    (raw_of(checkout) / "jpa/block-01/hold-03/ledger.csv.gz").unlink()
-    with pytest.raises(UsageError, match=r"hold-03/ledger\.csv\.gz: missing"):
+    (raw_of(checkout) / "jpa/block-01/hold-03/requests.parquet").unlink()
+    with pytest.raises(UsageError, match=r"hold-03/requests\.parquet: missing"):
         publish.publish(checkout, raw_of(checkout))
 
 
 def test_the_command_line_reports_and_publishes(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = raw_of(checkout)
     (checkout / "results/latest").symlink_to(folder)
-    assert cli_report(checkout, None) == 0
+    assert reporting.report(checkout, None) == 0
     assert {"capacity.html", "report.md", "capacity.csv", "holds.csv", "tables.json"} <= {
         path.name for path in (folder / "report").iterdir()
     }
     printed = capsys.readouterr().out
     assert printed.index("Summary: maximum sustainable write rate") < printed.index("Latency and cost")
-    assert cli_publish(checkout, Path("results/capacity")) == 0
+    assert reporting.publish(checkout, Path("results/capacity")) == 0
     assert verify.run(checkout, None, print) == 0
 
 
@@ -167,5 +167,5 @@ def test_different_commits_are_said_in_the_fingerprint(tmp_path: Path) -> None:
 
 def test_the_index_of_a_raw_run_is_read_strictly(checkout: Path) -> None:
     changed(raw_of(checkout) / "capacity.json", lambda suite: suite["searches"][0].update(folder="../../x"))
-    with pytest.raises(UsageError, match="leads out of the suite's folder"):
+    with pytest.raises(UsageError, match="which is outside"):
         read(raw_of(checkout))

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from writepath.errors import UsageError
-from writepath.report import capacity_compact, capacity_verify, hold_values, packed, publish
-from writepath.result.capacity import load_search
+from writepath.experiments import publish
+from writepath.records.capacity import load_search
+from writepath.report import capacity_compact, capacity_verify, hold_values, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -221,5 +222,5 @@ def test_what_was_sampled_comes_back_bit_by_bit(published_capacity: Path) -> Non
         raw = hold_values.from_raw(raw_of(published_capacity) / "rabbitmq-jpa/block-01", hold)
         assert raw.series.keys() == kept.holds[hold.number].series.keys()
         for key, samples in raw.series.items():
-            np.testing.assert_array_equal(kept.holds[hold.number].series[key].value, samples.value)
-            np.testing.assert_array_equal(kept.holds[hold.number].series[key].at_ms, samples.at_ms)
+            for own, other in zip(kept.holds[hold.number].series[key], samples, strict=True):
+                np.testing.assert_array_equal(own, other)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import planted_runs
 from faults.planted import CELL, ENTRY, MATRIX, TRIAL
+from planted_runs import PlantedCell
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import cli_publish, cli_report, publish
+from writepath.experiments import publish, reporting
+from writepath.records.faults import Cell, save_cell, save_faults
 from writepath.report.fault_tables import Coverage, Matrix, coverage, coverage_in_words
-from writepath.result.faults import Cell, save_cell, save_faults
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from report.conftest import RunSpec, SuiteSpec
 
 TWIN = replace(
     CELL,
@@ -52,7 +52,7 @@ def matrix(checkout: Path, *cells: Cell, runtime: str = "native") -> Path:
 
 
 def test_page_and_evidence_are_written_and_agree(docs: Path) -> None:
-    assert cli_publish(docs, matrix(docs, CELL, TWIN)) == 0
+    assert reporting.publish(docs, matrix(docs, CELL, TWIN)) == 0
     assert publish.differences(docs) == []
     page = (docs / "docs/results/faults.md").read_text(encoding="utf-8")
     assert (
@@ -73,8 +73,8 @@ def test_page_and_evidence_are_written_and_agree(docs: Path) -> None:
 
 
 def test_both_runtimes_are_on_one_page_and_one_can_be_replaced(docs: Path) -> None:
-    cli_publish(docs, matrix(docs, CELL, runtime="docker"))
-    cli_publish(docs, matrix(docs, CELL, TWIN))
+    reporting.publish(docs, matrix(docs, CELL, runtime="docker"))
+    reporting.publish(docs, matrix(docs, CELL, TWIN))
     page = (docs / "docs/results/faults.md").read_text(encoding="utf-8")
     assert page.index("## native runtime") < page.index("## docker runtime")
     assert publish.differences(docs) == []
@@ -82,7 +82,7 @@ def test_both_runtimes_are_on_one_page_and_one_can_be_replaced(docs: Path) -> No
 
 def test_a_trial_without_a_fault_is_not_counted_as_one(docs: Path) -> None:
     control = replace(CELL, fault="none")
-    assert cli_publish(docs, matrix(docs, CELL, control)) == 0
+    assert reporting.publish(docs, matrix(docs, CELL, control)) == 0
     page = (docs / "docs/results/faults.md").read_text(encoding="utf-8")
     assert "\n\n1 fault in correct variants: no loss. Variants: JPA.\n\n" in page
     assert "2 cells, 1 trials without a fault, 50/s," in page
@@ -90,19 +90,16 @@ def test_a_trial_without_a_fault_is_not_counted_as_one(docs: Path) -> None:
 
 
 def test_the_count_of_faults_says_what_it_covers_and_which_main_variants_it_leaves_out(
-    docs: Path, suite: SuiteSpec, run_spec: type[RunSpec]
+    docs: Path,
 ) -> None:
-    suite.runs = [
-        run_spec(title="JPA"),
-        run_spec(variant="elasticsearch-8s1r", title="Elasticsearch, 8 shards"),
-    ]
-    publish.publish(docs, suite.write())
-    cli_publish(docs, matrix(docs, CELL, replace(CELL, fault="none"), TWIN))
+    cells = (PlantedCell(), PlantedCell(variant="elasticsearch-8s1r"))
+    publish.publish(docs, planted_runs.write(docs, *cells))
+    reporting.publish(docs, matrix(docs, CELL, replace(CELL, fault="none"), TWIN))
     page = (docs / "docs/results/faults.md").read_text(encoding="utf-8")
     assert page.split("## native runtime\n\n")[1].split("\n\n")[:3] == [
         "1 fault in correct variants: no loss. Variants: JPA.",
         "1 fault in weakened controls, which are meant to lose or duplicate data: JPA, asynchronous commit.",
-        "Variants of suite default without a fault test: Elasticsearch, 8 shards.",
+        "Variants of suite default without a fault test: ELASTICSEARCH-8S1R.",
     ]
 
 
@@ -146,14 +143,14 @@ def test_no_loss_is_not_said_of_what_failed_or_was_deleted(cell: Cell, words: st
 
 def test_a_trial_that_did_not_recover_is_named(docs: Path) -> None:
     trials = (TRIAL, replace(TRIAL, recovered_after_seconds=None))
-    cli_publish(docs, matrix(docs, replace(CELL, trials=trials, status="broke", reasons=("too slow",))))
+    reporting.publish(docs, matrix(docs, replace(CELL, trials=trials, status="broke", reasons=("too slow",))))
     page = (docs / "docs/results/faults.md").read_text(encoding="utf-8")
     assert "failed: too slow; recovered in 2.0 s (max 2.0 s); did not recover in time in 1 of 2 |" in page
 
 
 def test_writes_that_are_only_stored_twice_are_not_called_lost(docs: Path) -> None:
     twice = replace(TWIN, trials=(replace(TRIAL, duplicated=4),))
-    cli_publish(docs, matrix(docs, CELL, twice))
+    reporting.publish(docs, matrix(docs, CELL, twice))
     page = (docs / "docs/results/faults.md").read_text(encoding="utf-8")
     assert "| stored writes twice in 1 of 1 fault |" in page
     assert "| lost data" not in page
@@ -162,7 +159,7 @@ def test_writes_that_are_only_stored_twice_are_not_called_lost(docs: Path) -> No
 def test_a_variant_struck_by_few_faults_gets_no_column_of_its_own(docs: Path) -> None:
     many = [replace(CELL, fault=f"fault-{number}") for number in range(5)]
     order = replace(CELL, variant="rabbitmq-jpa-4-consumers", title="Queue, 4 consumers")
-    cli_publish(docs, matrix(docs, *many, order))
+    reporting.publish(docs, matrix(docs, *many, order))
     page = (docs / "docs/results/faults.md").read_text(encoding="utf-8")
     head = next(line for line in page.splitlines() if line.startswith("| fault |"))
     assert head == f"| fault | {CELL.title} |"
@@ -170,7 +167,7 @@ def test_a_variant_struck_by_few_faults_gets_no_column_of_its_own(docs: Path) ->
 
 
 def test_a_changed_record_or_page_is_named(docs: Path) -> None:
-    cli_publish(docs, matrix(docs, CELL))
+    reporting.publish(docs, matrix(docs, CELL))
     durability = docs / "docs/durability.md"
     durability.write_text(
         durability.read_text(encoding="utf-8").replace("1 fault", "9 faults"), encoding="utf-8"
@@ -186,7 +183,7 @@ def test_a_cell_that_says_nothing_is_not_published(docs: Path) -> None:
     with pytest.raises(
         InvalidRunError, match="jpa/kill-database: only 0 of 1 faults have proof that they happened"
     ):
-        cli_publish(docs, matrix(docs, unknown))
+        reporting.publish(docs, matrix(docs, unknown))
     assert not (docs / "results/published").exists()
 
 
@@ -194,15 +191,15 @@ def test_an_unfinished_matrix_is_not_published(docs: Path) -> None:
     folder = matrix(docs, CELL)
     save_faults(replace(MATRIX, status="aborted"), folder)
     with pytest.raises(UsageError, match="finish it with RESUME=1"):
-        cli_publish(docs, folder)
+        reporting.publish(docs, folder)
 
 
 def test_without_markers_nothing_is_replaced(docs: Path) -> None:
-    cli_publish(docs, matrix(docs, CELL))
+    reporting.publish(docs, matrix(docs, CELL))
     (docs / "docs/durability.md").write_text("# Guarantees\n", encoding="utf-8")
     other = matrix(docs, replace(CELL, variant="other"), runtime="docker")
     with pytest.raises(UsageError, match="the markers"):
-        cli_publish(docs, other)
+        reporting.publish(docs, other)
     assert not (docs / "results/published/faults/docker").exists()
 
 
@@ -218,7 +215,7 @@ def test_report_prints_a_matrix_and_says_its_worst(
     cell: Cell, words: str, code: int, docs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = matrix(docs, cell)
-    assert cli_report(docs, folder) == code
+    assert reporting.report(docs, folder) == code
     printed = capsys.readouterr().out
     assert words in printed
     assert printed.startswith("1 fault in correct variants: ")

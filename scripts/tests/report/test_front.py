@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from writepath.errors import UsageError
-from writepath.report import front, front_plot, markers, publish
+from writepath.experiments import publish, read
+from writepath.records.measures import Durability
+from writepath.report import front, front_plot, markers
 from writepath.report.facts import Facts
-from writepath.report.figures import suite_figures
-from writepath.result.measures import Durability
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[3]
-TEMPLATES = ROOT / "scripts/src/writepath/report"
+TEMPLATES = ROOT / "scripts/src/writepath/report/templates"
 GIVEN = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\]\([^)]*\)|`[^`]*`", re.DOTALL)
 NO_FIGURES = re.compile(r"\b(p99|201|50[34]|2-core|cores . 2|per 1,000)\b")  # names and units
 MARKS = ("*measured*", "*advice*")
@@ -28,17 +28,19 @@ B_CLASS = Durability(level="B", settings={})
 
 @pytest.fixture(scope="module")
 def facts() -> Facts:
-    loads = {
-        path.name: suite_figures(publish.read_published(path)) for path in publish.published_suites(ROOT)
-    }
+    loads = {folder.name: read.published(folder) for folder in publish.published_suites(ROOT)}
     return publish.published_facts(ROOT, loads)
 
 
 def changed(facts: Facts, change: Callable[[Any], Any]) -> Facts:
-    """With another suite of writes: the figures of each run as `change` gives them."""
+    """With another suite of writes: the result of each cell as `change` gives it."""
     assert facts.load is not None
-    runs = tuple(dataclasses.replace(run, **change(run)) for run in facts.load.runs)
-    return dataclasses.replace(facts, load=dataclasses.replace(facts.load, runs=runs))
+    cells = tuple(
+        dataclasses.replace(one, result=dataclasses.replace(one.result, **change(one.result)))
+        for one in facts.load.cells
+        if one.result is not None
+    )
+    return dataclasses.replace(facts, load=dataclasses.replace(facts.load, cells=cells))
 
 
 def test_the_readme_is_short_and_its_table_has_six_columns() -> None:
@@ -102,9 +104,12 @@ def test_durability_classes_are_as_they_were_read_back(facts: Facts) -> None:
     assert "RabbitMQ + JPA, Spring Boot defaults" in found["C"]
     assert "RabbitMQ + JPA, Spring Boot defaults" not in found["A"]
     assert facts.load is not None
-    weak = changed(facts, lambda run: {"run": dataclasses.replace(run.run, durability=B_CLASS)})
-    assert weak.load is not None
-    assert front.classes(Facts(), [weak.load], []).splitlines()[2].startswith("| B | ")
+    cells = tuple(
+        dataclasses.replace(one, record=dataclasses.replace(one.record, durability=B_CLASS))
+        for one in facts.load.cells
+    )
+    weak = dataclasses.replace(facts.load, cells=cells)
+    assert front.classes(Facts(), [weak], []).splitlines()[2].startswith("| B | ")
 
 
 def test_what_no_fault_struck_is_said_to_be_untested(facts: Facts) -> None:
@@ -128,11 +133,13 @@ def test_with_nothing_published_the_readme_says_so() -> None:
 
 def test_the_picture_leaves_out_what_was_not_measured(facts: Facts) -> None:
     assert set(front_plot.pictures(facts)) == set(front_plot.THEMES)
-    none = changed(facts, lambda _: {"accept": None, "visible": None, "durable_later": False})
-    assert front_plot.pictures(none) == {}
-    unseen = changed(facts, lambda _: {"visible": None})
+    unseen = changed(facts, lambda _: {"time_to_visible_ms": None, "visible_samples": None})
     assert front_plot.clocks_ms(unseen, "jpa")[2] is None
     assert "searchable" not in front.picture_in_words(unseen)
+    assert unseen.load is not None
+    cells = tuple(dataclasses.replace(one, result=None) for one in unseen.load.cells)
+    none = dataclasses.replace(facts, load=dataclasses.replace(unseen.load, cells=cells))
+    assert front_plot.pictures(none) == {}
 
 
 def test_a_document_without_its_markers_is_an_error_that_names_them(tmp_path: Path) -> None:

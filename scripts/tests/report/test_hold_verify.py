@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 from capacity.planted import hold
-from capacity.planted_hold import ORIGIN_MS
-from writepath.histogram import of
+from capacity.planted_hold import ORIGIN_US
+from writepath.analysis.histogram import of
+from writepath.analysis.saturation import limited_by
+from writepath.records import Latency
+from writepath.records.capacity import LimitedBy, Saturated
 from writepath.report.hold_values import HoldData
 from writepath.report.hold_verify import of_latency, of_limit
-from writepath.report.raw import Samples
-from writepath.result import Latency
-from writepath.result.capacity import LimitedBy, Saturated
-from writepath.saturation import limited_by
 
 if TYPE_CHECKING:
-    from writepath.report.raw import Series
-    from writepath.result.capacity import Hold
+    from writepath.analysis.samples import Series
+    from writepath.records.capacity import Hold
 
 CORES = 2
 NOTHING = of((), 0)
@@ -30,21 +29,18 @@ SECONDS = 30
 def sampled(seed: int) -> tuple[Series, Series]:
     """A host that is 90 % busy, more or less: as it was sampled, and as a file keeps it."""
     draw = np.random.default_rng(seed)
-    at_ms = ORIGIN_MS + 500.0 + 1000.0 * np.arange(SECONDS) + draw.uniform(-0.4, 0.4, SECONDS)
+    at_us = ORIGIN_US + 500_000 + 1_000_000 * np.arange(SECONDS) + draw.integers(-400, 400, SECONDS)
     total = CORES * np.arange(SECONDS, dtype=np.float64)
     busy = np.cumsum(CORES * draw.normal(0.9, 0.04, SECONDS).round(3))
-    full = {
-        ("host", "total_seconds"): Samples(at_ms=at_ms, value=total),
-        ("host", "busy_seconds"): Samples(at_ms=at_ms, value=busy),
-    }
-    kept = {key: Samples(at_ms=np.rint(one.at_ms), value=one.value) for key, one in full.items()}
+    full = {("host", "total_seconds"): (at_us, total), ("host", "busy_seconds"): (at_us, busy)}
+    kept = {key: ((at_us + 500) // 1000 * 1000, value) for key, (at_us, value) in full.items()}
     return full, kept
 
 
 def data_of(series: Series) -> HoldData:
     return HoldData(
-        from_ms=ORIGIN_MS, seconds=float(SECONDS), answers={}, planned=NOTHING, accept=NOTHING, late=NOTHING,
-        answered_ms=0.0, durable_ms=None, stored=None, held=None, series=series,
+        from_us=ORIGIN_US, seconds=float(SECONDS), answers={}, planned=NOTHING, accept=NOTHING, late=NOTHING,
+        answered_us=0, durable_us=None, stored=None, held=None, series=series,
     )  # fmt: skip
 
 
@@ -81,8 +77,8 @@ def test_what_no_fraction_gives_is_found(edge: tuple[Hold, HoldData]) -> None:
 
 def test_what_came_nearest_is_looked_at_where_a_record_tells_it() -> None:
     _, kept = sampled(0)
-    total, busy = kept.values()
-    half = {**kept, ("host", "busy_seconds"): replace(busy, value=total.value / 2)}
+    at_us, total = kept["host", "total_seconds"]
+    half = {**kept, ("host", "busy_seconds"): (at_us, total / 2)}
     record, data = made(half), data_of(half)
     assert record.limited_by is not None
     assert record.limited_by.nearest is not None

@@ -12,12 +12,13 @@ import pytest
 from report import planted_documents, planted_queries
 from report.planted_capacity import Planted
 from report.planted_paths import PATHS
-from writepath import cli
 from writepath.errors import UsageError
-from writepath.report import capacity_verify, join, manifest, publish, queries_raw, queries_verify
+from writepath.experiments import publish
+from writepath.records import capacity, measures
+from writepath.records.faults import FAULTS_FILE
+from writepath.report import capacity_verify, join, manifest, queries_raw, queries_verify
 from writepath.report.capacity_raw import read
 from writepath.report.queries_figures import digests
-from writepath.result import capacity, measures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,13 +217,8 @@ def test_blocks_of_other_searches_are_refused(searched: Path, fields: dict[str, 
         join.refuse(kept.suite, suite, known, new, join.OF_QUERIES)
 
 
-def test_add_is_of_blocks_of_searches_alone(tmp_path: Path) -> None:
+def test_a_matrix_of_faults_has_no_blocks_to_add(tmp_path: Path) -> None:
     planted_documents.write(tmp_path)
-    with pytest.raises(UsageError, match=r"ADD=1: .* has no blocks of searches"):
+    (tmp_path / FAULTS_FILE).touch()
+    with pytest.raises(UsageError, match=r"ADD=1: .* is a matrix of faults"):
         publish.publish(tmp_path, tmp_path, add=True)
-
-
-def test_the_command_takes_add(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MAKEFLAGS", raising=False)
-    assert cli.main(["publish", "ADD=yes"]) == 2
-    assert "ADD=yes" in capfd.readouterr().err

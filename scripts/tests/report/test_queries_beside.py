@@ -11,7 +11,7 @@ from writepath.report.model import ABSENT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from writepath.result.queries import Read
+    from writepath.records.queries import Read
 
 
 def test_times_beside_writes_that_were_not_warmed_up_are_not_shown_but_what_was_found_is(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from writepath.result import Latency
-    from writepath.result.queries import Read
+    from writepath.records import Latency
+    from writepath.records.queries import Read
 
 
 def line(figures: QueriesFigures, begin: str) -> str:

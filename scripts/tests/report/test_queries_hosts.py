@@ -15,7 +15,7 @@ from writepath.report.queries_figures import QueriesFigures, by_host, queries_fi
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from writepath.result.queries import Read
+    from writepath.records.queries import Read
 
 PER_HOST = (
     "rounds",

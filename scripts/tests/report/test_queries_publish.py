@@ -14,14 +14,15 @@ from report.planted_paths import PATHS
 from report.planted_queries import Planted
 from writepath import verify
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import capacity_publish, cli_publish, cli_report, publish
+from writepath.experiments import publish, reporting
+from writepath.report import capacity_publish
 from writepath.report.queries_publish import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from writepath.records.queries import Read
     from writepath.report.queries_raw import QueriesData
-    from writepath.result.queries import Read
 
 PUBLISHED = "results/published/search"
 READ = f"{PUBLISHED}/jpa/block-01/read.json"
@@ -106,8 +107,8 @@ def test_a_run_too_large_for_git_is_refused(checkout: Path, monkeypatch: pytest.
 
 
 def test_a_missing_ledger_is_an_error_that_names_it(checkout: Path) -> None:
-    (raw_of(checkout) / "jpa/block-01/beside-writes/ledger.csv.gz").unlink()
-    with pytest.raises(UsageError, match=r"beside-writes/ledger\.csv\.gz: missing"):
+    (raw_of(checkout) / "jpa/block-01/beside-writes/requests.parquet").unlink()
+    with pytest.raises(UsageError, match=r"beside-writes/requests\.parquet: missing"):
         publish.publish(checkout, raw_of(checkout))
 
 
@@ -184,11 +185,11 @@ def test_the_command_line_reports_publishes_and_verifies(
 ) -> None:
     folder = raw_of(checkout)
     (checkout / "results/latest").symlink_to(folder)
-    assert cli_report(checkout, None) == 0
+    assert reporting.report(checkout, None) == 0
     assert {"report.md", "rounds.csv", "hits.csv", "holds.csv", "search-curves.svg", "tables.json"} <= {
         path.name for path in (folder / "report").iterdir()
     }
     printed = capsys.readouterr().out
     assert printed.index("Search times, round by round") < printed.index("Hits: what")
-    assert cli_publish(checkout, Path("results/search")) == 0
+    assert reporting.publish(checkout, Path("results/search")) == 0
     assert verify.run(checkout, Path("results/latest"), print) == 0

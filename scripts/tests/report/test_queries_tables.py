@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 from report import planted_capacity
 from report.planted_paths import PATHS
 from report.planted_queries import KEYWORDS, VARIANTS, Planted
-from writepath.report import exports, queries_page
+from writepath.analysis.saturation import RESOURCES
+from writepath.report import queries_page
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.model import Row, Table, shown
 from writepath.report.original import published_figures
 from writepath.report.queries_cli import exit_code
 from writepath.report.queries_figures import QueriesFigures, queries_figures
+from writepath.report.render import files
 from writepath.report.rows import AGAIN
-from writepath.saturation import RESOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from writepath.result.queries import Read
+    from writepath.records.queries import Read
 
 
 def figures_of(root: Path, **planted: Any) -> QueriesFigures:
@@ -302,6 +303,6 @@ def test_keywords_and_titles_are_data_in_markdown_and_csv(tmp_path: Path) -> Non
     assert "\x1b" not in page
     for row in (line for line in page.splitlines() if line.startswith("| ")):
         assert "|" not in row.replace(" | ", "").removeprefix("| ").removesuffix(" |")
-    text = exports.csv(table_of(figures, "rounds"))
+    text = files.csv(table_of(figures, "rounds"))
     assert "'=1+1" in text
     assert ",=1+1" not in text

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from writepath.errors import UsageError
-from writepath.report import packed, publish, queries_verify
-from writepath.result.queries import load_read
+from writepath.experiments import publish
+from writepath.records.queries import load_read
+from writepath.report import packed, queries_verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

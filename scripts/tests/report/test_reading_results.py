@@ -7,22 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from faults.planted import CELL, MATRIX, TRIAL
-from report import planted_queries
+from report import planted_queries, planted_suite
 from report.planted_capacity import Planted
-from writepath import result
+from report.planted_suite import LOADS, constant
+from writepath import records as result
 from writepath.report import capacity_page, fault_tables, queries_page
 from writepath.report.capacity_figures import capacity_figures
-from writepath.report.compare import compared
-from writepath.report.figures import suite_figures
+from writepath.report.comparison import compared
 from writepath.report.queries_figures import queries_figures
-from writepath.report.raw import read_suite
-from writepath.report.tables import BUILDERS, tables
 
 if TYPE_CHECKING:
-    from report.conftest import RunSpec, SuiteSpec
+    from writepath.report.model import Table
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "reading-results.md"
 ORDER = result.Order(inversions=0, overtaken_share=0.0, redelivered=0)
@@ -46,24 +42,39 @@ def defined() -> dict[str, list[str]]:
     return {title: keys for title, keys in found.items() if keys}
 
 
-def test_every_column_is_defined_and_nothing_else(suite: SuiteSpec, run_spec: type[RunSpec]) -> None:
-    suite.suite = "original"  # the one suite with a table of its own
-    suite.baseline, suite.repetitions, suite.runs = "jpa", 2, []
-    for block in (1, 2):
-        suite.runs += [
-            run_spec(repetition=block, visible_ms=np.full(1200, 500.0), order=ORDER),
-            run_spec(repetition=block, again=True),
-            run_spec(variant="jpa-naive", repetition=block, naive_twin_of="jpa"),
-        ]
-    figures = suite_figures(read_suite(suite.write()))
-    built = [*tables(figures), *compared(figures, figures)]
-    assert len(built) == len(BUILDERS) + 3
-    searched = capacity_page.tables(capacity_figures(Planted(root=suite.root).data()))
+def load_tables() -> list[Table]:
+    """All that a load suite can have, and those of a comparison; it opens with the first."""
+    seen = {"time_to_visible_ms": constant(500.0), "visible_samples": 1200, "order": ORDER}
+    specs = [
+        spec
+        for block in (1, 2)
+        for spec in (
+            planted_suite.Planted(block=block, changes=seen),
+            planted_suite.Planted(block=block, control=True),
+            planted_suite.Planted(variant="jpa-naive", block=block, naive_twin_of="jpa"),
+        )
+    ]
+    data = planted_suite.suite(
+        *specs, suite="original", baseline="jpa"
+    )  # the one suite with a table of its own
+    made = LOADS.report(data)
+    return [*made.tables, *compared([data, data], kind=LOADS)]
+
+
+def test_every_column_is_defined_and_nothing_else(tmp_path: Path) -> None:
+    built = load_tables()
+    searched = capacity_page.tables(capacity_figures(Planted(root=tmp_path).data()))
     assert len(searched) == len(capacity_page.BUILDERS)
-    found = queries_page.tables(queries_figures(planted_queries.Planted(root=suite.root).data()))
+    found = queries_page.tables(queries_figures(planted_queries.Planted(root=tmp_path).data()))
     assert len(found) == len(queries_page.BUILDERS)
     built += [*searched, *found]
+    assert {table.key for table in built} >= {"clocks", "order", "twins", "comparison", "compare_noise"}
     assert defined() == {table.title: [column.key for column in table.columns] for table in built}
+
+
+def test_the_sections_of_a_load_suite_are_in_the_order_of_its_page() -> None:
+    titles = [title for title in document() if title in {table.title for table in load_tables()}]
+    assert titles == list(dict.fromkeys(table.title for table in load_tables()))
 
 
 def test_every_column_of_the_fault_tables_is_defined_and_nothing_else() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from writepath.run.runner import Bench
+    from writepath.measure.bench import Bench
     from writepath.runtime.base import Stack
     from writepath.runtime.topology import Service
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from writepath import registry
 from writepath.capacity import elasticsearch_load, perf_test, pgbench
 from writepath.capacity.ceiling_tool import Spans, Target
+from writepath.config import registry
 from writepath.errors import LoadError, SetupError, StartError
-from writepath.result import capacity
-from writepath.result.capacity import Ceiling, Ceilings
-from writepath.run.draft import moment
+from writepath.measure.facts import moment
+from writepath.records import capacity
+from writepath.records.capacity import Ceiling, Ceilings
 from writepath.runtime import topology
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
-    from writepath.registry import Variant
-    from writepath.run.runner import Bench
+    from writepath.config.registry import Variant
+    from writepath.measure.bench import Bench
     from writepath.runtime.base import Stack
 
 _READY_SECONDS = 120.0
@@ -92,7 +91,7 @@ def _one(
     store: _Store, variant: Variant, folder: Path, bench: Bench, overrides: Mapping[str, str], spans: Spans
 ) -> list[Ceiling]:
     settings = {**variant.settings, **overrides}
-    service = topology.load(bench.root, settings, os.environ).services[store.service]
+    service = topology.load(bench.root, settings).services[store.service]
     say = bench.progress.say
     with bench.runtime.start(variant, overrides=overrides, say=say, only=[store.service]) as stack:
         _await(stack, store.service)

@@ -1,4 +1,4 @@
-"""What does a suite that searches for capacity need of the user's words? Its goal, and how long a rate is held."""
+"""A capacity suite's part of the command line: the limit of the p99, and how long a load step lasts."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from writepath.config.registry import Goal, Questions
 from writepath.errors import UsageError
-from writepath.options import RERUNS, SEARCH
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from writepath.options import Options
+    from writepath.config.registry import Suite
+    from writepath.experiments.plan import Plan
+    from writepath.options import Bench
     from writepath.progress import Progress
-    from writepath.registry import Suite
     from writepath.runtime.base import Runtime
-    from writepath.suite.suite_run import SuitePlan
 
-LONGEST_SLO_MS = 15_000  # k6 gives up then
-SHORTEST_HOLD_SECONDS = 5  # 1,000 requests for a p99, at 200/s
-LONGEST_HOLD_SECONDS = 3600
+_PARAMS = {"capacity": Goal, "search": Questions}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,32 +29,34 @@ class Asked:
     hold_seconds: float
 
 
-def asked(options: Options, suite: Suite) -> Asked | None:
+def asked(command: str, options: Bench, suite: Suite) -> Asked | None:
     """None for a load suite; UsageError if the user gave options that it does not have."""
-    goal = suite.capacity or suite.queries
-    if goal is None:
-        for name in SEARCH:
-            if (value := options.text(name)) is not None:
+    if suite.kind not in _PARAMS:
+        for name, value in (("SLO_MS", options.slo_ms), ("HOLD_SECONDS", options.hold_seconds)):
+            if value is not None:
                 raise UsageError(
                     f"{name}={value}: applies only to capacity and search suites; '{suite.name}' is a load suite."
-                    f" Omit it, or run: make {options.command} SUITE=capacity {name}={value}"
+                    f" Omit it, or run: make {command} SUITE=capacity {name}={value}"
                 )
         return None
-    if (value := options.text(RERUNS)) is not None:
+    if options.reruns is not None:
         raise UsageError(
-            f"{RERUNS}={value}: applies only to load suites; '{suite.name}' retries noisy steps by itself. Omit it"
+            f"RERUNS={options.reruns}: applies only to load suites;"
+            f" '{suite.name}' retries noisy steps by itself. Omit it"
         )
-    slo_ms = options.whole("SLO_MS", None, low=1, high=LONGEST_SLO_MS)
-    seconds = options.whole("HOLD_SECONDS", None, low=SHORTEST_HOLD_SECONDS, high=LONGEST_HOLD_SECONDS)
+    goal: Goal | Questions = suite.checked_params(_PARAMS[suite.kind])
+    if len(suite.scenario.phases) != 1:
+        raise UsageError(
+            f"suites.yaml: suites.{suite.name}.scenario: a capacity run takes lowest rate, highest rate and step"
+            f" duration from one phase; '{suite.scenario.name}' has {len(suite.scenario.phases)} phases"
+        )
     return Asked(
-        slo_ms=goal.slo_ms if slo_ms is None else float(slo_ms),
-        hold_seconds=suite.scenario.phases[0].seconds if seconds is None else float(seconds),
+        slo_ms=float(options.slo_ms or goal.slo_ms),
+        hold_seconds=float(options.hold_seconds or suite.scenario.phases[0].seconds),
     )
 
 
-def run(
-    asked: Asked, plan: SuitePlan, runtime: Runtime, progress: Progress, *, alone: bool
-) -> tuple[int, Path]:
+def run(asked: Asked, plan: Plan, runtime: Runtime, progress: Progress, *, alone: bool) -> tuple[int, Path]:
     """The suite; alone: of one variant, which is compared with nothing."""
     from writepath.capacity import suite  # noqa: PLC0415 - what it stands on is much, and other suites need none
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from writepath.result.capacity import RESOLUTION, Bracket
+from writepath.records.capacity import RESOLUTION, Bracket
 
 CELL = math.log(1.0495)  # a little finer, as rates are rounded
 DIGITS = 4

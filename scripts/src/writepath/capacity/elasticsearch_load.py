@@ -15,7 +15,7 @@ import httpx
 from writepath.capacity import ceiling_tool
 from writepath.capacity.ceiling_tool import BATCH, Measured, Target
 from writepath.errors import LoadError
-from writepath.result.capacity import Ceiling
+from writepath.records.capacity import Ceiling
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""Does a warm path carry one rate? Load, and what to make of it.
+"""A load step: whether a warm path sustains one rate.
 
 Of writes from an empty store, with drain, one read and its audit; of searches by their answers alone.
 """
@@ -10,32 +10,33 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from writepath import sampled
-from writepath.backlog import LEAST_SAMPLES, backlog
+from writepath.analysis import noise, raw, verdict
+from writepath.analysis import samples as sampled
+from writepath.analysis.backlog import LEAST_SAMPLES, backlog
+from writepath.analysis.reads import audited
+from writepath.analysis.saturation import limited_by
+from writepath.analysis.stats import US_PER_S
+from writepath.analysis.step_verdict import Evidence, judge
 from writepath.capacity import observed, one_read
 from writepath.capacity.rig import load
-from writepath.judge import Evidence, judge
+from writepath.config.registry import Phase
 from writepath.load.ledger import WRONG_TOTAL
 from writepath.load.plan import arrival_plan
-from writepath.registry import Phase
-from writepath.result.capacity import Backlog, Hold, Noise
-from writepath.run import draft, drain, loading, sampler, verdict, withheld
-from writepath.run import stored as stored_rows
-from writepath.run.auditing import Auditing
-from writepath.saturation import limited_by
+from writepath.measure import drain, loading, sampler
+from writepath.measure.auditing import Auditing
+from writepath.measure.facts import moment
+from writepath.records.capacity import Backlog, Hold, Noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from writepath.analysis.audit import Stored
+    from writepath.analysis.samples import Series
     from writepath.capacity.rig import Loaded, Rig
     from writepath.capacity.search import Step
     from writepath.load.plan import ArrivalPlan
-    from writepath.result import AuditVerdict, Canary
-    from writepath.run.audit import Stored
-    from writepath.sampled import Series
+    from writepath.records import AuditVerdict, Canary
 
 GIVEN_UP_S = (
     20.0  # of waiting for a backlog that grew in the load, which says already that the rate is not carried
@@ -125,15 +126,17 @@ def _looked_at(made: Made, rig: Rig, place: Path) -> Made:
     )
     progress.phase("audit")
     auditing = Auditing(run_id=loaded.run_id, dataset=rig.spec.dataset, say=progress.say)
-    stored = auditing.read(rig.truth, loaded.taken, planned=loaded.plan.planned, dropped=loaded.dropped)
-    stored_rows.save(stored, place / stored_rows.FIRST_FILE)
+    auditing.read(rig.truth)
+    stored = auditing.first
+    raw.save_stored((stored,), place / raw.STORED_FILE)
     if drained.capped:
         return dataclasses.replace(made, stored=stored)
-    found = auditing.audit()
+    counts = auditing.counts(planned=loaded.plan.planned, dropped=loaded.dropped)
+    found = audited(loaded.taken, auditing.stored, counts, loaded.run_id).audit
     return dataclasses.replace(
         made,
         stored=stored,
-        drain_seconds=draft.drain_result(drained, stored, loaded.figures.answered_ms).seconds,
+        drain_seconds=observed.drain_seconds(drained, stored, loaded.figures.answered_us),
         audit=one_read.verdict(found),
         offences=one_read.offences(found),
     )
@@ -144,7 +147,7 @@ def evaluate(made: Made) -> Hold:
     loaded, step = made.loaded, made.step
     figures, seen = loaded.figures, _series(loaded)
     samples = loaded.driven.samples
-    generator = draft.generator_result(loaded.driven, figures)
+    generator = observed.generator(loaded.driven, figures)
     foreign = sampler.foreign_share(samples)
     stored_per_s = _stored_per_s(made)
     depth = _backlog(made, seen, stored_per_s)
@@ -171,7 +174,7 @@ def evaluate(made: Made) -> Hold:
         kind=step.kind,
         rate_per_s=step.rate_per_s,
         seconds=step.seconds,
-        started_at=draft.moment(made.started_at),
+        started_at=moment(made.started_at),
         verdict=found.verdict,
         burst=found.burst,
         reasons=found.reasons,
@@ -191,23 +194,23 @@ def evaluate(made: Made) -> Hold:
 
 
 def _series(loaded: Loaded) -> Series:
-    return observed.series(loaded.driven.samples, loaded.from_ms, loaded.to_ms)
+    return observed.series(loaded.driven.samples, loaded.from_us, loaded.to_us)
 
 
 def _backlog(made: Made, seen: Series, stored_per_s: float | None) -> Backlog | None:
-    at_ms, depth = sampled.queue_depth(seen)
-    if not made.queue or len(at_ms) < LEAST_SAMPLES:
+    at_us, depth = sampled.queue_depth(seen)
+    if not made.queue or len(at_us) < LEAST_SAMPLES:
         return None
-    return backlog((at_ms - made.loaded.from_ms) / 1000, depth, made.step.rate_per_s, stored_per_s)
+    return backlog((at_us - made.loaded.from_us) / US_PER_S, depth, made.step.rate_per_s, stored_per_s)
 
 
 def _stored_per_s(made: Made) -> float | None:
     """Rows that became durable while the load lasted; None where no row says when."""
     if made.stored is None:
         return None
-    known = made.stored.durable_at_ms[~np.isnan(made.stored.durable_at_ms)]
-    within = (known >= made.loaded.from_ms) & (known <= made.loaded.to_ms)
-    return round(float(within.sum()) / made.step.seconds, 3) if len(known) else None
+    dated = raw.known(made.stored.durable_at_us)
+    within = (dated >= made.loaded.from_us) & (dated <= made.loaded.to_us)
+    return round(float(within.sum()) / made.step.seconds, 3) if len(dated) else None
 
 
 def _broken(made: Made) -> tuple[str, ...]:
@@ -220,10 +223,10 @@ def _broken(made: Made) -> tuple[str, ...]:
 
 
 def _noise_reasons(made: Made, foreign: float | None, depth: Backlog | None) -> Iterator[str]:
-    yield from withheld.reasons(made.loaded.withheld)
+    yield from noise.reasons(made.loaded.withheld)
     yield from verdict.foreign_reasons(foreign)
     if made.before is not None and made.after is not None:
-        yield from withheld.slower(made.before, made.after)
+        yield from noise.slower(made.before, made.after)
     if made.queue and depth is None:
         yield f"noisy host: the queue depth was sampled fewer than {LEAST_SAMPLES} times during the load"
 

@@ -7,25 +7,26 @@ import time
 import traceback
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from writepath.capacity.rig import Rig
 from writepath.errors import WritepathError
 from writepath.load.plan import new_run_id
-from writepath.run import loading
-from writepath.run.draft import dataset_facts, moment
-from writepath.run.truth import Truth
+from writepath.measure import loading
+from writepath.measure.facts import dataset_facts, moment
+from writepath.measure.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from writepath.capacity.search_run import SearchSpec
-    from writepath.result import Durability
-    from writepath.result.capacity import Hold
-    from writepath.run.runner import Bench
+    from writepath.measure.bench import Bench
+    from writepath.records import Durability
+    from writepath.records.capacity import Hold
 
 TRACE_FILE = "error.log"
+T = TypeVar("T")
 
 
 @dataclass(kw_only=True)
@@ -76,6 +77,13 @@ class Draft(ABC):
             "host": self.bench.host,
             "versions": dict(self.versions),
         }
+
+
+def required(value: T | None) -> T:
+    """The value, which the order of steps guarantees."""
+    if value is None:
+        raise AssertionError("asked for before its step")
+    return value
 
 
 @contextlib.contextmanager

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.run.audit import MUST_BE_ZERO, NOT_READ_AGAIN
+from writepath.analysis.audit import MUST_BE_ZERO, NOT_READ_AGAIN
 
 if TYPE_CHECKING:
-    from writepath.result import Audit, AuditVerdict
+    from writepath.records import Audit, AuditVerdict
 
 UNSEEN = "never_read"  # no contradiction: something that was not seen
 

@@ -1,4 +1,4 @@
-"""What does a path do at twice its capacity, and how soon is it itself again? One load: half, twice, half.
+"""Overloads a path at twice its capacity and measures its recovery. One load: half, twice, half.
 
 Beside `faults.overload`, which brakes a path to strike it as one fault among others: here it runs at the capacity
 that its own search found.
@@ -11,22 +11,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath import sampled, stats, stretches
+from writepath.analysis import overload as stretches
+from writepath.analysis import samples as sampled
+from writepath.analysis import stats
+from writepath.analysis.overload import BEFORE, HOPS
 from writepath.capacity import observed
 from writepath.capacity.rig import load
+from writepath.config.registry import Phase
 from writepath.load.plan import arrival_plan
-from writepath.registry import Phase
-from writepath.result.capacity import Overload, OverloadPhase
-from writepath.run import draft, loading
-from writepath.stretches import BEFORE, HOPS
+from writepath.measure import loading
+from writepath.records.capacity import Overload, OverloadPhase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from writepath.analysis.overload import Asked
+    from writepath.analysis.stats import Floats
     from writepath.capacity.rig import Loaded, Rig
     from writepath.load.plan import ArrivalPlan
-    from writepath.stats import Floats
-    from writepath.stretches import Asked
 
 FOLDER = "overload"
 ANSWERS_S = 1.0  # in flight: what is beyond the cap is refused at once, and what is below it answers within
@@ -94,12 +96,12 @@ def _recovered_after_s(plan: ArrivalPlan, asked: Asked, first_p95_ms: float | No
 
 
 def _drained_after_s(loaded: Loaded) -> float | None:
-    seen = observed.series(loaded.driven.samples, loaded.from_ms, loaded.to_ms)
-    at_ms, depth = sampled.queue_depth(seen)
-    return stretches.drained_after_s((at_ms - loaded.from_ms) / 1000, depth, loaded.plan)
+    seen = observed.series(loaded.driven.samples, loaded.from_us, loaded.to_us)
+    at_us, depth = sampled.queue_depth(seen)
+    return stretches.drained_after_s((at_us - loaded.from_us) / stats.US_PER_S, depth, loaded.plan)
 
 
 def _generator_faults(loaded: Loaded) -> Iterator[str]:
     yield from loading.generator_faults(loaded.driven.result, loaded.taken)
-    generator = draft.generator_result(loaded.driven, loaded.figures)
+    generator = observed.generator(loaded.driven, loaded.figures)
     yield from stretches.generator_faults(generator.cpu_share_peak, generator.lateness_ms_p99)

@@ -9,7 +9,7 @@ from writepath.capacity import ceiling_tool
 from writepath.capacity.ceiling_tool import Measured, Target
 from writepath.errors import LoadError
 from writepath.provision import jdk, perf_test
-from writepath.result.capacity import Ceiling
+from writepath.records.capacity import Ceiling
 
 PORT = 5672
 _WINDOW = 100  # messages a publisher has unconfirmed

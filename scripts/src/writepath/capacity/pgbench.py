@@ -10,7 +10,7 @@ from writepath.capacity import ceiling_tool
 from writepath.capacity.ceiling_tool import BATCH, Measured, Target
 from writepath.errors import LoadError
 from writepath.provision import packages
-from writepath.result.capacity import Ceiling
+from writepath.records.capacity import Ceiling
 from writepath.runtime.docker.stack import DockerStack
 
 PORT = 5432

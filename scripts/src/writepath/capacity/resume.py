@@ -5,15 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from writepath.result.capacity import CAPACITY_FILE, load_search, load_suite
+from writepath.records.capacity import CAPACITY_FILE, load_search, load_suite
 from writepath.suite.resume import unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from writepath.result.capacity import CapacitySuite, Search, SearchLine
-    from writepath.result.queries import Read
+    from writepath.records.capacity import CapacitySuite, Search, SearchLine
+    from writepath.records.queries import Read
 
 SAME = (
     ("repetitions", "REPS"),

@@ -1,4 +1,4 @@
-"""How is a warm stack loaded once more? One plan from its files to its figures, for a hold as for the overload."""
+"""Loads a warm stack: one plan from its files to its figures, for a load step as for the overload."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from writepath.load.ledger import ACKNOWLEDGED_STATUS
+from writepath.analysis import figures as measured
+from writepath.analysis.stats import US_PER_S
+from writepath.load.ledger import WRITE
 from writepath.load.plan import new_run_id
-from writepath.run import drive, loading, sampler, withheld
-from writepath.run import figures as measured
+from writepath.measure import loading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from writepath.analysis.figures import Figures
+    from writepath.analysis.noise import Withheld
     from writepath.capacity.search_run import SearchSpec
     from writepath.load import k6
-    from writepath.load.ledger import Ledger
+    from writepath.load.ledger import Ledger, Operation
     from writepath.load.plan import ArrivalPlan
-    from writepath.run.drive import Driven
-    from writepath.run.figures import Figures
-    from writepath.run.runner import Bench
-    from writepath.run.sampler import Sample
-    from writepath.run.truth import Truth
-    from writepath.run.withheld import Withheld
+    from writepath.measure.bench import Bench
+    from writepath.measure.drive import Driven
+    from writepath.measure.truth import Truth
     from writepath.runtime.base import Stack
 
 
@@ -36,13 +36,13 @@ class Rig:
     bench: Bench
     stack: Stack
     truth: Truth
-    success: int = ACKNOWLEDGED_STATUS  # what a request is to be answered with
+    operation: Operation = WRITE
     variables: Mapping[str, str] = field(default_factory=dict)  # of the scenario's script alone
 
     @property
     def writes(self) -> bool:
         """Whether requests are writes: from an empty store, and looked up in it afterwards."""
-        return self.success == ACKNOWLEDGED_STATUS
+        return self.operation == WRITE
 
     @property
     def queue(self) -> bool:
@@ -63,14 +63,14 @@ class Loaded:
     withheld: Withheld
 
     @property
-    def from_ms(self) -> float:
+    def from_us(self) -> int:
         """The load's start, epoch, by its own clock."""
-        return self.figures.started_ms
+        return self.figures.started_us
 
     @property
-    def to_ms(self) -> float:
+    def to_us(self) -> int:
         """The load's planned end."""
-        return self.from_ms + self.plan.seconds * 1000
+        return self.from_us + round(self.plan.seconds * US_PER_S)
 
 
 def load(rig: Rig, plan: ArrivalPlan, folder: Path, beside: k6.Load | None = None) -> Loaded:
@@ -84,24 +84,16 @@ def load(rig: Rig, plan: ArrivalPlan, folder: Path, beside: k6.Load | None = Non
     loading.write_json(folder / loading.PLAN_FILE, facts)
     asked = dataclasses.replace(
         loading.load_of(spec.scenario, bench, rig.stack, plan, run_id, folder),
-        success=rig.success,
+        operation=rig.operation,
         variables=rig.variables,
         beside=beside,
     )
-    samples: list[Sample] = []
-    before = withheld.read()
+    driven, held_back = loading.carry_out(asked, bench, rig.stack, rig.truth)
     try:
-        prefix = bench.runtime.load_generator()
-        driven = drive.drive(asked, prefix, rig.stack, rig.truth, bench.progress.load, samples)
-        after = withheld.read()
-        loading.require_loaded(driven.result)
-        taken = loading.keep_ledger(driven.result, folder, rig.success)
+        taken = loading.keep_ledger(driven.result, folder, rig.operation)
     except BaseException:
         loading.rescue_ledger(folder)
         raise
-    finally:
-        if samples:
-            sampler.save(samples, folder / loading.SAMPLES_FILE)
     dropped = loading.dropped(driven.result, plan, taken)
     return Loaded(
         run_id=run_id,
@@ -110,5 +102,5 @@ def load(rig: Rig, plan: ArrivalPlan, folder: Path, beside: k6.Load | None = Non
         taken=taken,
         dropped=dropped,
         figures=measured.figures(plan, taken, dropped),
-        withheld=withheld.between(before, after),
+        withheld=held_back,
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.result.capacity import answers
+from writepath.records.capacity import answers
 
 if TYPE_CHECKING:
-    from writepath.result.capacity import Bracket, Search
+    from writepath.records.capacity import Bracket, Search
 
 
 def bracket(found: Bracket | None) -> str:

@@ -14,7 +14,7 @@ from writepath.capacity import said
 from writepath.capacity.edges import Edges, rounded
 
 if TYPE_CHECKING:
-    from writepath.result.capacity import Bracket, Hold, HoldKind
+    from writepath.records.capacity import Bracket, Hold, HoldKind
 
 MOST_HOLDS = 12
 MOST_REPEATS = 3  # of a step that noise spoilt, running

@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING
 from writepath.capacity import hold as holding
 from writepath.capacity import kept
 from writepath.capacity import overload as overloading
+from writepath.capacity.kept import required
 from writepath.capacity.search import Searcher
 from writepath.errors import StartError
-from writepath.load.plan import new_run_id
-from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, Hold, Overload, Search, answers, save_search
-from writepath.run import loading, quiet
-from writepath.run.draft import required
+from writepath.measure import loading, quiet
+from writepath.records.capacity import CAPACITY_SCHEMA_VERSION, Hold, Overload, Search, answers, save_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from writepath.capacity.rig import Rig
+    from writepath.config.registry import Scenario, Variant
     from writepath.load.dataset import Dataset
+    from writepath.measure.bench import Bench
     from writepath.progress import Progress
-    from writepath.registry import Scenario, Variant
-    from writepath.result import Code, Durability
-    from writepath.run.runner import Bench
+    from writepath.records import Code, Durability
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,16 +104,10 @@ def _prepare(state: Draft, rig: Rig) -> None:
 
 
 def verified(rig: Rig) -> tuple[Durability, Mapping[str, str]]:
-    """Empties the stack, has it write, reads it back: what a 201 promises, and the versions. Leaves settings.json."""
-    spec, bench, truth = rig.spec, rig.bench, rig.truth
-    bench.progress.phase("empty")
-    truth.empty()  # of the write that proved the stack ready
+    """What a 201 guarantees, and the versions, of a stack that has just been proved to write."""
+    spec, bench = rig.spec, rig.bench
     bench.progress.phase("verify")
-    truth.verify_one_write(new_run_id(), spec.dataset.lines[0])
-    durability = truth.durability()
-    versions = {**bench.runtime.versions(spec.variant), **truth.versions()}
-    loading.write_json(spec.folder / loading.SETTINGS_FILE, rig.stack.effective_settings())
-    return durability, versions
+    return loading.verified(bench.runtime, spec.variant, rig.stack, rig.truth, spec.dataset, spec.folder)
 
 
 def require_promise(durability: Durability, variant: Variant) -> None:

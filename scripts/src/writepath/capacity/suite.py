@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from writepath.capacity import resume, said, search_run
 from writepath.capacity.search_run import SearchSpec
 from writepath.errors import WritepathError
-from writepath.result import AGAIN
-from writepath.result.capacity import (
+from writepath.experiments import shared
+from writepath.experiments.plan import Plan
+from writepath.records.capacity import (
     CAPACITY_SCHEMA_VERSION,
     CapacitySuite,
     Ceilings,
@@ -21,16 +22,16 @@ from writepath.result.capacity import (
     load_search,
     save_suite,
 )
+from writepath.records.index import CONTROL
 from writepath.suite import common
 from writepath.suite.blocks import Blocks, Cell
-from writepath.suite.suite_run import SuitePlan
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from writepath.config.registry import Variant
+    from writepath.measure.bench import Bench
     from writepath.progress import Progress
-    from writepath.registry import Variant
-    from writepath.run.runner import Bench
     from writepath.runtime.base import Runtime
 
 CEILINGS = "@ceilings"
@@ -42,7 +43,7 @@ Tools = Callable[[int, "Path", "Bench", Mapping[str, str]], Ceilings]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CapacityPlan(SuitePlan):
+class CapacityPlan(Plan):
     """What the user asked for, checked; repetitions are blocks."""
 
     slo_ms: float
@@ -62,7 +63,7 @@ class CapacityPlan(SuitePlan):
         variants = tuple(variant.name for variant in self.variants)
         if not self.compared:
             return variants
-        twin = (f"{self.baseline.name}{AGAIN}",) if self.baseline in self.variants else ()
+        twin = (f"{self.baseline.name}{CONTROL}",) if self.baseline in self.variants else ()
         return (*variants, *twin, CEILINGS)
 
 
@@ -84,7 +85,7 @@ class _Suite(Blocks[CapacitySuite]):
 
     def make(self, cell: Cell, bench: Bench) -> None:
         """One search, or the stores' tools."""
-        common.set_aside(cell.folder)
+        shared.set_aside(cell.folder)
         if cell.name == CEILINGS:
             self._ceilings(cell, bench)
         else:
@@ -100,7 +101,7 @@ class _Suite(Blocks[CapacitySuite]):
     def _ceilings(self, cell: Cell, bench: Bench) -> None:
         """A tool that fails ends no suite: searches say something without it."""
         try:
-            made = self.makers.ceilings(cell.block, cell.folder, bench, self.plan.overrides)
+            made = self.makers.ceilings(cell.block, cell.folder, bench, self.plan.settings)
         except WritepathError as error:
             self.exit_codes.append(error.exit_code)
             self.progress.ended("failed", str(error), typical=False)
@@ -117,7 +118,7 @@ class _Suite(Blocks[CapacitySuite]):
     def exit_code(self) -> int:
         """0: each search has an answer; 3: one has none; 1: one failed; else what made a tool fail."""
         found = [load_search(self.folder / line.folder) for line in self.index.searches]
-        return common.worst(iter([*self.exit_codes, *map(_exit_code, found)]))
+        return shared.worst(iter([*self.exit_codes, *map(_exit_code, found)]))
 
 
 def spec_of(cell: Cell, plan: CapacityPlan) -> SearchSpec:
@@ -125,19 +126,19 @@ def spec_of(cell: Cell, plan: CapacityPlan) -> SearchSpec:
     known = {variant.name: variant for variant in plan.variants}
     return SearchSpec(
         suite=plan.suite.name,
-        variant=known[cell.name.removesuffix(AGAIN)],
+        variant=known[cell.name.removesuffix(CONTROL)],
         scenario=plan.suite.scenario,
         block=cell.block,
         position=cell.position,
-        again=cell.name.endswith(AGAIN),
+        again=cell.name.endswith(CONTROL),
         seed=plan.seed,
         slo_ms=plan.slo_ms,
         hold_seconds=plan.hold_seconds,
-        overrides=plan.overrides,
+        overrides=plan.settings,
         dataset=plan.dataset,
         code=plan.code,
         folder=cell.folder,
-        begins_per_s=plan.suite.capacity.begins_per_s if plan.suite.capacity is not None else None,
+        begins_per_s=plan.suite.params.get("begins_per_s"),
     )
 
 
@@ -152,7 +153,7 @@ def run(
     )
     progress.load_seconds = TYPICAL_HOLDS * (plan.hold_seconds + BETWEEN_HOLDS_S)
     _say_what(suite)
-    code = suite.exit_code() if suite.carry_out(runtime) else common.INTERRUPTED
+    code = suite.exit_code() if suite.carry_out(runtime) else shared.INTERRUPTED
     return code, folder
 
 

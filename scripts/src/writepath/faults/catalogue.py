@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from writepath.config.registry import nearest
 from writepath.errors import UsageError
-from writepath.registry import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from writepath.registry import Variant
+    from writepath.config.registry import Variant
 
 STORES = {
     "broker": "rabbitmq",

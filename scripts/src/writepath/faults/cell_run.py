@@ -1,4 +1,4 @@
-"""How is one cell run? One stack under steady load; fault, heal, recovery, as often as asked for; then the audit."""
+"""Runs one cell: one stack under steady load; fault, heal, recovery, as often as asked for; then the audit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from writepath.analysis.stats import US_PER_MS, US_PER_S
+from writepath.config.registry import Phase
 from writepath.errors import WritepathError
 from writepath.faults import choose, evaluate, overload
 from writepath.faults.catalogue import STORES
@@ -22,20 +24,20 @@ from writepath.faults.trials import Struck
 from writepath.faults.watch import ANSWER_S, TICK_S, Watch
 from writepath.load import k6, ledger
 from writepath.load.plan import arrival_plan, new_run_id
-from writepath.registry import Phase
-from writepath.result.faults import FAULTS_SCHEMA_VERSION, Cell, CellOutcome, save_cell
-from writepath.run.draft import moment
-from writepath.run.truth import Truth
+from writepath.measure import loading
+from writepath.measure.facts import moment
+from writepath.measure.truth import Truth
+from writepath.records.faults import FAULTS_SCHEMA_VERSION, Cell, CellOutcome, save_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from writepath.config.registry import Variant
     from writepath.faults.catalogue import Fault
     from writepath.faults.schedule import Moment
     from writepath.load.dataset import Dataset
-    from writepath.registry import Variant
-    from writepath.result import Code
+    from writepath.records import Code
     from writepath.runtime.base import Runtime, Stack
 
 SCRIPT = "k6/scenarios/ramp.js"
@@ -135,10 +137,9 @@ def small_disks(fault: Fault) -> dict[str, int]:
 def _measure(
     spec: CellSpec, lane: Lane, scene: Scene, truth: Truth, run_id: str, found: evaluate.Found
 ) -> None:
-    truth.empty()
-    truth.verify_one_write(new_run_id(), spec.dataset.lines[0])
-    found.durability = truth.durability()
-    found.versions = {**lane.runtime.versions(spec.variant), **truth.versions()}
+    found.durability, found.versions = loading.verified(
+        lane.runtime, spec.variant, scene.stack, truth, spec.dataset, spec.folder
+    )
     truth.empty()
     load = _load(spec, lane, scene.stack, run_id)
     if spec.fault.action == "overload":
@@ -165,7 +166,7 @@ def _overload(
     with k6.start(dataclasses.replace(load, plan=made), prefix) as generator:
         while generator.running():
             scene.wait(TICK_S)
-        found.load_ended_ms = time.time() * 1000
+        found.load_ended_us = _now_us()
         loaded = generator.result()
     found.struck = overload.struck(made, ledger.read(loaded.ledger), moments)
     _save_timeline(spec, found.struck)
@@ -188,13 +189,13 @@ def _struck_repeatedly(
             struck = _strike(spec, lane, scene, number)
             found.struck.append(struck)
             _save_timeline(spec, found.struck)
-            if not _await_well(scene, generator, watch, struck.healed_ms / 1000, RECOVERY_BOUND_S):
+            if not _await_well(scene, generator, watch, struck.healed_us / US_PER_S, RECOVERY_BOUND_S):
                 lane.say(
                     f"{spec.variant.name} {spec.fault.key}: not recovered after {RECOVERY_BOUND_S:.0f} s"
                 )
                 break
         scene.wait(ANSWER_S)
-        found.load_ended_ms = time.time() * 1000
+        found.load_ended_us = _now_us()
         generator.stop()
         return generator.result()
 
@@ -203,31 +204,35 @@ def _strike(spec: CellSpec, lane: Lane, scene: Scene, number: Moment) -> Struck:
     """One fault and its heal. The part is mended even where the fault could only be half done."""
     act = choose.action(spec.fault, scene, number.number, lane.broker_password)
     scene.wait(number.steady_seconds)
-    began, injected_ms = time.monotonic(), time.time() * 1000
-    done_ms: float | None = None
+    began, injected_us = time.monotonic(), _now_us()
+    done_us: int | None = None
     try:
         act.inject()
-        done_ms = time.time() * 1000
+        done_us = _now_us()
         scene.wait(number.lasts_seconds - (time.monotonic() - began))
     finally:
-        healed_ms = time.time() * 1000
+        healed_us = _now_us()
         act.heal()
     proof = act.proof()
     words = f"{spec.variant.name} {spec.fault.key} {number.number}/{spec.trials}"
-    lane.say(f"{words}: {proof or 'NO PROOF'}; healed after {(healed_ms - injected_ms) / 1000:.1f} s")
+    lane.say(f"{words}: {proof or 'NO PROOF'}; healed after {(healed_us - injected_us) / US_PER_S:.1f} s")
     return Struck(
         moment=number,
-        injected_ms=injected_ms,
-        healed_ms=healed_ms,
+        injected_us=injected_us,
+        healed_us=healed_us,
         proof=proof,
-        destroyed_ms=done_ms if spec.fault.destroys else None,
+        destroyed_us=done_us if spec.fault.destroys else None,
     )
+
+
+def _now_us() -> int:
+    return round(time.time() * US_PER_S)
 
 
 def _await_well(scene: Scene, generator: k6.Generator, watch: Watch, since_s: float, bound_s: float) -> bool:
     """Until a good 10 s have passed since the moment, of the epoch; False where the bound passes first."""
     while generator.running():
-        if watch.well_since(since_s * 1000):
+        if watch.well_since(round(since_s * US_PER_S)):
             return True
         if time.time() > since_s + bound_s:
             return False
@@ -254,7 +259,12 @@ def _load(spec: CellSpec, lane: Lane, stack: Stack, run_id: str) -> k6.Load:
 def _save_timeline(spec: CellSpec, struck: list[Struck]) -> None:
     """Next to the ledger, for later audits of these files."""
     events = [
-        {"at_ms": one.injected_ms, "until_ms": one.healed_ms, "what": spec.fault.words} for one in struck
+        {
+            "at_ms": one.injected_us / US_PER_MS,
+            "until_ms": one.healed_us / US_PER_MS,
+            "what": spec.fault.words,
+        }
+        for one in struck
     ]
     (spec.folder / "timeline.json").write_text(json.dumps(events, indent=1) + "\n", encoding="utf-8")
 

@@ -1,8 +1,7 @@
-"""What does `bench-faults` do with the user's words? Checks them, builds the plan, runs it, prints the table."""
+"""The matrix that `bench-faults` was asked for: builds the plan, runs it, prints the table."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from writepath import checkout
@@ -14,25 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from writepath.config.registry import Registry
     from writepath.faults.matrix import MatrixPlan
-    from writepath.faults.wanted import Asked
-    from writepath.options import Options
-    from writepath.registry import Registry
+    from writepath.options import Faults
     from writepath.runtime.base import Runtime
 
-HELP = "help"
-SEED_MAX = 2**31 - 1
-JOBS_MAX = 8
+HELP = "help"  # FAULT=help lists the faults
 PASSWORD = "RABBITMQ_PASSWORD"  # noqa: S105 - the variable's name
-
-
-def asked(options: Options) -> Asked | None:
-    """None: the user wants the list of faults."""
-    faults = options.names("FAULT")
-    if faults == [HELP]:
-        return None
-    trials = options.whole("TRIALS", None, low=1, high=1000)
-    return wanted.Asked(faults=faults, variants=options.names("VARIANTS"), trials=trials)
 
 
 def listing(root: Path, registry: Registry) -> str:
@@ -40,22 +27,23 @@ def listing(root: Path, registry: Registry) -> str:
     return wanted.listing(root, registry, wanted.load(root, registry))
 
 
-def plan(root: Path, state: Path, registry: Registry, options: Options, words: Asked) -> MatrixPlan:
+def plan(root: Path, state: Path, registry: Registry, options: Faults) -> MatrixPlan:
     """UsageError for anything that cannot be done, before anything is started."""
     file = wanted.load(root, registry)
-    seed = options.whole("SEED", 1, low=0, high=SEED_MAX) or 0
+    asked = wanted.Asked(faults=options.faults, variants=options.variants, trials=options.trials)
+    settings = options.settings.of_scope("stack")
     return matrix.MatrixPlan(
         root=root,
         state=state,
-        wanted=wanted.cells(root, registry, file, words),
-        jobs=options.whole("JOBS", 1, low=1, high=JOBS_MAX) or 1,
-        seed=seed,
+        wanted=wanted.cells(root, registry, file, asked),
+        jobs=options.jobs,
+        seed=options.seed,
         rate_per_s=file.rate_per_s,
-        overrides=options.overrides,
-        dataset=dataset.choose(None, None, seed),
+        overrides=settings,
+        dataset=dataset.choose(None, None, options.seed),
         code=checkout.code(root),
-        broker_password=topology.value(root, PASSWORD, os.environ) or "writepath",
-        resumed=options.flag("RESUME"),
+        broker_password=topology.value(root, PASSWORD, settings) or "writepath",
+        resumed=options.resume,
     )
 
 

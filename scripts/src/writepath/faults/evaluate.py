@@ -1,35 +1,35 @@
-"""What came of a cell's load? Drain, both reads with the crash of every store between them, audit, trials, verdict."""
+"""Evaluates a cell's load: drain, both reads with the crash of every store between them, audit, trials, verdict."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath import stats
+from writepath.analysis import figures, raw, stats
+from writepath.analysis.reads import audited
 from writepath.errors import LoadError
 from writepath.faults.judge import judge
 from writepath.faults.trials import trials
-from writepath.load import ledger
-from writepath.run import figures
-from writepath.run import stored as stored_rows
-from writepath.run.auditing import Auditing
-from writepath.run.drain import drain
+from writepath.measure import loading
+from writepath.measure.auditing import Auditing
+from writepath.measure.drain import drain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from writepath import result
+    from writepath import records as result
     from writepath.faults.cell_run import CellSpec, Lane
     from writepath.faults.scene import Scene
     from writepath.faults.trials import Struck
     from writepath.load import k6
-    from writepath.result.faults import CellStatus, Trial
-    from writepath.run.truth import Truth
+    from writepath.measure.truth import Truth
+    from writepath.records.faults import CellStatus, Trial
 
 
 @dataclass(kw_only=True)
@@ -37,7 +37,7 @@ class Found:
     """What is known of a cell under way."""
 
     struck: list[Struck] = field(default_factory=list)
-    load_ended_ms: float = 0.0
+    load_ended_us: int = 0
     trials: tuple[Trial, ...] = ()
     requests: result.Requests | None = None
     audit: result.Audit | None = None
@@ -64,23 +64,26 @@ def evaluate(
 ) -> None:
     """Fills in audit and trials; what cannot be read leaves the audit's verdict at UNKNOWN."""
     run_id, ended = loaded
-    taken = _kept_ledger(ended, spec)
+    taken = loading.keep_ledger(ended, spec.folder)
     dropped = ended.dropped or 0
     scene.all_ready()
     drain(truth, report=lambda _rows, _waiting: None)
     auditing = Auditing(run_id=run_id, dataset=spec.dataset, say=lane.say)
     found.requests = figures.requests(len(taken.records) + dropped, taken, dropped)
-    first = auditing.read(truth, taken, planned=found.requests.planned, dropped=dropped)
-    stored_rows.save(first, spec.folder / stored_rows.FIRST_FILE)
+    auditing.read(truth)
+    first = auditing.first
+    raw.save_stored((first,), spec.folder / raw.STORED_FILE)
     if truth.store is not truth.ingress:  # only a queue in between can change the order
         found.gauges.append(truth.store.gauges())
         found.order = figures.order(taken, first, redelivered(found.gauges))
     auditing.crash(scene.stack, truth)
-    if (second := auditing.read_again(truth)) is not None:
-        stored_rows.save(second, spec.folder / stored_rows.SECOND_FILE)
-    found.audit = auditing.audit()
+    auditing.read_again(truth)
+    raw.save_stored(auditing.stored, spec.folder / raw.STORED_FILE)
+    counts = auditing.counts(planned=found.requests.planned, dropped=dropped)
+    comparison = audited(taken, auditing.stored, counts, run_id)
+    found.audit = dataclasses.replace(comparison.audit, seconds=round(auditing.seconds, 3))
     found.trials = trials(
-        taken, by_trial(found.audit, auditing.members), found.struck, spec.rate_per_s, found.load_ended_ms
+        taken, by_trial(found.audit, comparison.members), found.struck, spec.rate_per_s, found.load_ended_us
     )
 
 
@@ -103,15 +106,6 @@ def by_trial(audit: result.Audit, members: Mapping[str, NDArray[np.int64]]) -> d
         name: members.get(name, nothing) for name in ("vanished", "corrupted", "duplicated", "recovered")
     }
     return {**found, "lost": nothing if stranded else absent, "stranded": absent if stranded else nothing}
-
-
-def _kept_ledger(ended: k6.LoadResult, spec: CellSpec) -> ledger.Ledger:
-    records = ledger.read(ended.ledger)
-    if ended.started is not None:
-        records = ledger.concluded(records, ended.started)
-    ledger.write(records, spec.folder / "ledger.csv.gz")
-    ended.ledger.unlink()
-    return records
 
 
 def generator_ended(generator: k6.Generator) -> LoadError:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from writepath.analysis.audit import MUST_BE_ZERO
 from writepath.faults.recovery import GOAL_S
-from writepath.result.faults import broke
-from writepath.run.audit import MUST_BE_ZERO
+from writepath.records.faults import broke
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from writepath.result import Audit
-    from writepath.result.faults import CellStatus, Trial
+    from writepath.records import Audit
+    from writepath.records.faults import CellStatus, Trial
 
 
 def judge(

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from writepath import pidfile
 from writepath.faults import cell_run
 from writepath.faults.cell_run import CellSpec, Lane
-from writepath.result.faults import (
+from writepath.measure.facts import moment
+from writepath.records.faults import (
     FAULTS_FILE,
     FAULTS_SCHEMA_VERSION,
     CellEntry,
@@ -26,17 +27,16 @@ from writepath.result.faults import (
     load_faults,
     save_faults,
 )
-from writepath.run.draft import moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from writepath.config.registry import Variant
     from writepath.faults.catalogue import Fault
     from writepath.load.dataset import Dataset
-    from writepath.registry import Variant
-    from writepath.result import Code
-    from writepath.result.faults import Cell
+    from writepath.records import Code
+    from writepath.records.faults import Cell
     from writepath.runtime.base import Runtime
 
 STAMP = "%Y%m%dT%H%M%SZ"

@@ -1,4 +1,4 @@
-"""How is a path overloaded at twice its capacity, and let go again? By the load's own plan, after a calibration.
+"""Overloads a path at twice its capacity, and lets it go again: by the load's own plan, after a calibration.
 
 Capacity is brought down to what one host can double: few requests in flight (the cell's overrides), and a delay on
 the link to the store, by which each of them takes its time (Little's law). What is measured is how the path behaves
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from writepath.analysis.stats import US_PER_S
+from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.faults.catalogue import STORES
 from writepath.faults.trials import Struck
 from writepath.load import k6, ledger
 from writepath.load.ledger import Outcome
 from writepath.load.plan import align, arrival_plan, new_run_id
-from writepath.registry import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,11 +55,12 @@ def capacity_per_s(load: k6.Load, prefix: Sequence[str], folder: Path) -> float:
     flood = dataclasses.replace(load, run_id=new_run_id(), plan=_brief([phase]), folder=folder)
     taken = ledger.read(k6.run(flood, prefix).ledger)
     acknowledged = np.equal(taken.outcomes(), Outcome.ACKNOWLEDGED)
-    answered_ms = taken.records["start_ms"] + taken.records["duration_ms"]
-    begin_ms = taken.records["start_ms"].min(initial=np.inf) + SETTLED_S * 1000
-    counted = (
-        acknowledged & (answered_ms >= begin_ms) & (answered_ms < begin_ms + (FLOOD_S - SETTLED_S) * 1000)
-    )
+    records = taken.records[taken.timed()]
+    acknowledged = acknowledged[taken.timed()]
+    answered_us = records["start_us"] + records["duration_us"]
+    first_us = int(records["start_us"].min(initial=np.iinfo(np.int64).max))
+    since_s = (answered_us - first_us) / US_PER_S
+    counted = acknowledged & (since_s >= SETTLED_S) & (since_s < FLOOD_S)
     if not counted.any():
         raise LoadError("overload: no request was acknowledged during calibration; see flood/k6.log")
     return round(float(counted.sum()) / (FLOOD_S - SETTLED_S), 1)
@@ -81,17 +83,17 @@ def plan(moments: Sequence[Moment], rate_per_s: float, capacity: float) -> Arriv
 
 def struck(made: ArrivalPlan, taken: Ledger, moments: Sequence[Moment]) -> list[Struck]:
     """When the rate rose and fell, by the ledger's own clock; proved by what was not acknowledged meanwhile."""
-    timed = taken.records[~np.isnan(taken.records["start_ms"])]
-    origin_ms = align(made, timed["seq"], timed["start_ms"]).origin_ms
-    ends_ms = origin_ms + np.cumsum([phase.seconds for phase in made.phases]) * 1000
+    timed = taken.records[taken.timed()]
+    origin_us = align(made, timed["seq"], timed["start_us"]).origin_us
+    ends_us = [origin_us + round(end_s * US_PER_S) for end_s in np.cumsum([p.seconds for p in made.phases])]
     found = []
     for index, one in enumerate(moments):
-        injected_ms, healed_ms = float(ends_ms[3 * index]), float(ends_ms[3 * index + 1])
-        meanwhile = (taken.records["start_ms"] >= injected_ms) & (taken.records["start_ms"] < healed_ms)
+        injected_us, healed_us = ends_us[3 * index], ends_us[3 * index + 1]
+        meanwhile = (taken.records["start_us"] >= injected_us) & (taken.records["start_us"] < healed_us)
         refused = int((meanwhile & ~np.equal(taken.outcomes(), Outcome.ACKNOWLEDGED)).sum())
         words = f"{refused} of {int(meanwhile.sum())} requests at {made.phases[3 * index + 1].from_per_s:g}/s"
         proof = f"{words} were not acknowledged" if refused else ""
-        found.append(Struck(moment=one, injected_ms=injected_ms, healed_ms=healed_ms, proof=proof))
+        found.append(Struck(moment=one, injected_us=injected_us, healed_us=healed_us, proof=proof))
     return found
 
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
 
+    from writepath.config.registry import Variant
     from writepath.faults.catalogue import Fault
     from writepath.faults.deadman import Deadman
     from writepath.faults.toxiproxy import Toxiproxy
-    from writepath.registry import Variant
     from writepath.runtime.base import Stack
 
 POLL_S = 0.05

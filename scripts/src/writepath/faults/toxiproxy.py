@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from writepath.run.inspector import plain_client
+from writepath.measure.inspector import plain_client
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

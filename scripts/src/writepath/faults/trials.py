@@ -1,4 +1,4 @@
-"""What did each trial of a load cost? Pure functions over ledger, both read-backs and the moments of the faults."""
+"""The figures of each trial of a load: pure functions over ledger, both reads and the moments of the faults."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from writepath.analysis.stats import US_PER_MS, US_PER_S
 from writepath.faults.recovery import Sent, recovered_after_s
 from writepath.load.ledger import Outcome, error_kind
-from writepath.result.faults import Trial
+from writepath.records.faults import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from writepath.faults.schedule import Moment
     from writepath.load.ledger import Ledger
 
-REACH_MS = (
-    6000.0  # a fault can take writes from so long before it: a weakened control flushes every 5 s at most
+REACH_US = (
+    6_000_000  # a fault can take writes from so long before it: a weakened control flushes every 5 s at most
 )
-TAKEN_MS = 250.0  # acknowledged so shortly before a deletion may still have been in the queue
-EXPOSED_MS = 5000.0  # acknowledged so near to the fault that it could have taken them
+EARLIEST_US, LATEST_US = 0, np.iinfo(np.int64).max  # an interrupted request is before the first
+TAKEN_US = 250_000  # acknowledged so shortly before a deletion may still have been in the queue
+EXPOSED_US = 5_000_000  # acknowledged so near to the fault that it could have taken them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +33,10 @@ class Struck:
     """One injected fault, as the runner saw it."""
 
     moment: Moment
-    injected_ms: float  # epoch
-    healed_ms: float
+    injected_us: int  # epoch
+    healed_us: int
     proof: str  # empty: not proved
-    destroyed_ms: float | None = None  # when what it deletes on purpose was gone
+    destroyed_us: int | None = None  # when what it deletes on purpose was gone
 
 
 def trials(
@@ -42,20 +44,20 @@ def trials(
     classes: Mapping[str, NDArray[np.int64]],
     struck: Sequence[Struck],
     rate_per_s: float,
-    end_ms: float,
+    end_us: int,
 ) -> tuple[Trial, ...]:
     """One record a fault.
 
-    classes: by name, their sequences, each a field of Trial; end_ms: until when the load's answers are known.
+    classes: by name, their sequences, each a field of Trial; end_us: until when the load's answers are known.
     """
-    begins = [one.injected_ms - REACH_MS for one in struck[1:]]
-    stretches = zip([-np.inf, *begins], [*begins, np.inf], strict=True)
+    begins = [one.injected_us - REACH_US for one in struck[1:]]
+    stretches = zip([EARLIEST_US, *begins], [*begins, LATEST_US], strict=True)
     sent = Sent.of(ledger)
     found = []
-    for one, (begin_ms, stretch_end_ms) in zip(struck, stretches, strict=True):
-        until_ms = min(stretch_end_ms + REACH_MS, end_ms)
-        recovered = recovered_after_s(sent, one.healed_ms, rate_per_s, until_ms)
-        found.append(_trial(ledger, classes, one, (begin_ms, stretch_end_ms), recovered))
+    for one, (begin_us, stretch_end_us) in zip(struck, stretches, strict=True):
+        until_us = min(stretch_end_us + REACH_US, end_us)
+        recovered = recovered_after_s(sent, one.healed_us, rate_per_s, until_us)
+        found.append(_trial(ledger, classes, one, (begin_us, stretch_end_us), recovered))
     return tuple(found)
 
 
@@ -63,31 +65,31 @@ def _trial(
     ledger: Ledger,
     classes: Mapping[str, NDArray[np.int64]],
     one: Struck,
-    stretch_ms: tuple[float, float],
+    stretch_us: tuple[int, int],
     recovered: float | None,
 ) -> Trial:
     records, outcomes = ledger.records, ledger.outcomes()
-    at_ms = records["start_ms"]
-    mine = (at_ms >= stretch_ms[0]) & (at_ms < stretch_ms[1])
+    at_us = records["start_us"]
+    mine = (at_us >= stretch_us[0]) & (at_us < stretch_us[1])
     seqs = records["seq"][mine]
     acknowledged = np.equal(outcomes, Outcome.ACKNOWLEDGED)
-    answered_ms = at_ms + records["blocked_ms"] + records["duration_ms"]
-    near = (answered_ms >= one.injected_ms - EXPOSED_MS) & (at_ms <= one.healed_ms + EXPOSED_MS)
-    well_ms = stretch_ms[1] if recovered is None else one.healed_ms + recovered * 1000
-    burst = ~acknowledged & (at_ms >= one.injected_ms - EXPOSED_MS) & (at_ms < well_ms)
+    answered_us = at_us + records["blocked_us"] + records["duration_us"]
+    near = (answered_us >= one.injected_us - EXPOSED_US) & (at_us <= one.healed_us + EXPOSED_US)
+    well_us = stretch_us[1] if recovered is None else one.healed_us + round(recovered * US_PER_S)
+    burst = ~acknowledged & (at_us >= one.injected_us - EXPOSED_US) & (at_us < well_us)
     counts = {name: int(np.isin(seqs, sequences).sum()) for name, sequences in classes.items()}
     return Trial(
         number=one.moment.number,
         steady_seconds=one.moment.steady_seconds,
         lasts_seconds=one.moment.lasts_seconds,
-        injected_at_ms=round(one.injected_ms, 3),
-        healed_at_ms=round(one.healed_ms, 3),
+        injected_at_ms=one.injected_us / US_PER_MS,
+        healed_at_ms=one.healed_us / US_PER_MS,
         effective=bool(one.proof) and bool((acknowledged & near).any()),
         proof=one.proof or "no proof that it happened",
         recovered_after_seconds=recovered,
         exposed=int((acknowledged & near & mine).sum()),
         errors=_kinds(records[burst & mine]),
-        taken_along=_taken_along(one, records["seq"][mine], at_ms[mine], answered_ms[mine], classes),
+        taken_along=_taken_along(one, records["seq"][mine], at_us[mine], answered_us[mine], classes),
         **counts,
     )
 
@@ -95,17 +97,17 @@ def _trial(
 def _taken_along(
     one: Struck,
     seqs: NDArray[np.int64],
-    sent_ms: NDArray[np.float64],
-    answered_ms: NDArray[np.float64],
+    sent_us: NDArray[np.int64],
+    answered_us: NDArray[np.int64],
     classes: Mapping[str, NDArray[np.int64]],
 ) -> int:
     """Lost with what was deleted: sent before it was gone, and acknowledged a moment before, or afterwards.
 
     RabbitMQ confirms what is on its way to a queue while that is deleted: to it, a deleted queue has nothing to nack.
     """
-    if one.destroyed_ms is None:
+    if one.destroyed_us is None:
         return 0
-    inside = (sent_ms <= one.destroyed_ms) & (answered_ms >= one.injected_ms - TAKEN_MS)
+    inside = (sent_us <= one.destroyed_us) & (answered_us >= one.injected_us - TAKEN_US)
     return int(np.isin(seqs[inside], classes["lost"]).sum())
 
 

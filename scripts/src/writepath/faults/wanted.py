@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from writepath.config import faults_file
 from writepath.errors import UsageError
 from writepath.faults import catalogue
 from writepath.faults.matrix import Wanted
-from writepath.registry import checked_yaml
 from writepath.runtime import topology
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
+    from writepath.config.faults_file import FaultsFile
+    from writepath.config.registry import Registry, Variant
     from writepath.faults.catalogue import Fault
-    from writepath.registry import Registry, Variant
-
-
-@dataclass(frozen=True, kw_only=True)
-class FaultsFile:
-    """faults.yaml."""
-
-    rate_per_s: float
-    trials: int
-    trials_of: Mapping[str, int]
-    variants: tuple[str, ...]
-    only: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,22 +30,13 @@ class Asked:
 
 
 def load(root: Path, registry: Registry) -> FaultsFile:
-    """UsageError for what the schema, the registry or the catalogue do not know."""
-    data = checked_yaml(root, "faults")
-    for name in (*data["variants"], *data["only"]):
+    """UsageError for what the model, the registry or the catalogue do not know."""
+    file = faults_file.load(root)
+    for name in (*file.variants, *file.only):
         registry.variant(name)
-    for key in (
-        *data["trials_of"],
-        *(k for keys in data["only"].values() for k in keys),
-    ):
+    for key in (*file.trials_of, *(key for keys in file.only.values() for key in keys)):
         catalogue.fault(key)
-    return FaultsFile(
-        rate_per_s=float(data["rate_per_s"]),
-        trials=data["trials"],
-        trials_of=data["trials_of"],
-        variants=tuple(data["variants"]),
-        only={name: tuple(keys) for name, keys in data["only"].items()},
-    )
+    return file
 
 
 def cells(root: Path, registry: Registry, file: FaultsFile, asked: Asked) -> tuple[Wanted, ...]:
@@ -102,7 +82,7 @@ def _faults(
 
 def components_of(root: Path, variant: Variant) -> frozenset[str]:
     """The compose services of a variant."""
-    known = topology.load(root, dict(variant.settings), os.environ)
+    known = topology.load(root, dict(variant.settings))
     return frozenset(known.active(variant.profiles))
 
 

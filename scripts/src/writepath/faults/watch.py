@@ -1,10 +1,11 @@
-"""Is the load well again? The definition that the result has, asked of the ledger as it grows."""
+"""Watches whether a load has recovered: by the definition that the result has, of the ledger as it grows."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
+from writepath.analysis.stats import US_PER_S
 from writepath.faults.recovery import Sent, recovered_after_s
 from writepath.load import ledger
 
@@ -23,10 +24,10 @@ class Watch:
         """path: k6's ledger, which may not exist yet; clock: epoch, in seconds."""
         self._path, self._rate, self._clock = path, rate_per_s, clock
 
-    def well_since(self, moment_ms: float) -> bool:
+    def well_since(self, moment_us: int) -> bool:
         """Whether a good 10 s have passed that began at the moment or later."""
         if not self._path.exists():
             return False
-        until_ms = (self._clock() - ANSWER_S) * 1000
+        until_us = round((self._clock() - ANSWER_S) * US_PER_S)
         sent = Sent.of(ledger.read(self._path))
-        return recovered_after_s(sent, moment_ms, self._rate, until_ms) is not None
+        return recovered_after_s(sent, moment_us, self._rate, until_us) is not None

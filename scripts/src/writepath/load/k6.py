@@ -1,4 +1,4 @@
-"""How is the load driven? Builds k6's command, runs it, and says what its exit code means."""
+"""Drives a load: builds k6's command, runs it, and says what its exit code means."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Self
 
 from writepath.errors import LoadError
 from writepath.load import recorded
-from writepath.load.ledger import ACKNOWLEDGED_STATUS
+from writepath.load.ledger import WRITE
+from writepath.load.plan import ClosedPlan
 from writepath.process import Daemon, ProgramMissingError
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from writepath.load.plan import ArrivalPlan
+    from writepath.load.ledger import Operation
+    from writepath.load.plan import LoadPlan
 
 SUMMARY_FILE = "summary.json"
 STOP_SECONDS = 10.0  # k6 interrupts its virtual users and writes the summary in far less
@@ -47,14 +49,14 @@ class Load:
     script: Path  # absolute, below the checkout
     target: str  # http://127.0.0.1:PORT
     run_id: str
-    plan: ArrivalPlan
+    plan: LoadPlan
     content: (
         Path  # a JSON array, of which each request carries an entry: written by Dataset.write, or questions
     )
     folder: Path  # ledger.rec, summary.json and k6.log go here; absolute
     pid_folder: Path | None = None  # where reap looks; folder where None
     flags: tuple[str, ...] = ()  # more of k6's own
-    success: int = ACKNOWLEDGED_STATUS  # what the script's requests are to be answered with
+    operation: Operation = WRITE  # of the script's requests
     variables: Mapping[str, str] = field(default_factory=dict)  # more of the script's
     beside: Load | None = None  # writes, sent by the same k6 at the same time; of a script that knows of them
 
@@ -75,7 +77,9 @@ class LoadResult:
 
     exit_code: int
     meaning: str  # of the exit code, in words
-    complete: bool  # every planned iteration was started or dropped, and k6 itself found no fault
+    complete: (
+        bool  # every planned request, if there is a plan, was sent or dropped, and k6 itself found no fault
+    )
     ledger: Path  # as k6 records it; read it with ledger.read
     started: int | None = None  # finished and interrupted iterations
     interrupted: int | None = None
@@ -96,15 +100,21 @@ def command(load: Load, prefix: Sequence[str], ledger: Path, summary: Path) -> l
 
 
 def _variables(load: Load, prefix: str, ledger: Path, summary: Path) -> dict[str, str]:
-    return {
-        f"{prefix}TARGET": load.target,
-        f"{prefix}RUN": load.run_id,
-        f"{prefix}PHASES": json.dumps([asdict(phase) for phase in load.plan.phases]),
-        f"{prefix}VUS": str(load.plan.virtual_users),
-        f"{prefix}CONTENT": str(load.content),
-        f"{prefix}LEDGER": str(ledger),
-        f"{prefix}SUMMARY": str(summary),
+    plan = load.plan
+    if isinstance(plan, ClosedPlan):
+        model = {"MODEL": "closed", "SECONDS": str(plan.seconds)}
+    else:
+        model = {"MODEL": "open", "PHASES": json.dumps([asdict(phase) for phase in plan.phases])}
+    variables = {
+        "TARGET": load.target,
+        "RUN": load.run_id,
+        **model,
+        "VUS": str(plan.virtual_users),
+        "CONTENT": str(load.content),
+        "LEDGER": str(ledger),
+        "SUMMARY": str(summary),
     }
+    return {f"{prefix}{name}": value for name, value in variables.items()}
 
 
 class Generator:
@@ -169,11 +179,11 @@ def _result(load: Load, code: int) -> LoadResult:
         return LoadResult(
             exit_code=code, meaning=meaning_of(code), complete=False, ledger=load.ledger, beside=beside
         )
-    started, dropped = counts["started"], counts["dropped"]
+    started, dropped, planned = counts["started"], counts["dropped"], load.plan.planned
     return LoadResult(
         exit_code=code,
         meaning=meaning_of(code),
-        complete=code in (0, THRESHOLDS_CROSSED) and started + dropped == load.plan.planned,
+        complete=code in (0, THRESHOLDS_CROSSED) and planned in (None, started + dropped),
         ledger=load.ledger,
         started=started,
         interrupted=started - counts["finished"],

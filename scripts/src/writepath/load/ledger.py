@@ -1,18 +1,17 @@
-"""What became of each request? k6's records of finished iterations, and the table that is kept of them, as arrays."""
+"""The ledger of a load: one record for each request, as k6 records it and as a table that is kept."""
 
 from __future__ import annotations
 
-import gzip
+import contextlib
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from writepath.errors import AuditError
-from writepath.load import recorded
-from writepath.load.blocks import Blocks, columns, sifted
+from writepath.errors import UsageError
+from writepath.load import parquet, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,15 +19,28 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-HEADER = "seq,start_ms,blocked_ms,duration_ms,status,error_code"
+FILE = "requests.parquet"
+NO_TIME = parquet.NULL  # an interrupted request has it in all three times
 RECORD = np.dtype(
     [
         ("seq", np.int64),
-        ("start_ms", np.float64),  # epoch
-        ("blocked_ms", np.float64),  # waiting for and making a connection
-        ("duration_ms", np.float64),  # from sending to the end of the answer; without one, until given up
+        ("operation", np.int16),  # index into Ledger.operations
+        ("start_us", np.int64),  # epoch
+        ("blocked_us", np.int64),  # waiting for and making a connection
+        ("duration_us", np.int64),  # from sending to the end of the answer; without one, until given up
         ("status", np.int16),  # 0: no answer
         ("error_code", np.int32),  # k6's, or ours from 9000 on (k6/lib/ledger.js); 0: none
+    ]
+)
+SCHEMA = pa.schema(
+    [
+        ("sequence", pa.int64()),
+        ("operation", parquet.WORD),
+        ("start_us", pa.int64()),
+        ("blocked_us", pa.int64()),
+        ("duration_us", pa.int64()),
+        ("status", pa.int16()),
+        ("error_code", pa.int32()),
     ]
 )
 WRONG_ACK = 9001  # 201, but Location does not name the id that was sent
@@ -39,22 +51,11 @@ REFUSED_BY_APPLICATION = 9005  # 503 at the cap of requests in flight
 REFUSED_BY_STORE = 9006  # 503: the store or the broker could not take it in time
 WRONG_TOTAL = 9007  # 200, but with another total than the posts that hold the keyword
 ACKNOWLEDGED_STATUS = 201
-FOUND_STATUS = 200  # of a load of searches
 REJECTED_STATUSES = (400, 409, 413, 415, 429)
-SEQUENCES = 10**8  # of one run; more digits are two lines run together
+SEQUENCES = 10**8  # of one load
 NAMED_PROBLEMS = 10
-_NAMED_BYTES = 80
-_LEVEL = 6
-_US_PER_MS = 1000
-_RECORDED = ".rec"
-_NONE = np.empty(0, RECORD)
-_TIMES = ("start_ms", "blocked_ms", "duration_ms")
-_TYPES = {
-    "seq": pa.int64(),
-    **dict.fromkeys(_TIMES, pa.float64()),
-    "status": pa.int16(),
-    "error_code": pa.int32(),
-}
+_STATUSES = 1000
+_TIMES = ("start_us", "blocked_us", "duration_us")
 _ERRORS = {
     1000: "connection failed",
     1020: "invalid URL",
@@ -74,10 +75,23 @@ _ERRORS = {
 }
 
 
-class Outcome(IntEnum):
-    """What an answer says of the write, or of the search."""
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """What a request does, and with which statuses it counts as served."""
 
-    ACKNOWLEDGED = 0  # 201; of a search, 200 with the right total
+    name: str
+    served: tuple[int, ...]
+
+
+WRITE = Operation(name="write", served=(ACKNOWLEDGED_STATUS,))
+SEARCH = Operation(name="search", served=(200,))
+OPERATIONS = (WRITE, SEARCH)  # in the order of their numbers in k6/lib/ledger.js
+
+
+class Outcome(IntEnum):
+    """What an answer says of the request."""
+
+    ACKNOWLEDGED = 0  # served: of a write 201; of a search 200 with the right total
     REJECTED = 1  # a documented refusal: 400, 409, 413, 415, 429
     INDETERMINATE = 2  # time-out, reset, 5xx, anything else: may or may not be stored
 
@@ -87,17 +101,22 @@ class Ledger:
     """All records of one load."""
 
     records: NDArray[np.void]  # of RECORD, ascending by seq, each seq once
-    success: int = ACKNOWLEDGED_STATUS  # what the load's requests are to be answered with
-    malformed: int = 0  # lines or rows that are no record (a torn last one is not counted)
+    operations: tuple[Operation, ...] = (WRITE,)
+    malformed: int = 0  # rows that are no record (a torn last one is not counted)
     repeated: int = 0  # records with a seq that came before; the first is kept
-    truncated: bool = False  # the last record or the .gz is torn: k6 or the writer was killed
+    truncated: bool = False  # the last record is torn: k6 was killed
     problems: tuple[str, ...] = ()  # the first 10 malformed or repeated ones, in words
+
+    def timed(self) -> NDArray[np.bool_]:
+        """By record, whether it has times; an interrupted request has none."""
+        known: NDArray[np.bool_] = self.records["start_us"] != NO_TIME
+        return known
 
     def outcomes(self) -> NDArray[np.uint8]:
         """By record, its Outcome."""
         status = self.records["status"]
         outcomes = np.full(len(status), Outcome.INDETERMINATE, np.uint8)
-        outcomes[_served(self.records, self.success)] = Outcome.ACKNOWLEDGED
+        outcomes[_served(self.records, self.operations)] = Outcome.ACKNOWLEDGED
         outcomes[np.isin(status, REJECTED_STATUSES)] = Outcome.REJECTED
         return outcomes
 
@@ -109,7 +128,7 @@ class Ledger:
     def by_error(self) -> dict[str, int]:
         """Number of records by kind of error in words; of 201s, only those with a wrong ack are in it."""
         records = self.records
-        sound = _served(records, self.success) & (records["error_code"] != WRONG_ACK)
+        sound = _served(records, self.operations) & (records["error_code"] != WRONG_ACK)
         kinds = np.stack([records["status"][~sound], records["error_code"][~sound]]).astype(np.int64)
         pairs, counts = np.unique(kinds, axis=1, return_counts=True)
         totals: dict[str, int] = {}
@@ -126,139 +145,137 @@ def error_kind(status: int, error_code: int) -> str:
     return _ERRORS.get(error_code, f"k6 error {error_code}")
 
 
-def _served(rows: NDArray[np.void], success: int) -> NDArray[np.bool_]:
+def _served(rows: NDArray[np.void], operations: tuple[Operation, ...]) -> NDArray[np.bool_]:
     """A wrong ack is an acknowledgement all the same: it must be stored. A wrong total is no answer."""
-    served: NDArray[np.bool_] = (rows["status"] == success) & (rows["error_code"] != WRONG_TOTAL)
+    status, operation = rows["status"], rows["operation"]
+    served = np.zeros(len(rows), np.bool_)
+    for index, one in enumerate(operations):
+        served |= (operation == index) & np.isin(status, one.served)
+    served &= rows["error_code"] != WRONG_TOTAL
     return served
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
-    """Neighbouring lines of a ledger, in the file's order."""
+def read(path: Path, operations: tuple[Operation, ...] = OPERATIONS) -> Ledger:
+    """Reads what k6 recorded (.rec), as far as it goes, or the table that is kept (.parquet), which is all or nothing.
 
-    number: int  # of the first line
-    records: NDArray[np.void]  # of RECORD; empty where the line is none
-    bad: str | None = None  # that line
-
-
-class Parts:
-    """The kept table part by part, whole or torn. AuditError where there is no file."""
-
-    def __init__(self, path: Path) -> None:
-        """Opens nothing yet."""
-        self._path = path
-        self._blocks = Blocks(path, HEADER)
-
-    @property
-    def torn(self) -> bool:
-        """The last line or the .gz; known after the last part."""
-        return self._blocks.torn
-
-    def __iter__(self) -> Iterator[Part]:
-        """Each line once."""
-        try:
-            for first, block in self._blocks:
-                number = first
-                for lines, records in sifted(block, _table):
-                    if records is None:
-                        yield Part(number=number, records=_NONE, bad=_line_of(block, number - first))
-                    else:
-                        yield Part(number=number, records=records)
-                    number += lines
-        except OSError as error:
-            raise AuditError(
-                f"{self._path.name}: the load's ledger cannot be read ({error.strerror})"
-            ) from error
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Taken:
-    """What a file gave, in its order."""
-
-    unit: str  # what a record is there
-    records: NDArray[np.void]
-    numbers: NDArray[np.int64]  # of the records in the file
-    bad: list[tuple[int, str]]  # number, and what is wrong
-    torn: bool
-
-
-def read(path: Path, success: int = ACKNOWLEDGED_STATUS) -> Ledger:
-    """Reads what k6 recorded (.rec) or the table that is kept (.gz), whole or torn. AuditError where there is none.
-
-    success: what the load's requests are to be answered with, which no ledger says.
+    AuditError or UsageError where it cannot be read.
     """
-    taken = _recorded(path) if path.suffix == _RECORDED else _kept(path)
-    order = np.argsort(taken.records["seq"], kind="stable")
-    records = np.take(taken.records, order)  # six times as fast as an index, with fields
+    if path.suffix == parquet.SUFFIX:
+        return _kept(path, operations)
+    found = recorded.read(path, sequences=SEQUENCES, operations=len(operations))
+    records = np.empty(len(found.rows), RECORD)
+    for name in RECORD.names or ():
+        records[name] = found.rows[name]
+    ledger = _in_order(Ledger(records=records, operations=operations), found.numbers)
+    malformed = [f"record {number}: not a record" for number in found.bad[:NAMED_PROBLEMS]]
+    return replace(
+        ledger,
+        malformed=len(found.bad),
+        truncated=found.torn,
+        problems=(*malformed, *ledger.problems)[:NAMED_PROBLEMS],
+    )
+
+
+def _kept(path: Path, operations: tuple[Operation, ...]) -> Ledger:
+    """In little memory where the file is in order, as the runner writes it."""
+    found = parquet.Parts(path, SCHEMA)
+    records = np.empty(found.rows, RECORD)
+    begin = 0
+    for part in _parts(found, path, operations):
+        records[begin : begin + len(part)] = part
+        begin += len(part)
+    ledger = Ledger(records=records, operations=operations)
+    if (records["seq"][1:] > records["seq"][:-1]).all():
+        return ledger
+    return _in_order(ledger, np.arange(1, len(records) + 1))
+
+
+def _in_order(ledger: Ledger, numbers: NDArray[np.int64]) -> Ledger:
+    """Ascending by sequence, each once. numbers: of the records in the file."""
+    order = np.argsort(ledger.records["seq"], kind="stable")
+    records = np.take(ledger.records, order)  # six times as fast as an index, with fields
     again = np.zeros(len(records), np.bool_)
     again[1:] = records["seq"][1:] == records["seq"][:-1]
-    problems = [f"{taken.unit} {number}: not a record{words}" for number, words in taken.bad[:NAMED_PROBLEMS]]
     repeated = np.flatnonzero(again)
-    problems += [
-        f"{taken.unit} {taken.numbers[order[index]]}: seq {records['seq'][index]} is repeated"
+    problems = tuple(
+        f"record {numbers[order[index]]}: seq {records['seq'][index]} is repeated"
         for index in repeated[:NAMED_PROBLEMS]
-    ]
-    return Ledger(
-        records=records[~again] if len(repeated) else records,
-        success=success,
-        malformed=len(taken.bad),
-        repeated=len(repeated),
-        truncated=taken.torn,
-        problems=tuple(problems[:NAMED_PROBLEMS]),
     )
+    records = records[~again] if len(repeated) else records
+    return replace(ledger, records=records, repeated=len(repeated), problems=problems)
 
 
-def _recorded(path: Path) -> _Taken:
-    found = recorded.read(path, SEQUENCES)
-    records = np.empty(len(found.rows), RECORD)
-    for name in ("seq", "status", "error_code"):
-        records[name] = found.rows[name]
-    for name in _TIMES:
-        records[name] = found.rows[name.replace("_ms", "_us")] / _US_PER_MS
-    return _Taken(
-        unit="record",
-        records=records,
-        numbers=found.numbers,
-        bad=[(number, "") for number in found.bad],
-        torn=found.torn,
-    )
+def parts(path: Path, operations: tuple[Operation, ...] = OPERATIONS) -> Iterator[Ledger]:
+    """The table that is kept, a row group at a time and as it is. UsageError where it cannot be read."""
+    for records in _parts(parquet.Parts(path, SCHEMA), path, operations):
+        yield Ledger(records=records, operations=operations)
 
 
-def _kept(path: Path) -> _Taken:
-    parts = Parts(path)
-    known, bad = [], []
-    for part in parts:
-        if part.bad is None:
-            known.append(part)
-        else:
-            bad.append((part.number, f": {part.bad!r}"))
-    starts = [part.number + np.arange(len(part.records)) for part in known]
-    return _Taken(
-        unit="line",
-        records=np.concatenate([_NONE, *(part.records for part in known)]),
-        numbers=np.concatenate([np.empty(0, np.int64), *starts]),
-        bad=bad,
-        torn=parts.torn,
-    )
+def _parts(found: parquet.Parts, path: Path, operations: tuple[Operation, ...]) -> Iterator[NDArray[np.void]]:
+    try:
+        for table in found:
+            yield _records(table, operations)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}; it was edited") from error
+
+
+def from_table(table: pa.Table, operations: tuple[Operation, ...] = OPERATIONS) -> Ledger:
+    """The inverse of `to_table`. ValueError where a row is no request."""
+    return Ledger(records=_records(table.cast(SCHEMA), operations), operations=operations)
+
+
+def _records(table: pa.Table, operations: tuple[Operation, ...]) -> NDArray[np.void]:
+    """ValueError where a row is no request."""
+    records = np.empty(table.num_rows, RECORD)
+    for name, column in zip(SCHEMA.names, RECORD.names or (), strict=True):
+        if column != "operation":
+            records[column] = parquet.whole(table, name)
+    records["operation"] = _numbers(table.column("operation"), operations)
+    times = np.stack([records[name] for name in _TIMES])
+    timed, timeless = (times >= 0).all(axis=0), (times == NO_TIME).all(axis=0) & (records["status"] == 0)
+    possible = (records["seq"] >= 0) & (records["seq"] < SEQUENCES) & (records["error_code"] >= 0)
+    possible &= (records["status"] >= 0) & (records["status"] < _STATUSES)
+    bad = np.flatnonzero(~(possible & (timed | timeless)))
+    if len(bad):
+        raise ValueError(f"the row of sequence {records['seq'][bad[0]]} is no request")
+    return records
+
+
+def _numbers(column: Any, operations: tuple[Operation, ...]) -> NDArray[np.int16]:
+    """By row, the index of its operation."""
+    known = {one.name: index for index, one in enumerate(operations)}
+    found = [np.empty(0, np.int16)]
+    for chunk in column.chunks:
+        names = chunk.dictionary.to_pylist()
+        if chunk.null_count or not known.keys() >= set(names):
+            unknown = next((name for name in names if name not in known), None)
+            raise ValueError(f"operation {unknown!r} is none of {', '.join(known)}")
+        numbers = np.array([known[name] for name in names], np.int16)
+        found.append(numbers[chunk.indices.to_numpy()])
+    return np.concatenate(found)
+
+
+def to_table(ledger: Ledger) -> pa.Table:
+    """One row a request, in their order."""
+    records = ledger.records
+    names = pa.array([one.name for one in ledger.operations], pa.string())
+    columns = {
+        "sequence": pa.array(records["seq"]),
+        "operation": pa.DictionaryArray.from_arrays(pa.array(records["operation"].astype(np.int32)), names),
+        **{name: parquet.moments(records[name]) for name in _TIMES},
+        "status": pa.array(records["status"]),
+        "error_code": pa.array(records["error_code"]),
+    }
+    return pa.table(columns, schema=SCHEMA)
 
 
 def write(ledger: Ledger, path: Path) -> None:
-    """Writes ledger.csv.gz with its header; appears complete or not at all."""
-    lines = [HEADER, *map(_line, ledger.records.tolist()), ""]
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(gzip.compress("\n".join(lines).encode(), _LEVEL, mtime=0))
-    part.replace(path)
+    """Writes requests.parquet; it appears complete or not at all."""
+    parquet.save_table(to_table(ledger), path)
 
 
-def _line(record: tuple[int, float, float, float, int, int]) -> str:
-    seq, start_ms, blocked_ms, duration_ms, status, error_code = record
-    if start_ms != start_ms:  # noqa: PLR0124 - NaN: interrupted
-        return f"{seq},,,,{status},{error_code}"
-    return f"{seq},{start_ms:.3f},{blocked_ms:.3f},{duration_ms:.3f},{status},{error_code}"
-
-
-def concluded(ledger: Ledger, started: int) -> Ledger:
-    """Adds the started iterations that left no record: status 0, no times (NaN), indeterminate.
+def concluded(ledger: Ledger, started: int, operation: Operation = WRITE) -> Ledger:
+    """Adds the started iterations that left no record: status 0, no times, indeterminate. operation: theirs.
 
     In a whole ledger they were interrupted; in one that is not, nobody knows what their records said.
     """
@@ -266,33 +283,12 @@ def concluded(ledger: Ledger, started: int) -> Ledger:
     missing = np.setdiff1d(np.arange(max(started, int(known.max(initial=-1)) + 1)), known, assume_unique=True)
     added = np.zeros(len(missing), RECORD)
     added["seq"] = missing
-    for times in _TIMES:
-        added[times] = np.nan
+    added["operation"] = ledger.operations.index(operation)
+    for name in _TIMES:
+        added[name] = NO_TIME
     added["error_code"] = UNREAD if ledger.truncated or ledger.malformed else INTERRUPTED
     records = np.concatenate([ledger.records, added])
     return replace(ledger, records=records[np.argsort(records["seq"], kind="stable")])
-
-
-def _line_of(block: bytes, index: int) -> str:
-    """The start of a block's line of that number, from 0."""
-    line = block.split(b"\n", index + 1)[index]
-    return line[:_NAMED_BYTES].decode("ascii", errors="replace")
-
-
-def _table(block: bytes) -> NDArray[np.void]:
-    """ValueError where any line is no record."""
-    found = columns(block, _TYPES, quoted=False)
-    table = np.empty(found.num_rows, RECORD)
-    for name in _TYPES:
-        column = found.column(name)
-        if column.null_count and name not in _TIMES:
-            raise ValueError("empty field")
-        table[name] = column.to_numpy()  # a null becomes NaN: interrupted, no times
-    timed = np.logical_and.reduce([np.isfinite(table[name]) & (table[name] >= 0) for name in _TIMES])
-    timeless = np.logical_and.reduce([np.isnan(table[name]) for name in _TIMES]) & (table["status"] == 0)
-    if not ((timed | timeless) & (table["seq"] >= 0) & (table["seq"] < SEQUENCES)).all():
-        raise ValueError("out of range")
-    return table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,20 +303,23 @@ class Progress:
 class Tail:
     """Follows what k6 records at the cost of reading each byte once."""
 
-    def __init__(self, path: Path, success: int = ACKNOWLEDGED_STATUS) -> None:
-        """Starts at the beginning; the file may not exist yet."""
-        self._path, self._success = path, success
+    def __init__(self, path: Path, operations: tuple[Operation, ...] = OPERATIONS) -> None:
+        """Starts at the beginning; the file may not exist yet, or no more."""
+        self._path, self._operations = path, operations
         self._offset = recorded.HEADER.itemsize
         self._finished = 0
         self._acknowledged = 0
+        self.highest = -1  # sequence of what was read
 
     def poll(self) -> Progress:
         """Reads what is new; totals since the start."""
-        if self._path.exists():
+        with contextlib.suppress(FileNotFoundError):
             rows = recorded.rows_from(self._path, self._offset)
             self._offset += rows.nbytes
             self._finished += len(rows)
-            self._acknowledged += int(np.count_nonzero(_served(rows, self._success)))
+            self._acknowledged += int(np.count_nonzero(_served(rows, self._operations)))
+            if len(rows):
+                self.highest = max(self.highest, int(rows["seq"].max()))
         return Progress(
             finished=self._finished,
             acknowledged=self._acknowledged,

@@ -1,4 +1,4 @@
-"""When is each request to be sent, and which id does it carry? k6's own schedule, computed beforehand."""
+"""Load plans: the schedule of an open load as k6 computes it, a closed load, and the ids of requests."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from writepath.config.registry import Phase
 from writepath.errors import UsageError
-from writepath.registry import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,25 +23,38 @@ MEASURED_ANSWER_S = 5.0  # see ArrivalPlan.virtual_users
 WARM_UP_ANSWER_S = 1.0  # nothing is measured there: a drop costs nothing, a virtual user costs its start
 SPARE_VIRTUAL_USERS = 50
 MOST_VIRTUAL_USERS = 2000
-CLOCK_RESOLUTION_MS = 1.0  # of start_ms in what was published before k6 recorded microseconds
+CLOCK_RESOLUTION_NS = 10**6  # of a start in what was published before k6 recorded microseconds
+NS_PER_S, NS_PER_MS, NS_PER_US = 10**9, 10**6, 10**3
 _AT_ONCE = 1 << 20  # of ten million requests, whose every copy would take 80 MB
-_NS_PER_S = 10**9
-_NS_PER_MS = 10**6
 _ID = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-8([0-9a-f]{3})-8([0-9a-f]{3})-([0-9a-f]{12})")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class ClosedPlan:
+    """A closed load: each virtual user sends its next request when the last one is answered. Nothing is scheduled."""
+
+    virtual_users: int
+    seconds: float
+    phases: tuple[Phase, ...] = ()
+    planned: None = None  # as many as the answers let through
+
+    def rate_at(self, seconds: float) -> None:
+        """No rate is scheduled."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ArrivalPlan:
-    """The planned moments of one load."""
+    """An open load: a request is sent at each scheduled send time, whatever the answers do."""
 
     phases: tuple[Phase, ...]
-    starts_ms: NDArray[np.float64]  # by planned request, since the load's start; ascending
+    starts_ns: NDArray[np.int64]  # by planned request, since the load's start; ascending; as k6 rounds them
     answer_s: float = MEASURED_ANSWER_S  # the longest answer time that is carried without a drop
+    most_users: int | None = None  # VIRTUAL_USERS; None: computed
 
     @property
     def planned(self) -> int:
         """How many requests are to be sent."""
-        return len(self.starts_ms)
+        return len(self.starts_ns)
 
     @property
     def seconds(self) -> float:
@@ -62,14 +75,16 @@ class ArrivalPlan:
         and not as drops. k6's own time-out of 15 s would take three times as many. A virtual user takes
         0.3 MB and 1 ms of CPU, hence the bound; the in-flight cap of the applications lies far below it.
         """
+        if self.most_users is not None:
+            return self.most_users
         return min(ceil(self.peak_per_s * self.answer_s) + SPARE_VIRTUAL_USERS, MOST_VIRTUAL_USERS)
 
     def phase_indices(self) -> NDArray[np.intp]:
         """By planned request, the index of its phase."""
-        ends_ms = np.cumsum([phase.seconds for phase in self.phases]) * 1000
-        return np.minimum(np.searchsorted(ends_ms, self.starts_ms, side="left"), len(self.phases) - 1)
+        ends_ns = np.cumsum([round(phase.seconds * NS_PER_S) for phase in self.phases])
+        return np.minimum(np.searchsorted(ends_ns, self.starts_ns, side="left"), len(self.phases) - 1)
 
-    def rate_at(self, seconds: float) -> float:
+    def rate_at(self, seconds: float) -> float | None:
         """The planned rate so many seconds after the load's start; 0 outside of it."""
         begin = 0.0
         for phase in self.phases:
@@ -81,19 +96,34 @@ class ArrivalPlan:
         return 0.0
 
 
+LoadPlan = ArrivalPlan | ClosedPlan
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Alignment:
     """Which planned request each started iteration was. Arrays are parallel to the input of `align`."""
 
-    origin_ms: float  # epoch ms of the load's start
-    slots: NDArray[np.intp]  # index into ArrivalPlan.starts_ms
-    started_ms: NDArray[np.float64]  # as it was given
-    planned_ms: NDArray[np.float64]  # of the plan
+    origin_ns: int  # epoch: the load's start; 0 where nothing was started
+    slots: NDArray[np.intp]  # index into ArrivalPlan.starts_ns
+    started_us: NDArray[np.int64]  # as it was given
+    planned_ns: NDArray[np.int64]  # of the plan
 
     @property
-    def lateness_ms(self) -> NDArray[np.float64]:
+    def origin_us(self) -> int:
+        """Epoch: the load's start, to the nearest microsecond."""
+        return round(self.origin_ns / NS_PER_US)
+
+    def behind_ns(self, part: slice = slice(None)) -> NDArray[np.int64]:
+        """Start after the planned moment; below 0 by at most the clock's resolution."""
+        behind: NDArray[np.int64] = self.started_us[part] * NS_PER_US
+        behind -= self.planned_ns[self.slots[part]]
+        behind -= self.origin_ns
+        return behind
+
+    @property
+    def lateness_ns(self) -> NDArray[np.int64]:
         """Start after the planned moment; never negative."""
-        return np.maximum(self.started_ms - self.origin_ms - self.planned_ms[self.slots], 0.0)
+        return np.maximum(self.behind_ns(), 0)
 
 
 def arrival_plan(phases: Sequence[Phase]) -> ArrivalPlan:
@@ -122,14 +152,14 @@ def arrival_plan(phases: Sequence[Phase]) -> ArrivalPlan:
         raise UsageError(f"phases {', '.join(phase.name for phase in phases)}: too short to send one request")
     whole_ns = np.concatenate(starts_ns)
     starts_ns.clear()
-    return ArrivalPlan(phases=tuple(phases), starts_ms=whole_ns / _NS_PER_MS)
+    return ArrivalPlan(phases=tuple(phases), starts_ns=whole_ns)
 
 
 def _stage_ns(phase: Phase) -> tuple[float, float, float]:
     """k6's from, to (requests per nanosecond) and length of the phase's stage."""
-    unit_ns = float(TIME_UNIT_S * _NS_PER_S)
+    unit_ns = float(TIME_UNIT_S * NS_PER_S)
     rates = (round(phase.from_per_s * TIME_UNIT_S) / unit_ns, round(phase.to_per_s * TIME_UNIT_S) / unit_ns)
-    return (*rates, float(round(phase.seconds * 1000) * _NS_PER_MS))
+    return (*rates, float(round(phase.seconds * 1000) * NS_PER_MS))
 
 
 def _offsets_ns(
@@ -154,7 +184,7 @@ def constant_plan(name: str, requests: int, rate_per_s: float) -> ArrivalPlan:
     return replace(plan, answer_s=WARM_UP_ANSWER_S)
 
 
-def align(plan: ArrivalPlan, sequences: NDArray[np.int64], started_ms: NDArray[np.float64]) -> Alignment:
+def align(plan: ArrivalPlan, sequences: NDArray[np.int64], started_us: NDArray[np.int64]) -> Alignment:
     """Finds the slot of each started iteration; both arrays ascending by sequence, which may have gaps.
 
     A dropped request takes no sequence number, so slot = sequence + drops before it. k6 never starts early:
@@ -162,28 +192,22 @@ def align(plan: ArrivalPlan, sequences: NDArray[np.int64], started_ms: NDArray[n
     iteration. The least of these bounds is taken. It gives the true slot wherever k6 was on time then or
     later; else the lateness it gives is too small, never too large.
     """
-    if not len(sequences):
-        return Alignment(
-            origin_ms=float("nan"),
-            slots=np.empty(0, np.intp),
-            started_ms=started_ms,
-            planned_ms=plan.starts_ms,
-        )
     last = plan.planned - 1
-    if sequences[-1] > last:
+    if len(sequences) and sequences[-1] > last:
         raise ValueError(f"sequence {sequences[-1]} is beyond the {plan.planned} scheduled requests")
     parts = [slice(begin, begin + _AT_ONCE) for begin in range(0, len(sequences), _AT_ONCE)]
-    origin_ms = min(float((started_ms[part] - plan.starts_ms[sequences[part]]).min()) for part in parts)
+    first_ns = (int((started_us[part] * NS_PER_US - plan.starts_ns[sequences[part]]).min()) for part in parts)
+    origin_ns = min(first_ns, default=0)
     slots = np.empty(len(sequences), np.intp)
     least = last  # drops before any later request
     for part in reversed(parts):
-        own, offsets_ms = sequences[part], started_ms[part] - origin_ms
-        due = np.searchsorted(plan.starts_ms, offsets_ms + CLOCK_RESOLUTION_MS, side="right") - 1
+        own, offsets_ns = sequences[part], started_us[part] * NS_PER_US - origin_ns
+        due = np.searchsorted(plan.starts_ns, offsets_ns + CLOCK_RESOLUTION_NS, side="right") - 1
         bounds = np.clip(due - own, 0, last - own)
         dropped_before = np.minimum(np.minimum.accumulate(bounds[::-1])[::-1], least)
         least = int(dropped_before[0])
         slots[part] = own + dropped_before
-    return Alignment(origin_ms=origin_ms, slots=slots, started_ms=started_ms, planned_ms=plan.starts_ms)
+    return Alignment(origin_ns=origin_ns, slots=slots, started_us=started_us, planned_ns=plan.starts_ns)
 
 
 def new_run_id() -> str:

@@ -1,7 +1,7 @@
-"""How does k6 hand over what became of each request? In records of fixed size, readable at every moment of a load.
+"""Reads what k6 records of each request: records of fixed size, readable at every moment of a load.
 
-k6/recorder/ledger/format.go writes them, and says what each field means; a test on each side holds the same bytes.
-A file that ends within a record, or in one whose check is wrong, was torn by a crash: what stands before it counts.
+k6/recorder/ledger/format.go writes them and says what each field means; a test on each side has the same bytes.
+A file that ends within a record, or in one whose check is wrong, was torn by a crash: what comes before it counts.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ ROW = np.dtype(
         ("seq", "<u4"),
         ("blocked_us", "<u4"),
         ("duration_us", "<u4"),
-        ("status", "<u4"),
+        ("status", "<u2"),
+        ("operation", "<u2"),  # index into the load's operations; with status, one word
         ("error_code", "<u4"),
         ("check", "<u4"),  # the other seven words and CHECK_SEED, exclusive or
     ]
 )
 MAGIC = b"writepath ledger"
-VERSION = 1
+VERSION = 2
 CHECK_SEED = 0x4C504657
 _STATUSES = 1000
 _ERROR_CODES = 1 << 31
@@ -48,8 +49,8 @@ class Recording:
     torn: bool  # the end of the file is no whole record
 
 
-def read(path: Path, sequences: int) -> Recording:
-    """A recording as far as it goes; sequences: no record has one of that number or above. AuditError without file."""
+def read(path: Path, *, sequences: int, operations: int) -> Recording:
+    """A recording as far as it goes. sequences, operations: how many there are at most. AuditError without a file."""
     try:
         data_bytes = path.stat().st_size
         if 0 < data_bytes < HEADER.itemsize:
@@ -60,7 +61,7 @@ def read(path: Path, sequences: int) -> Recording:
         rows = np.fromfile(path, ROW, count=whole, offset=HEADER.itemsize)
     except OSError as error:
         raise AuditError(f"{path.name}: the load's ledger cannot be read ({error.strerror})") from error
-    sound = _sound(rows, sequences)
+    sound = _sound(rows, sequences, operations)
     numbers = np.flatnonzero(sound) + 1
     bad = np.flatnonzero(~sound) + 1
     return Recording(
@@ -91,10 +92,11 @@ def _require_ours(path: Path) -> None:
         )
 
 
-def _sound(rows: NDArray[np.void], sequences: int) -> NDArray[np.bool_]:
+def _sound(rows: NDArray[np.void], sequences: int, operations: int) -> NDArray[np.bool_]:
     pairs = rows.view("<u8").reshape(len(rows), ROW.itemsize // 8)
     folded = pairs[:, 0] ^ pairs[:, 1] ^ pairs[:, 2] ^ pairs[:, 3]
     checked = (folded ^ (folded >> np.uint64(32))) & np.uint64(0xFFFFFFFF) == CHECK_SEED
     possible = (rows["seq"] < sequences) & (rows["status"] < _STATUSES) & (rows["error_code"] < _ERROR_CODES)
+    possible &= rows["operation"] < operations
     sound: NDArray[np.bool_] = checked & possible
     return sound

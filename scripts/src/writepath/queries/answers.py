@@ -12,14 +12,14 @@ import httpx
 import numpy as np
 
 from writepath.errors import AuditError
-from writepath.result.queries import Hits
-from writepath.run.inspector import plain_client
+from writepath.measure.inspector import plain_client
+from writepath.records.queries import Hits
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from writepath.queries.oracle import Oracle
-    from writepath.result.queries import SearchMode
+    from writepath.records.queries import SearchMode
 
 FIRST_PAGE, EVERY_MATCH = 20, 1000  # posts in a page
 MOST_PAGES = 2_000  # twice as many posts as any suite has

@@ -1,4 +1,4 @@
-"""How many searches a second does a path carry? The search for capacity, with keywords in the place of posts."""
+"""Capacity runs of searches: with keywords in the place of posts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from writepath.capacity.search import Searcher
-from writepath.load.ledger import FOUND_STATUS
+from writepath.load.ledger import SEARCH
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,6 @@ def searching(rig: Rig, questions: Path, *, added_meanwhile: bool) -> Rig:
     return dataclasses.replace(
         rig,
         bench=dataclasses.replace(rig.bench, content=questions),
-        success=FOUND_STATUS,
+        operation=SEARCH,
         variables={"BENCH_TOTAL": "at-least" if added_meanwhile else "exactly"},
     )

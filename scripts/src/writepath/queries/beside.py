@@ -1,4 +1,4 @@
-"""How do searches and writes get on beside each other? Half of the search capacity, alone and then beside a write load.
+"""Searches during writes: half of the search capacity, alone and then with a write load.
 
 Both are warm by then: a store and a service that have searched but not written yet take several times as long, and an
 open load that finds them so queues up behind its first second. Afterwards every acknowledged write is searched for, by
@@ -15,21 +15,23 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from writepath.analysis import figures as measured
+from writepath.analysis import raw
+from writepath.analysis.noise import reasons, slower
 from writepath.capacity.edges import rounded
 from writepath.capacity.hold import plan_of
+from writepath.capacity.kept import required
 from writepath.capacity.rig import load
 from writepath.capacity.search import MOST_REPEATS, Step
 from writepath.capacity.search_run import require_whole, wait_for_quiet
+from writepath.config.registry import Phase, Scenario
+from writepath.experiments import shared
 from writepath.load.ledger import WRONG_TOTAL, Outcome
 from writepath.load.plan import arrival_plan, decode_id, new_run_id
+from writepath.measure import loading, visible
 from writepath.queries.asking import searching
 from writepath.queries.oracle import lines_of
-from writepath.registry import Phase, Scenario
-from writepath.result.queries import Beside
-from writepath.run import figures as measured
-from writepath.run import loading, visible, withheld
-from writepath.run.draft import required
-from writepath.suite import common
+from writepath.records.queries import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,15 +39,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from writepath.analysis.raw import Seen
     from writepath.capacity.rig import Loaded, Rig
     from writepath.load import k6
     from writepath.load.ledger import Ledger
     from writepath.load.plan import ArrivalPlan
+    from writepath.measure.bench import Bench
     from writepath.queries.answers import Client
     from writepath.queries.corpus import Corpus
-    from writepath.result.queries import SearchMode
-    from writepath.run.runner import Bench
-    from writepath.run.visible import Seen
+    from writepath.records.queries import SearchMode
 
 T = TypeVar("T")
 SHARE = 0.5  # of the capacity for searches
@@ -104,7 +106,8 @@ def beside(capacity_per_s: float, meeting: Meeting) -> Beside:
 
     def search_and_write() -> tuple[Loaded, Written]:
         phase(f"searches, {rate:,g}/s, with writes, {WRITES_PER_S:g}/s")
-        return _both(meeting, plan, _writes(meeting, seconds, WRITES_PER_S, WRITES))
+        writing = _write_plan(seconds, WRITES_PER_S)
+        return _both(meeting, plan, writing, _writes(meeting, writing, WRITES))
 
     alone, _, noise_alone = undisturbed(rig, search_alone, ALONE)
     require_whole(rig, "during searches alone")
@@ -145,7 +148,7 @@ def set_aside(folder: Path) -> None:
     """What these loads left in a reading's folder, and the logs of their stack; kept beside what will replace it."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith((ALONE, BESIDE, LOGS)) and "-replaced-" not in path.name:
-            common.set_aside(path)
+            shared.set_aside(path)
 
 
 def undisturbed(
@@ -159,7 +162,7 @@ def undisturbed(
     while True:
         before = rig.bench.cage.measure()
         loaded, more = make()
-        noise = (*withheld.reasons(loaded.withheld), *withheld.slower(before, rig.bench.cage.measure()))
+        noise = (*reasons(loaded.withheld), *slower(before, rig.bench.cage.measure()))
         if not noise or number == MOST_REPEATS:
             return loaded, more, noise
         number += 1
@@ -182,7 +185,7 @@ def _warm_up(meeting: Meeting, rate_per_s: float) -> None:
     )
     for words, searches_per_s, writes_per_s in stages:
         rig.bench.progress.phase(f"warm-up with {words}, {WARM_UP_S:.0f} s")
-        writes = _writes(meeting, WARM_UP_S, writes_per_s, WARM_UP_WRITES)
+        writes = _writes(meeting, _write_plan(WARM_UP_S, writes_per_s), WARM_UP_WRITES)
         load(
             _mixed(meeting), _searches(meeting, searches_per_s, WARM_UP_S), rig.spec.folder / WARM_UP, writes
         )
@@ -198,29 +201,36 @@ def _mixed(meeting: Meeting) -> Rig:
     return dataclasses.replace(mixed, spec=dataclasses.replace(rig.spec, scenario=scenario))
 
 
-def _both(meeting: Meeting, plan: ArrivalPlan, writes: k6.Load) -> tuple[Loaded, Written]:
+def _both(
+    meeting: Meeting, plan: ArrivalPlan, writing: ArrivalPlan, writes: k6.Load
+) -> tuple[Loaded, Written]:
+    """writing: the plan of the writes."""
     rig = meeting.rig
     try:
-        with visible.Prober.of(rig.truth.store, writes.plan, writes.run_id, rig.spec.seed) as prober:
+        with visible.Prober.of(rig.truth.store, writes, rig.spec.seed) as prober:
             searched = load(_mixed(meeting), plan, rig.spec.folder / BESIDE, writes)
             result = required(searched.driven.result.beside)
             taken = loading.keep_ledger(result, writes.folder)
-            prober.settle(_acknowledged(taken))
+            prober.settle(taken)
     except BaseException:
         loading.rescue_ledger(writes.folder)
         raise
     seen = prober.seen()
     if seen is not None:
-        visible.save(seen, writes.folder / "visible.csv.gz")
-    dropped = loading.dropped(result, writes.plan, taken)
-    return searched, Written(run_id=writes.run_id, plan=writes.plan, taken=taken, dropped=dropped, seen=seen)
+        raw.save_visible(seen, writes.folder / raw.VISIBLE_FILE)
+    dropped = loading.dropped(result, writing, taken)
+    return searched, Written(run_id=writes.run_id, plan=writing, taken=taken, dropped=dropped, seen=seen)
 
 
-def _writes(meeting: Meeting, seconds: float, rate_per_s: float, name: str) -> k6.Load:
-    """As long as the searches; of lines that a search must find. name: of its folder."""
+def _write_plan(seconds: float, rate_per_s: float) -> ArrivalPlan:
+    """As long as the searches."""
+    return arrival_plan([Phase(name="writes", seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)])
+
+
+def _writes(meeting: Meeting, plan: ArrivalPlan, name: str) -> k6.Load:
+    """Of lines that a search must find. name: of its folder."""
     rig, written = meeting.rig, meeting.corpus.written
-    phase = Phase(name="writes", seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)
-    plan, run_id, folder = arrival_plan([phase]), new_run_id(), rig.spec.folder / name
+    run_id, folder = new_run_id(), rig.spec.folder / name
     folder.mkdir(parents=True, exist_ok=True)
     content = folder / CONTENT_FILE
     written.write(content)

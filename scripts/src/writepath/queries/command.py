@@ -1,4 +1,4 @@
-"""What does a suite of searches need of the user's words? How many posts, and how often one client asks."""
+"""A search suite's part of the command line: how many posts, and how many rounds of one client."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath.capacity import command as capacity
+from writepath.config.registry import Questions
 from writepath.errors import UsageError
-from writepath.options import QUERIES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from writepath.options import Options
+    from writepath.config.registry import Suite
+    from writepath.experiments.plan import Plan
+    from writepath.options import Bench
     from writepath.progress import Progress
-    from writepath.registry import Suite
     from writepath.runtime.base import Runtime
-    from writepath.suite.suite_run import SuitePlan
-
-FEWEST_DOCUMENTS, MOST_DOCUMENTS = 1_000, 1_000_000
-MOST_ROUNDS = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,31 +29,28 @@ class Asked(capacity.Asked):
     keywords: tuple[str, ...]
 
 
-def asked(options: Options, suite: Suite) -> Asked | None:
-    """None where the suite asks for no searches; UsageError where the words then say otherwise."""
-    goal, questions = capacity.asked(options, suite), suite.queries
-    if questions is None or goal is None:
-        for name in QUERIES:
-            if (value := options.text(name)) is not None:
+def asked(command: str, options: Bench, suite: Suite) -> Asked | None:
+    """None for a suite without searches; UsageError if the user gave options that it does not have."""
+    goal = capacity.asked(command, options, suite)
+    if suite.kind != "search" or goal is None:
+        for name, value in (("DOCS", options.docs), ("ROUNDS", options.rounds)):
+            if value is not None:
                 raise UsageError(
                     f"{name}={value}: applies only to search suites; '{suite.name}' is not one."
-                    f" Omit it, or run: make {options.command} SUITE=search {name}={value}"
+                    f" Omit it, or run: make {command} SUITE=search {name}={value}"
                 )
         return None
-    documents = options.whole("DOCS", questions.documents, low=FEWEST_DOCUMENTS, high=MOST_DOCUMENTS)
-    rounds = options.whole("ROUNDS", questions.rounds, low=1, high=MOST_ROUNDS)
+    questions = suite.checked_params(Questions)
     return Asked(
         slo_ms=goal.slo_ms,
         hold_seconds=goal.hold_seconds,
-        documents=documents or questions.documents,
-        rounds=rounds or questions.rounds,
+        documents=options.docs or questions.documents,
+        rounds=options.rounds or questions.rounds,
         keywords=questions.keywords,
     )
 
 
-def run(
-    asked: Asked, plan: SuitePlan, runtime: Runtime, progress: Progress, *, alone: bool
-) -> tuple[int, Path]:
+def run(asked: Asked, plan: Plan, runtime: Runtime, progress: Progress, *, alone: bool) -> tuple[int, Path]:
     """The suite; alone: of one variant, which is compared with nothing."""
     from writepath.queries import suite  # noqa: PLC0415 - what it stands on is much, and other suites need none
 

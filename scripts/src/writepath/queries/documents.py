@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from writepath.load.plan import decode_id, encode_id
-from writepath.run.stored import content_hashes
+from writepath.measure.stored import content_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from writepath.errors import AuditError
-from writepath.result.queries import Loading
-from writepath.run.stored import PREFIX_LENGTH, Rows
+from writepath.measure.stored import PREFIX_LENGTH, Rows
+from writepath.records.queries import Loading
 
 if TYPE_CHECKING:
+    from writepath.measure.inspector import Inspector
     from writepath.progress import Progress
     from writepath.queries.documents import Documents
-    from writepath.run.inspector import Inspector
 
 NAMED = 3  # ids in an error
 

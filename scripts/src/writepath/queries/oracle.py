@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from writepath.queries.documents import Documents
-    from writepath.result.queries import SearchMode
+    from writepath.records.queries import SearchMode
 
 BETWEEN = b"\0"  # in no line and no keyword: PostgreSQL cannot store it
 

@@ -6,21 +6,21 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from writepath.capacity import kept
+from writepath.capacity.kept import required
 from writepath.capacity.search_run import SearchSpec, make_holds, require_promise, require_whole, verified
 from writepath.errors import InvalidRunError, StartError, WritepathError
 from writepath.queries import asking, loading, rounds
 from writepath.queries import beside as besides
 from writepath.queries.answers import Client
 from writepath.queries.corpus import write_questions
-from writepath.result.queries import QUERIES_SCHEMA_VERSION, Read, save_read
-from writepath.run.draft import required
+from writepath.records.queries import QUERIES_SCHEMA_VERSION, Read, save_read
 
 if TYPE_CHECKING:
     from writepath.capacity.rig import Rig
     from writepath.capacity.search import Searcher
+    from writepath.measure.bench import Bench
     from writepath.queries.corpus import Corpus
-    from writepath.result.queries import Beside, Hits, Loading, Round, SearchMode
-    from writepath.run.runner import Bench
+    from writepath.records.queries import Beside, Hits, Loading, Round, SearchMode
 
 SEARCH_INDEX = ("search_index", "store.search_index")  # of a service that stores; behind a queue
 BY_WORDS = (

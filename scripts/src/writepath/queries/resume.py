@@ -6,14 +6,14 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from writepath.capacity import resume
-from writepath.result.capacity import unresolved
-from writepath.result.queries import QUERIES_FILE, READ_FILE, load_read, load_suite
+from writepath.records.capacity import unresolved
+from writepath.records.queries import QUERIES_FILE, READ_FILE, load_read, load_suite
 from writepath.suite.resume import unfinished
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from writepath.result.queries import QueriesSuite, Read
+    from writepath.records.queries import QueriesSuite, Read
 
 SAME = (
     *resume.SAME,

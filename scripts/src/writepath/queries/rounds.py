@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING
 
 from writepath.errors import AuditError
+from writepath.measure import crash
 from writepath.queries import answers
-from writepath.result.queries import Hits, Round, RoundKind
-from writepath.run import crash
+from writepath.records.queries import Hits, Round, RoundKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from writepath.progress import Progress
     from writepath.queries.answers import Answer, Client
     from writepath.queries.corpus import Corpus
-    from writepath.result.queries import SearchMode
+    from writepath.records.queries import SearchMode
 
 ONE = 1
 SECOND = 2

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from writepath.capacity import said
 from writepath.capacity.suite import BETWEEN_HOLDS_S, CEILINGS, TYPICAL_HOLDS, CapacityPlan, spec_of
+from writepath.experiments import shared
 from writepath.queries import beside, read_run, resume
 from writepath.queries.corpus import Corpus
 from writepath.queries.read_run import ReadSpec
-from writepath.result.capacity import answers
-from writepath.result.queries import (
+from writepath.records.capacity import answers
+from writepath.records.queries import (
     QUERIES_SCHEMA_VERSION,
     QueriesSuite,
     Read,
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from writepath.measure.bench import Bench
     from writepath.progress import Progress
-    from writepath.run.runner import Bench
     from writepath.runtime.base import Runtime
 
 LOADED_PER_S = 5_000.0  # posts, with building the search index and reading back: a first guess
@@ -74,7 +75,7 @@ class _Suite(Blocks[QueriesSuite]):
         spec = ReadSpec(**vars(spec_of(cell, self.plan)), corpus=self.corpus, rounds=self.plan.rounds)
         found = resume.all_but_beside(cell.folder)
         if found is None:
-            common.set_aside(cell.folder)
+            shared.set_aside(cell.folder)
             read = self.makers.whole(spec, bench)
         else:
             beside.set_aside(cell.folder)
@@ -90,7 +91,7 @@ class _Suite(Blocks[QueriesSuite]):
     def exit_code(self) -> int:
         """0: each reading found a capacity; 3: one found none; 1: one failed, or had wrong answers or lost writes."""
         reads = [load_read(self.folder / line.folder) for line in self.index.reads]
-        return common.worst({"found": 0, "inconclusive": 3}.get(_word(read), 1) for read in reads)
+        return shared.worst({"found": 0, "inconclusive": 3}.get(_word(read), 1) for read in reads)
 
 
 def run(plan: QueriesPlan, runtime: Runtime, progress: Progress, makers: Makers = REAL) -> tuple[int, Path]:
@@ -110,7 +111,7 @@ def run(plan: QueriesPlan, runtime: Runtime, progress: Progress, makers: Makers 
     )
     loads_s = (TYPICAL_HOLDS + BESIDE_LOADS) * (plan.hold_seconds + BETWEEN_HOLDS_S)
     progress.load_seconds = plan.documents / LOADED_PER_S + loads_s
-    code = suite.exit_code() if suite.carry_out(runtime) else common.INTERRUPTED
+    code = suite.exit_code() if suite.carry_out(runtime) else shared.INTERRUPTED
     return code, folder
 
 

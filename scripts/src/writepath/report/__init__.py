@@ -1,5 +1,1 @@
-"""Tables, plots and pages, made from run folders alone."""
-
-from writepath.report.cli import cli_compare, cli_publish, cli_report
-
-__all__ = ["cli_compare", "cli_publish", "cli_report"]
+"""Builds reports from saved data: tables and plots as sections, and their pages."""

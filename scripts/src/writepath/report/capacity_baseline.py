@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath.report.capacity_figures import times
-from writepath.report.comparison_table import ratio_cell
+from writepath.report.comparison import ratio_cell
 from writepath.report.model import Cell, Column, text
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from writepath import stats
+from writepath.analysis import stats
+from writepath.analysis.stats import Spread
+from writepath.records.capacity import answers
 from writepath.report.model import Cell, text
-from writepath.result.capacity import answers
-from writepath.stats import Spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from writepath.result.capacity import Bracket
+    from writepath.records.capacity import Bracket
 
 Comparison = Literal["more", "less", "within noise", "not resolved"]
 UNKNOWN = "not known"

@@ -6,16 +6,16 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath import stats
+from writepath.analysis import stats
+from writepath.records import ceilings as ceiling_names
 from writepath.report import capacity_bounds as bounds
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, text
 from writepath.report.rows import VARIANT
-from writepath.result import ceilings as ceiling_names
 
 if TYPE_CHECKING:
+    from writepath.records.capacity import Ceiling
+    from writepath.records.index import VariantRecord
     from writepath.report.capacity_figures import CapacityFigures, VariantFigures
-    from writepath.result import SuiteVariant
-    from writepath.result.capacity import Ceiling
 
 CEILING_COLUMNS = (
     Column(key="ceiling", title="ceiling"),
@@ -43,7 +43,7 @@ class Bound:
     per_s: dict[int, float]  # by block
 
 
-def bound(figures: CapacityFigures, variant: SuiteVariant, *, accepting: bool) -> Bound | None:
+def bound(figures: CapacityFigures, variant: VariantRecord, *, accepting: bool) -> Bound | None:
     """By its median; None unless all of them were measured.
 
     accepting: of what is answered 201, else of what is stored.

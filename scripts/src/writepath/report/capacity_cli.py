@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.report import capacity_page, exports
+from writepath.report import capacity_page
 from writepath.report import card as summaries
 from writepath.report.capacity_card import cards
 from writepath.report.capacity_figures import by_host, capacity_figures, noise
 from writepath.report.capacity_raw import capacity_folders, read
-from writepath.report.terminal import console, print_tables
+from writepath.report.render import console, files
+from writepath.report.render.terminal import print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,7 @@ def report(root: Path, folder: Path, reading: str) -> int:
         "report.md": capacity_page.markdown(figures, built, drawn, links),
         "capacity.html": capacity_page.html(figures, built, links),
     }
-    exports.save(target, built, drawn, pages)
+    files.write(target, built, drawn, pages)
     to = console()
     _print_summary(figures, to)
     print_tables([table for table in built if table.key not in NOT_PRINTED], to)

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from writepath.records.capacity import Search
     from writepath.report.hold_values import HoldData
     from writepath.report.overload_values import OverloadData
-    from writepath.result.capacity import Search
 
 HOLDS_FILE = "holds.txt.xz"
 OVERLOAD = "overload"  # stands where a hold's number does

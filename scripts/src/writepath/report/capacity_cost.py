@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath import stats
+from writepath.analysis import stats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from writepath.analysis.stats import Spread
+    from writepath.records.capacity import Hold
     from writepath.report.capacity_figures import VariantFigures
-    from writepath.result.capacity import Hold
-    from writepath.stats import Spread
 
 GENERATOR = "k6"
 MIB = 1 << 20

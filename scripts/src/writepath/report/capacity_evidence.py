@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from writepath import stats
+from writepath.analysis import stats
+from writepath.records.capacity import unresolved
 from writepath.report import fingerprint as common
 from writepath.report.capacity_raw import commits
 from writepath.report.capacity_tables import resource_in_words
 from writepath.report.model import ABSENT, INFINITE, Cell, Column, Row, Table, plain, text
 from writepath.report.rows import AGAIN, VARIANT
-from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from writepath.records.capacity import Hold, HoldKind, Search
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.capacity_raw import Found
-    from writepath.result.capacity import Hold, HoldKind, Search
 
 HOLD_COLUMNS = (
     VARIANT,

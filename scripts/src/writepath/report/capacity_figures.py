@@ -7,23 +7,23 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath import stats
-from writepath.comparison import paired
+from writepath.analysis import stats
+from writepath.analysis.comparison import paired
+from writepath.records.capacity import unresolved
 from writepath.report import hosts
 from writepath.report.capacity_bounds import Capacity, compare, limits
 from writepath.report.capacity_raw import CapacityData, finished
 from writepath.report.rows import DAGGER
-from writepath.result.capacity import unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from writepath.comparison import Estimate
+    from writepath.analysis.comparison import Estimate
+    from writepath.analysis.stats import Spread
+    from writepath.records.capacity import Bracket, CapacitySuite, Hold, Saturated
+    from writepath.records.index import VariantRecord
     from writepath.report.capacity_bounds import Comparison
     from writepath.report.capacity_raw import Found
-    from writepath.result import SuiteVariant
-    from writepath.result.capacity import Bracket, CapacitySuite, Hold, Saturated
-    from writepath.stats import Spread
 
 BISECTION = 0.05  # a capacity run ends when its limit is known to this; smaller differences are not measured
 SAME_RATE = 0.02  # rates that differ less are one rate
@@ -46,7 +46,7 @@ class Limit:
 class VariantFigures:
     """One line of the tables."""
 
-    variant: SuiteVariant
+    variant: VariantRecord
     searches: tuple[Found, ...]
     later: bool  # the 201 comes before the row is in the store it is meant for
     sustained: Capacity
@@ -153,7 +153,7 @@ def capacity_figures(data: CapacityData) -> CapacityFigures:
     )
 
 
-def _variant(variant: SuiteVariant, found: tuple[Found, ...]) -> VariantFigures:
+def _variant(variant: VariantRecord, found: tuple[Found, ...]) -> VariantFigures:
     blocks = [one.search.block for one in found]
     sustained = [bracket for one in found if (bracket := one.search.sustained) is not None]
     burst = [one.search.burst or bracket for one, bracket in zip(found, sustained, strict=True)]

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import jinja2
-
-from writepath.report import capacity_ceilings, capacity_evidence, capacity_tables, escape, exports
+from writepath.report import capacity_ceilings, capacity_evidence, capacity_tables
 from writepath.report import card as summaries
 from writepath.report import hosts as by_hosts
 from writepath.report.capacity_card import cards
 from writepath.report.capacity_figures import by_host
 from writepath.report.card import listed
 from writepath.report.model import number, plain, shown
+from writepath.report.render import escape, templating
+from writepath.report.render import tables as exports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from writepath.records import Host
+    from writepath.records.capacity import CapacitySuite
+    from writepath.records.queries import QueriesSuite
     from writepath.report.capacity_figures import CapacityFigures, VariantFigures
     from writepath.report.model import Table
-    from writepath.result import Host
-    from writepath.result.capacity import CapacitySuite
-    from writepath.result.queries import QueriesSuite
 
 PER_HOST: tuple[Callable[[CapacityFigures], Table | None], ...] = (
     *capacity_tables.BUILDERS,
@@ -34,7 +33,7 @@ PER_RECORD = (capacity_evidence.validity, capacity_evidence.holds, capacity_evid
 BUILDERS = (*PER_HOST, *PER_RECORD)
 FOLDED = ("holds",)  # hundreds of rows: behind a heading to open
 AFTER = "capacity"  # the table that the curves follow
-TEMPLATE = Path(__file__).with_name("capacity.html.j2")
+TEMPLATE = "capacity.html.j2"
 CURVES_SAY = (
     "p99 from the scheduled send time against the rate; one panel per variant, all with the same axes. Dashed line:"
     " the SLO. Vertical lines: the sustained rate and, if it differs, the burst rate. Points at the upper edge: ten"
@@ -137,11 +136,7 @@ def html(figures: CapacityFigures, built: tuple[Table, ...], links: Links) -> st
     """The page as one file; everything in it is escaped by the template engine but the drawings."""
     from writepath.report.capacity_plots import MARKS  # noqa: PLC0415 - matplotlib takes half a second
 
-    engine = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(
+    return templating.html(TEMPLATE).render(
         title=figures.suite.title,
         heading=heading(figures),
         links=links,

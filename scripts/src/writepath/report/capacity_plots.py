@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,14 +13,15 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from writepath.report.model import number
 from writepath.report.plots import BLUE, ORANGE, RED, SETTINGS, svg
+from writepath.report.render import drawing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
+    from writepath.records.capacity import Hold
     from writepath.report.capacity_figures import CapacityFigures, VariantFigures
-    from writepath.result.capacity import Hold
 
 CURVES = "capacity-curves.svg"
 COLUMNS = 3
@@ -102,29 +102,7 @@ def inline(host: str, figures: CapacityFigures, one: VariantFigures) -> str:
         _panel(axes, figures, one, ink=INK)
         axes.set_xlabel("rate (1/s)", color=INK)
         axes.set_ylabel("p99 (ms)", color=INK)
-        return _for_page(svg(figure).decode("utf-8"))
-
-
-OPENING = re.compile(r"<svg [^>]*>")
-VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
-METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
-GROUP_ID = re.compile(r'<g id="[^"]*"')
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-FONT = re.compile(r"font: ((?:bold )?[\d.]+px)[^;\"]*")
-
-
-def _for_page(text: str) -> str:
-    """Without what belongs to a file: prolog, fixed size, metadata, ids that several drawings would share."""
-    opening = OPENING.search(text)
-    box = VIEW_BOX.search(text)
-    assert opening is not None  # noqa: S101 - matplotlib wrote it
-    assert box is not None  # noqa: S101
-    body = METADATA.sub("", COMMENT.sub("", text[opening.end() :]))
-    body = FONT.sub(r"font: \1 system-ui, sans-serif", GROUP_ID.sub("<g", body))
-    for colour, own in PAGE_COLOURS.items():
-        body = body.replace(colour.lower(), f"var({own})")
-    head = f'<svg viewBox="{box[1]}" xmlns="http://www.w3.org/2000/svg"'
-    return f'{head} xmlns:xlink="http://www.w3.org/1999/xlink" aria-hidden="true" focusable="false">{body}'.strip()
+        return drawing.inline(svg(figure).decode("utf-8"), PAGE_COLOURS)
 
 
 def _panel(axes: Axes, figures: CapacityFigures, one: VariantFigures, *, ink: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from writepath.records.base import inside
+from writepath.records.capacity import CAPACITY_FILE, CEILINGS_FILE, SEARCH_FILE
+from writepath.records.index import CONTROL
 from writepath.report import capacity_compact, capacity_page, join, staging, whole
 from writepath.report.capacity_figures import by_host, capacity_figures
 from writepath.report.capacity_raw import finished, read
-from writepath.report.raw import inside
 from writepath.report.scrub import copy_json, scrubbed
-from writepath.result import cell_name
-from writepath.result.capacity import CAPACITY_FILE, CEILINGS_FILE, SEARCH_FILE
+from writepath.report.staging import PUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.capacity_raw import CapacityData, Found
 
-PUBLISHED = "results/published"
 SETTINGS_FILE = "settings.json"
 TOOLS = "@ceilings"
 
@@ -64,7 +64,7 @@ def problems(found: Found) -> Iterator[str]:
 
 
 def _name(found: Found) -> str:
-    return cell_name(found.search.variant, again=found.search.again)
+    return found.search.variant + (CONTROL if found.search.again else "")
 
 
 def _copy(folder: Path, data: CapacityData, target: Path) -> None:

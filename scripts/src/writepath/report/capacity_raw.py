@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath.report.raw import inside
-from writepath.result.capacity import CAPACITY_FILE, load_ceilings, load_search, load_suite
+from writepath.records.base import inside
+from writepath.records.capacity import CAPACITY_FILE, load_ceilings, load_search, load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from writepath.result import Code
-    from writepath.result.capacity import CapacitySuite, Ceilings, Hold, Search
+    from writepath.records import Code
+    from writepath.records.capacity import CapacitySuite, Ceilings, Hold, Search
 
 
 @dataclass(frozen=True, kw_only=True)

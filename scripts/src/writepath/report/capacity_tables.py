@@ -6,22 +6,22 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from writepath import stats
+from writepath.analysis import stats
+from writepath.analysis.saturation import RESOURCES
 from writepath.report import capacity_bounds as bounds
 from writepath.report.capacity_baseline import BY_BASELINE, baseline_in_words, by_baseline
 from writepath.report.capacity_ceilings import share
 from writepath.report.capacity_cost import cost, p99_at, passed_at, passed_at_capacity
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, number, text
 from writepath.report.rows import DAGGER, VARIANT
-from writepath.saturation import RESOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from writepath.analysis.stats import Spread
+    from writepath.records.capacity import Overload, OverloadPhase, Saturated
     from writepath.report.capacity_bounds import Capacity
     from writepath.report.capacity_figures import CapacityFigures, Limit, VariantFigures
-    from writepath.result.capacity import Overload, OverloadPhase, Saturated
-    from writepath.stats import Spread
 
 HOST = "host"
 NONE = "none"

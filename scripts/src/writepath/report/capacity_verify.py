@@ -6,19 +6,19 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
+from writepath.records.base import inside
 from writepath.report import capacity_compact, capacity_publish
 from writepath.report.capacity_raw import Found, read
 from writepath.report.hold_verify import of_hold
 from writepath.report.overload_verify import of_overload
-from writepath.report.raw import inside
 from writepath.report.scrub import scrubbed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from writepath.records.capacity import Bracket, Hold, Search
     from writepath.report.capacity_compact import SearchData
-    from writepath.result.capacity import Bracket, Hold, Search
 
 
 def problems(root: Path) -> list[str]:

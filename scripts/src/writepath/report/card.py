@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from writepath.report import escape
+from writepath.report.render import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,23 +6,25 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from writepath.analysis.stats import spread
+from writepath.report import load_ranks
 from writepath.report.capacity_cost import cpu_s_by_block
 from writepath.report.capacity_tables import confidence, rate
 from writepath.report.card import short
 from writepath.report.model import ABSENT, Cell, Column, number, shown
-from writepath.stats import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from writepath.records.faults import Cell as FaultCell
+    from writepath.records.index import VariantRecord
+    from writepath.records.load import LoadResult
+    from writepath.records.queries import Beside
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.capacity_figures import VariantFigures as Capacity
+    from writepath.report.data import CellData, SuiteData
     from writepath.report.fault_tables import Matrix
-    from writepath.report.figures import Figures, SuiteFigures
     from writepath.report.queries_figures import QueriesFigures
-    from writepath.result import SuitePhase, SuiteVariant
-    from writepath.result.faults import Cell as FaultCell
-    from writepath.result.queries import Beside
 
 LOAD, CAPACITY, SEARCH = "default", "capacity", "search"  # suites
 KILLS = {"kill-database": "database", "kill-broker": "broker", "kill-index": "Elasticsearch"}
@@ -67,27 +69,29 @@ class SearchRate:
 class Facts:
     """The published results; None or empty where a suite is not published."""
 
-    load: SuiteFigures | None = None
+    load: SuiteData[LoadResult] | None = None
     capacity: tuple[tuple[str, CapacityFigures], ...] = ()  # by host
     search: QueriesFigures | None = None  # of one host
     faults: Matrix | None = None
 
     @property
-    def variants(self) -> tuple[SuiteVariant, ...]:
+    def variants(self) -> tuple[VariantRecord, ...]:
         """The write paths that the README compares: those of the load suite, without controls."""
-        return self._load().ranked.suite.variants
+        return self._load().ranked.index.variants
 
     def title(self, name: str) -> str:
         """A variant's title, from any suite that has it."""
-        suites = [figures.suite for figures in (self.load, self.search) if figures is not None]
-        listed = [*suites, *(figures.suite for _, figures in self.capacity)]
-        variants = (variant for suite in listed for variant in suite.variants)
+        listed: list[Iterable[VariantRecord]] = []
+        listed += [self.load.index.variants] if self.load else []
+        listed += [self.search.suite.variants] if self.search else []
+        listed += [figures.suite.variants for _, figures in self.capacity]
+        variants = (variant for suite in listed for variant in suite)
         return next((variant.title for variant in variants if variant.name == name), name)
 
     @property
     def load_host(self) -> str:
         """Where the load suite ran: `Intel(R) Xeon(R) Processor, 2 cores`."""
-        hosts = [run.run.host for run in self._load().runs if run.run.host is not None]
+        hosts = [one.record.host for one in self._load().cells if one.record.host is not None]
         return (
             ", ".join(dict.fromkeys(f"{host.cpu_model}, {host.cores} cores" for host in hosts)) or "one host"
         )
@@ -95,55 +99,60 @@ class Facts:
     @property
     def runtime(self) -> str:
         """Of the load suite: native or docker."""
-        return self._load().suite.runtime
+        return self._load().index.runtime
 
     # At the load suite's full rate
 
     @property
     def rate_per_s(self) -> str:
-        """Of the load suite's last phase, its full rate."""
-        return number(self._phase().to_per_s)
+        """Of the load suite's last phase, its full and constant rate."""
+        phase = next((one.phases[-1] for one in self._results() if one.phases), None)
+        if phase is None:
+            raise NotPublishedError(f"rate of suite {LOAD}")
+        return number(phase.planned / phase.seconds)
 
     def p99_ms(self, name: str) -> float | None:
         """99th percentile from the scheduled send time to the 201, in that phase."""
-        index = self._load().suite.phases.index(self._phase())
-        return _median(run.phases[index].accept_from_planned.p99 for run in self._runs(name) if run.phases)
+        return self._in_last_phase(name, "p99")
 
     def median_ms(self, name: str) -> float | None:
         """Median of the same."""
-        index = self._load().suite.phases.index(self._phase())
-        return _median(run.phases[index].accept_from_planned.median for run in self._runs(name) if run.phases)
+        return self._in_last_phase(name, "median")
+
+    def _in_last_phase(self, name: str, rank: str) -> float | None:
+        phases = (one.phases[-1] for one in self._results(name) if one.phases)
+        return _median(load_ranks.rank(one.planned_latency_ms, rank, one.planned) for one in phases)
 
     def acknowledged_ms(self, name: str) -> float | None:
         """99th percentile from sending to the 201; of all scheduled requests of the load."""
-        return _median(run.accept.p99 for run in self._runs(name) if run.accept)
+        return _median(load_ranks.accepted(one, "p99") for one in self._results(name))
 
     def durable_ms(self, name: str) -> float | None:
         """99th percentile from sending to the row in its final store; of all scheduled requests of the load."""
-        return _median(run.durable_of_planned.p99 for run in self._runs(name) if run.durable_of_planned)
+        return _median(load_ranks.durable(one, "p99") for one in self._results(name))
 
     def durable_later(self, name: str) -> bool:
         """Whether rows reach their final store after the 201."""
-        return any(run.durable_later for run in self._runs(name))
+        return any(one.durable_later for one in self._results(name))
 
     def searchable_ms(self, name: str) -> float | None:
         """Median from sending to the first search that finds the post, of a sample of the load."""
-        return _median(run.visible.times.median for run in self._runs(name) if run.visible)
+        return _median(load_ranks.visible(one, "median") for one in self._results(name))
 
     def searchable_ms_p99(self, name: str) -> float | None:
         """99th percentile of the same; None where the sample is too small."""
-        return _median(run.visible.times.p99 for run in self._runs(name) if run.visible)
+        return _median(load_ranks.visible(one, "p99") for one in self._results(name))
 
     def durability_class(self, name: str) -> str:
         """A, B or C, as read back from the running system."""
-        levels = {run.run.durability.level for run in self._runs(name) if run.run.durability}
+        levels = {one.record.durability.level for one in self._cells(name) if one.record.durability}
         return ", ".join(sorted(levels)) or ABSENT
 
     def setting(self, name: str, key: str) -> str:
         """A setting as the running store or broker answered it."""
-        for run in self._runs(name):
-            if run.run.durability and key in run.run.durability.settings:
-                return run.run.durability.settings[key]
+        for one in self._cells(name):
+            if one.record.durability and key in one.record.durability.settings:
+                return one.record.durability.settings[key]
         raise NotPublishedError(f"{key} of {name}")
 
     # Capacity
@@ -267,16 +276,20 @@ class Facts:
 
     # Where they are
 
-    def _load(self) -> SuiteFigures:
+    def _load(self) -> SuiteData[LoadResult]:
         if self.load is None:
             raise NotPublishedError(f"suite {LOAD}")
         return self.load
 
-    def _phase(self) -> SuitePhase:
-        return self._load().suite.phases[-1]
+    def _cells(self, name: str | None = None) -> Iterator[CellData[LoadResult]]:
+        """Of one variant, or of all."""
+        load = self._load()
+        for row in load.rows:
+            if name in (None, row.variant.name):
+                yield from load.shown(row)
 
-    def _runs(self, name: str) -> tuple[Figures, ...]:
-        return self._load().shown(name)
+    def _results(self, name: str | None = None) -> Iterator[LoadResult]:
+        yield from (one.result for one in self._cells(name) if one.result is not None)
 
     def _capacity(self) -> tuple[str, CapacityFigures]:
         if not self.capacity:

@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath import stats
+from writepath.analysis import stats
+from writepath.records.faults import broke
 from writepath.report.fault_words import (
     NO_FAULT,
     counted,
@@ -17,14 +18,13 @@ from writepath.report.fault_words import (
     verdict_in_words,
 )
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, text
-from writepath.result.faults import broke
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from writepath.result import SuiteVariant
-    from writepath.result.faults import Cell as Struck
-    from writepath.result.faults import FaultsResult
+    from writepath.records.faults import Cell as Struck
+    from writepath.records.faults import FaultsResult
+    from writepath.records.index import VariantRecord
 
 MARKS = {"broke": "failed", "unknown": "unknown"}
 CONSUMER_FAULTS = ("restart-consumer", "kill-consumer")
@@ -75,7 +75,7 @@ def _struck(cells: Iterable[Struck]) -> list[Struck]:
     return [one for one in cells if one.effective and one.fault != NO_FAULT]
 
 
-def coverage_in_words(matrix: Matrix, main: Sequence[SuiteVariant] = ()) -> tuple[str, ...]:
+def coverage_in_words(matrix: Matrix, main: Sequence[VariantRecord] = ()) -> tuple[str, ...]:
     """Sentences on what the faults cover and what not. main: the variants that should be tested."""
     found = coverage(matrix)
     words = [_of_correct(matrix, found)]

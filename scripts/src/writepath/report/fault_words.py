@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from writepath import stats
-from writepath.result.faults import broke
+from writepath.analysis import stats
+from writepath.records.faults import broke
 
 if TYPE_CHECKING:
-    from writepath.result.faults import Cell as Struck
+    from writepath.records.faults import Cell as Struck
 
 KINDS_SHOWN = 3
 NO_FAULT = "none"

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath.errors import InvalidRunError, UsageError
-from writepath.report import escape, exports
+from writepath.records.faults import exit_code, load_cell, load_faults
 from writepath.report.fault_tables import Matrix, coverage_in_words, tables
-from writepath.report.terminal import console, print_tables
-from writepath.result.faults import exit_code, load_cell, load_faults
+from writepath.report.render import console, escape
+from writepath.report.render import tables as exports
+from writepath.report.render.terminal import print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from writepath.result.faults import Cell
+    from writepath.records.faults import Cell
 
 
 def read(folder: Path) -> Matrix:

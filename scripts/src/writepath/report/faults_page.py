@@ -5,19 +5,21 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from writepath.report import escape, exports, manifest
+from writepath.records.faults import CELL_FILE, FAULTS_FILE
+from writepath.records.index import INDEX_FILE, load_index
+from writepath.report import manifest
 from writepath.report.fault_tables import Matrix, coverage_in_words, evidence, tables
 from writepath.report.fault_words import NO_FAULT
 from writepath.report.faults import order, read, refuse
+from writepath.report.render import escape
+from writepath.report.render import tables as exports
 from writepath.report.scrub import copy_json
-from writepath.result import SUITE_FILE, load_suite
-from writepath.result.faults import CELL_FILE, FAULTS_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from writepath.result import SuiteVariant
+    from writepath.records.index import VariantRecord
 
 PUBLISHED = "results/published/faults"  # one folder per runtime
 MAIN = "results/published/default"  # the suite whose variants faults should cover
@@ -63,14 +65,14 @@ def derived(root: Path, matrices: Sequence[Matrix]) -> dict[str, bytes]:
     return {PAGE: page(matrices, _main_variants(root)).encode()} if matrices else {}
 
 
-def _main_variants(root: Path) -> tuple[SuiteVariant, ...]:
+def _main_variants(root: Path) -> tuple[VariantRecord, ...]:
     """Of the published suite that compares all paths; none where it is not published."""
     folder = root / MAIN
-    variants = load_suite(folder).variants if (folder / SUITE_FILE).is_file() else ()
+    variants = load_index(folder).variants if (folder / INDEX_FILE).is_file() else ()
     return tuple(one for one in variants if one.naive_twin_of is None and one.control_of is None)
 
 
-def page(matrices: Sequence[Matrix], main: Sequence[SuiteVariant] = ()) -> str:
+def page(matrices: Sequence[Matrix], main: Sequence[VariantRecord] = ()) -> str:
     """One part per runtime. main: the variants that faults should cover."""
     parts = ["# Results: faults under load", INTRODUCTION]
     for matrix in matrices:

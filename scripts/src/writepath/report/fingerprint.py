@@ -1,18 +1,23 @@
-"""On what was it measured? Versions, effective settings, host, seed, dataset and commit of a suite run."""
+"""Lists what a suite ran on: versions, effective settings, host, seed, dataset and commit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from writepath.report.model import Column, Row, Table, number, plain, text
+from writepath.records.index import cell_name
+from writepath.report.model import Column, Row, Table, number, text
+from writepath.report.rows import replaced_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from writepath.report.figures import Figures, SuiteFigures
-    from writepath.result import Code, DatasetFacts, Host, SuiteResult
+    from writepath.records.index import Index
+    from writepath.records.measures import Code, DatasetFacts, Host
+    from writepath.report.data import CellData, SuiteData
 
     Fact = tuple[str, str, str]  # of what, name, value
+
+R = TypeVar("R")
 
 TITLE = "Fingerprint"
 CAPTION = "Settings are the values that the running store or broker reported, not those that were requested."
@@ -27,26 +32,18 @@ GIB = 1 << 30
 SHORT_HASH = 12
 
 
-def fingerprint(figures: SuiteFigures) -> Table:
-    """One line per fact; facts that all variants share are one line."""
-    rows = [_row(group, fact, value, EVERY) for group, fact, value in _suite_facts(figures.suite)]
-    names = [variant.name for variant in figures.suite.variants if figures.of(variant.name)]
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for name in names:
-        for group, fact, value in dict.fromkeys(
-            entry for run in figures.shown(name) for entry in _run_facts(run)
-        ):
-            found.setdefault((group, fact, value), []).append(name)
-    order = {group: index for index, group in enumerate(("host", "version", "setting", "variant"))}
-    for (group, fact, value), of in sorted(found.items(), key=lambda item: (order[item[0][0]], item[0][1])):
-        rows.append(_row(group, fact, value, EVERY if of == names else ", ".join(of)))
-    return Table(
-        key="fingerprint",
-        title=TITLE,
-        caption=CAPTION,
-        columns=COLUMNS,
-        rows=tuple(rows),
-    )
+def fingerprint(data: SuiteData[R], of_kind: Iterable[tuple[str, str]]) -> Table:
+    """One line per fact; facts that all rows share are one line. of_kind: facts of the suite that its kind knows."""
+    lines = [row("suite", name, value, EVERY) for name, value in _suite_facts(data.index, of_kind)]
+    names = [cell_name(key.variant.name, dict(key.levels)) for key in data.rows]
+    found: dict[Fact, list[str]] = {}
+    for name, key in zip(names, data.rows, strict=True):
+        for fact in dict.fromkeys(fact for one in data.shown(key) for fact in _cell_facts(one)):
+            found.setdefault(fact, []).append(name)
+    order = {group: index for index, group in enumerate(("host", "version", "setting"))}
+    for (group, what, value), of in sorted(found.items(), key=lambda item: (order[item[0][0]], item[0][1])):
+        lines.append(row(group, what, value, EVERY if of == names else ", ".join(of)))
+    return Table(key="fingerprint", title=TITLE, caption=CAPTION, columns=COLUMNS, rows=tuple(lines))
 
 
 def of_blocks(
@@ -56,14 +53,14 @@ def of_blocks(
 
     names: of all variants, and of all blocks; a fact that all of either share is everybody's.
     """
-    rows = [_row("suite", what, value, EVERY) for what, value in suite]
+    rows = [row("suite", what, value, EVERY) for what, value in suite]
     of: dict[Fact, dict[str, None]] = {}
     for name, fact in facts:
         of.setdefault(fact, {})[name] = None
     everywhere = [set(those) for those in names]
     for (group, what, value), those in sorted(of.items(), key=lambda item: item[0][:2]):
         shared = any(every <= set(those) for every in everywhere)
-        rows.append(_row(group, what, value, EVERY if shared else ", ".join(those)))
+        rows.append(row(group, what, value, EVERY if shared else ", ".join(those)))
     return Table(key="fingerprint", title=TITLE, caption=CAPTION, columns=COLUMNS, rows=tuple(rows))
 
 
@@ -85,55 +82,50 @@ def of_host(host: Host) -> Iterator[Fact]:
     yield "host", "filesystem of the stores", host.filesystem
 
 
-def hosts(figures: SuiteFigures) -> tuple[str, ...]:
-    """The hosts of its runs, by processor; of several each with all its facts."""
+def hosts(data: SuiteData[R]) -> tuple[str, ...]:
+    """The hosts of its cells, by processor; of several each with all its facts."""
     known = dict.fromkeys(
-        tuple(value for *_, value in of_host(one.run.host))
-        for one in figures.runs
-        if one.run.host is not None
+        tuple(value for *_, value in of_host(one.record.host))
+        for one in data.cells
+        if one.record.host is not None
     )
     return tuple(", ".join(facts) if len(known) > 1 else facts[0] for facts in known)
 
 
-def _suite_facts(suite: SuiteResult) -> Iterator[tuple[str, str, str]]:
-    yield "suite", "name", f"{suite.suite}, started {suite.started_at}"
-    yield "suite", "runtime", suite.runtime
-    yield "suite", "load", load_in_words(suite)
-    yield "suite", "warm-up before the load", _warm_up(suite)
-    yield "suite", "repetitions", str(suite.repetitions)
-    yield "suite", "seed", str(suite.seed)
-    yield "suite", "dataset", of_dataset(suite.dataset)
-    yield "suite", "commit", of_code(suite.code)
-    for name, value in sorted(suite.overrides.items()):
-        yield "suite", f"{name}, set by the user", value
+def in_one_line(data: SuiteData[R], load: str) -> str:
+    """Where, when and how it was measured, for the page. load: in words."""
+    index, found = data.index, hosts(data)
+    where = f"{index.runtime} runtime" + (f" on {' and '.join(found)}" if found else "")
+    count = "one repetition" if index.repetitions == 1 else f"{index.repetitions} repetitions"
+    said = f"Suite {index.suite}, {index.started_at}, {where}; {count}; load: {load}. {replaced_note(index)}"
+    return said.rstrip()
 
 
-def load_in_words(suite: SuiteResult) -> str:
-    """The phases: `ramp-up 20 s, 3 to 100/s; sustained 60 s, 100/s`."""
-    words = []
-    for phase in suite.phases:
-        begin, end = plain(phase.from_per_s), plain(phase.to_per_s)
-        rate = f"{begin}/s" if begin == end else f"{begin} to {end}/s"
-        words.append(f"{phase.name} {plain(phase.seconds)} s, {rate}")
-    return "; ".join(words)
+def _suite_facts(index: Index, of_kind: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    yield "name", f"{index.suite}, started {index.started_at}"
+    yield "runtime", index.runtime
+    yield from of_kind
+    yield "repetitions", str(index.repetitions)
+    yield "seed", str(index.seed)
+    yield "dataset", of_dataset(index.dataset)
+    yield "commit", of_code(index.code)
+    for factor in index.factors:
+        yield f"{factor.name}, varied", ", ".join(factor.levels)
+    for name, value in sorted(index.settings.items()):
+        yield f"{name}, set for all cells", value
 
 
-def _warm_up(suite: SuiteResult) -> str:
-    if not suite.warm_up_requests:
-        return "none"
-    return f"{suite.warm_up_requests:,} requests at {plain(suite.warm_up_per_s)}/s, excluded from all results"
-
-
-def _run_facts(figures: Figures) -> Iterator[tuple[str, str, str]]:
-    run = figures.run
-    if run.host is not None:
-        yield from of_host(run.host)
-    for name, value in run.versions.items():
+def _cell_facts(one: CellData[R]) -> Iterator[Fact]:
+    record = one.record
+    if record.host is not None:
+        yield from of_host(record.host)
+    for name, value in record.versions.items():
         yield "version", name, value
-    if run.durability is not None:
-        for name, value in run.durability.settings.items():
+    if record.durability is not None:
+        for name, value in record.durability.settings.items():
             yield "setting", name, value
 
 
-def _row(group: str, fact: str, value: str, variants: str) -> Row:
+def row(group: str, fact: str, value: str, variants: str) -> Row:
+    """One line."""
     return Row(cells=(text(group), text(fact), text(value), text(variants)))

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import jinja2
-
-from writepath.report import exports
 from writepath.report.card import listed, short
-from writepath.report.escape import markdown
 from writepath.report.facts import NotPublishedError
 from writepath.report.fault_tables import coverage_in_words
 from writepath.report.front_plot import clocks_ms
 from writepath.report.model import Column, number
+from writepath.report.render import tables as exports
+from writepath.report.render import templating
+from writepath.report.render.escape import markdown
 from writepath.report.rows import DAGGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized
 
+    from writepath.records.load import LoadResult
+    from writepath.report.data import SuiteData
     from writepath.report.facts import Facts
     from writepath.report.fault_tables import Matrix
-    from writepath.report.figures import SuiteFigures
 
 ANSWER, CHOOSING = "readme.md.j2", "choosing.md.j2"
 CHOOSING_PAGE = "docs/choosing.md"
@@ -73,7 +72,7 @@ def table(facts: Facts) -> str:
     return exports.pipe_table(columns, rows)
 
 
-def classes(facts: Facts, loads: Iterable[SuiteFigures], matrices: Iterable[Matrix]) -> str:
+def classes(facts: Facts, loads: Iterable[SuiteData[LoadResult]], matrices: Iterable[Matrix]) -> str:
     """Durability class of every published variant, as its running system was read back."""
     found: dict[str, dict[str, None]] = {}
     for title, level in _levels(facts, loads, matrices):
@@ -88,12 +87,11 @@ def classes(facts: Facts, loads: Iterable[SuiteFigures], matrices: Iterable[Matr
 
 
 def _levels(
-    facts: Facts, loads: Iterable[SuiteFigures], matrices: Iterable[Matrix]
+    facts: Facts, loads: Iterable[SuiteData[LoadResult]], matrices: Iterable[Matrix]
 ) -> Iterator[tuple[str, str]]:
-    for figures in loads:
-        titles = {variant.name: variant.title for variant in figures.suite.variants}
+    for data in loads:
         yield from (
-            (titles[one.run.variant], one.run.durability.level) for one in figures.runs if one.run.durability
+            (one.record.title, one.record.durability.level) for one in data.cells if one.record.durability
         )
     for _, capacity in facts.capacity:
         for one in capacity.data.searches:
@@ -192,12 +190,7 @@ def _sustainable(facts: Facts, name: str) -> str:
 
 
 def _rendered(name: str, facts: Facts, **given: bool) -> str:
-    engine = jinja2.Environment(  # noqa: S701 - Markdown; titles of ours are its only free text
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    engine = templating.markdown()
     engine.filters |= {"ms": _rounded}
     sentences = (throughput, footnote, picture_in_words, cpu_in_words, order, overload_caveat, table)
     said = {sentence.__name__: partial(sentence, facts) for sentence in sentences}

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from writepath import histogram
+from writepath.analysis import histogram, raw
+from writepath.analysis.stats import US_PER_MS, US_PER_S
+from writepath.config.registry import Phase
 from writepath.errors import UsageError
-from writepath.histogram import US_PER_MS, Histogram
 from writepath.load import ledger as ledgers
 from writepath.load.ledger import Outcome
-from writepath.load.plan import align, arrival_plan
-from writepath.registry import Phase
+from writepath.load.plan import NS_PER_MS, NS_PER_US, align, arrival_plan
 from writepath.report import packed
-from writepath.report.raw import LEDGER_FILE, SAMPLES_FILE, STORED_FILE, Samples, read_samples, read_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,21 +22,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from writepath.analysis.audit import Stored
+    from writepath.analysis.histogram import Histogram
+    from writepath.analysis.samples import Series
+    from writepath.analysis.stats import Floats, Ints
     from writepath.load.ledger import Ledger
     from writepath.load.plan import ArrivalPlan
+    from writepath.records.capacity import Hold
     from writepath.report.packed import Lines
-    from writepath.report.raw import Series, StoredRows
-    from writepath.result.capacity import Hold
-    from writepath.sampled import Series as Seen
-    from writepath.stats import Floats, Ints
 
 COSTS = ("cpu_seconds", "write_bytes")  # all that is kept of the ramp's steps, which say nothing else
 LEFT_OUT = ("rss_bytes",)  # as large as all others, and no rule reads it
 NEVER, ACKNOWLEDGED, REJECTED, OTHER, UNREAD = range(5)  # what the client saw of a sequence
 SAW = ("never sent", "acknowledged", "rejected", "without a clear answer", "of an unreadable line")
-SECOND_MS = 1000.0
+MS_PER_S = 1000
 TAIL = 0.98  # of what was planned: the 99th percentile lies beyond
-ROUNDED_MS = 0.5
+ROUNDED_US = 500.0
 ROUNDED = 5e-10  # of ten digits
 
 
@@ -53,50 +53,51 @@ class Held:
 class HoldData:
     """Of one load step."""
 
-    from_ms: float  # epoch: the load's start by its own clock; to the microsecond
+    from_us: int  # epoch: the load's start by its own clock
     seconds: float
     answers: Mapping[tuple[int, ...], int]  # by status and error code
     planned: Histogram  # from the planned moment
     accept: Histogram  # from sending
     late: Histogram  # of the generator: from the planned moment to sending
-    answered_ms: float  # of the last answer, whatever it was, since the load's start
-    durable_ms: float | None  # of the last row; None where none was read, or none says when
+    answered_us: int  # of the last answer, whatever it was, since the load's start
+    durable_us: int | None  # of the last row; None where none was read, or none says when
     stored: Ints | None  # rows that became durable in each second of the load; None where they were not read
     held: Held | None  # likewise
     series: Series
 
     @property
-    def within(self) -> Seen:
+    def within(self) -> Series:
         """What was sampled while the load lasted."""
-        return self._within({key: (samples.at_ms, samples.value) for key, samples in self.series.items()})
+        return self._within(self.series)
 
-    def nearby(self, times: int) -> Iterator[Seen]:
+    def nearby(self, times: int) -> Iterator[Series]:
         """The same, so often, each time with other moments and values that are those of the samples when rounded.
 
         What was sampled at one moment stays together, and a counter that rested rests. The same ones for the same data.
         """
-        moments, places = _different([samples.at_ms for samples in self.series.values()])
+        moments, places = _different([at_us for at_us, _ in self.series.values()])
         generator = np.random.default_rng(len(moments))
         for _ in range(times):
-            at_ms = moments + generator.uniform(-ROUNDED_MS, ROUNDED_MS, len(moments))
+            moved_us = moments + generator.uniform(-ROUNDED_US, ROUNDED_US, len(moments))
+            at_us = np.rint(moved_us).astype(np.int64)
             seen = {}
-            for (key, samples), place in zip(self.series.items(), places, strict=True):
-                values, (own,) = _different([samples.value])
+            for (key, (_, value)), place in zip(self.series.items(), places, strict=True):
+                values, (own,) = _different([value])
                 moved = values * (1 + generator.uniform(-ROUNDED, ROUNDED, len(values)))
-                seen[key] = (at_ms[place], moved[own])
+                seen[key] = (at_us[place], moved[own])
             yield self._within(seen)
 
-    def _within(self, seen: Seen) -> Seen:
-        to_ms = self.from_ms + self.seconds * SECOND_MS
+    def _within(self, seen: Series) -> Series:
+        to_us = self.from_us + round(self.seconds * US_PER_S)
         found = {}
-        for key, (at_ms, value) in seen.items():
-            inside = (at_ms >= self.from_ms) & (at_ms <= to_ms)
+        for key, (at_us, value) in seen.items():
+            inside = (at_us >= self.from_us) & (at_us <= to_us)
             if inside.any():
-                found[key] = (at_ms[inside], value[inside])
+                found[key] = (at_us[inside], value[inside])
         return found
 
 
-def _different(arrays: Sequence[Floats]) -> tuple[Floats, list[NDArray[np.intp]]]:
+def _different(arrays: Sequence[Ints | Floats]) -> tuple[Floats, list[NDArray[np.intp]]]:
     """The values of all arrays, each once, ascending; and by array, where its own are among them."""
     values = np.unique(np.concatenate([np.empty(0), *arrays]))
     return values, [np.searchsorted(values, own) for own in arrays]
@@ -112,87 +113,84 @@ def has_tail(latency: str, hold: Hold) -> bool:
     return latency == "planned" and hold.kind != "ramp"
 
 
-def from_raw(search: Path, hold: Hold, success: int = ledgers.ACKNOWLEDGED_STATUS) -> HoldData:
-    """Of a hold's raw files, below its search's folder; success: what requests are to be answered with.
-
-    UsageError where a file is missing or torn.
-    """
+def from_raw(search: Path, hold: Hold) -> HoldData:
+    """Of a step's raw files, below its search's folder; UsageError where a file is missing or torn."""
     folder = folder_of(search, hold)
-    ledger = read_ledger(folder, success)
+    ledger = read_ledger(folder)
     rate = hold.rate_per_s
     plan = arrival_plan([Phase(name=hold.kind, seconds=hold.seconds, from_per_s=rate, to_per_s=rate)])
     times = times_of(ledger, plan)
-    rows = read_stored(folder / STORED_FILE) if (folder / STORED_FILE).is_file() else None
+    path = folder / raw.STORED_FILE
+    rows = raw.read_stored(path) if path.is_file() else None
     return HoldData(
-        from_ms=times.from_ms,
+        from_us=times.from_us,
         seconds=hold.seconds,
         answers=answers_of(ledger),
         planned=histogram_of(times.behind_ms, plan.planned, tail=has_tail("planned", hold)),
         accept=histogram_of(times.took_ms, plan.planned, tail=has_tail("accept", hold)),
         late=lateness_of(times),
-        answered_ms=times.answered_ms,
-        durable_ms=_last_ms(rows, times.from_ms),
-        stored=None if rows is None else _by_second(rows, times.from_ms, hold.seconds),
+        answered_us=times.answered_us,
+        durable_us=_last_us(rows, times.from_us),
+        stored=None if rows is None else _by_second(rows, times.from_us, hold.seconds),
         held=None if rows is None else _held(ledger, rows),
         series={key: samples for key, samples in read_series(folder).items() if _kept(hold, key[1])},
     )
 
 
-def read_ledger(folder: Path, success: int = ledgers.ACKNOWLEDGED_STATUS) -> Ledger:
+def read_ledger(folder: Path) -> Ledger:
     """Of a load that came to its end; UsageError where there is none, or no request in it came to an end."""
-    path = folder / LEDGER_FILE
+    path = folder / ledgers.FILE
     if not path.is_file():
         raise UsageError(f"{path}: missing; the load's figures cannot be derived without it")
-    found = ledgers.read(path, success)
-    if np.isnan(found.records["start_ms"]).all():
+    found = ledgers.read(path)
+    if not found.timed().any():
         raise UsageError(f"{path}: no request came to an end; the file was cut or edited")
     return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Times:
-    """Of a load's requests, in milliseconds."""
+    """Of a load's requests."""
 
-    from_ms: float  # epoch: the load's start by its own clock
+    from_us: int  # epoch: the load's start by its own clock
     behind_ms: Floats  # of those served: from the planned moment to the answer
     took_ms: Floats  # of those served: from sending to the answer
     late_ms: Floats  # of all that were sent and came to an end: from the planned moment to sending
-    answered_ms: float  # of the last answer, since the load's start
+    answered_us: int  # of the last answer, since the load's start
 
 
 def times_of(ledger: Ledger, plan: ArrivalPlan) -> Times:
     """Of a ledger of that plan."""
-    timed = ~np.isnan(ledger.records["start_ms"])
+    timed = ledger.timed()
     records, good = ledger.records[timed], (ledger.outcomes() == Outcome.ACKNOWLEDGED)[timed]
-    aligned = align(plan, records["seq"], records["start_ms"])
-    took_ms = records["blocked_ms"] + records["duration_ms"]
-    ended_ms = records["start_ms"] + took_ms
-    behind_ms = ended_ms - aligned.origin_ms - plan.starts_ms[aligned.slots]
-    from_ms = round(aligned.origin_ms, 3)
+    aligned = align(plan, records["seq"], records["start_us"])
+    took_us = records["blocked_us"] + records["duration_us"]
+    behind_ns = aligned.behind_ns() + took_us * NS_PER_US
     return Times(
-        from_ms=from_ms,
-        behind_ms=behind_ms[good],
-        took_ms=took_ms[good],
-        late_ms=aligned.lateness_ms,
-        answered_ms=round(float(ended_ms.max()) - from_ms, 3),
+        from_us=aligned.origin_us,
+        behind_ms=behind_ns[good] / NS_PER_MS,
+        took_ms=took_us[good] / US_PER_MS,
+        late_ms=aligned.lateness_ns / NS_PER_MS,
+        answered_us=int((records["start_us"] + took_us).max()) - aligned.origin_us,
     )
 
 
 def read_series(folder: Path) -> Series:
     """What was sampled, without readings that came to nothing; empty where nothing was."""
-    path = folder / SAMPLES_FILE
-    series = read_samples(path) if path.is_file() else {}
-    return {key: _known(samples) for key, samples in series.items()}
+    path = folder / raw.SAMPLES_FILE
+    series = raw.read_samples(path) if path.is_file() else {}
+    known = {key: ~np.isnan(value) for key, (_, value) in series.items()}
+    return {key: (at_us[known[key]], value[known[key]]) for key, (at_us, value) in series.items()}
 
 
 def to_lines(data: HoldData) -> Iterator[str]:
     """Of one load step."""
-    yield f"window {round(data.from_ms * US_PER_MS)} {round(data.seconds * SECOND_MS)}"
+    yield f"window {data.from_us} {round(data.seconds * MS_PER_S)}"
     yield f"answers {packed.of_counts(data.answers)}"
     for name in ("planned", "accept", "late"):
         yield f"{name} {packed.of_histogram(getattr(data, name))}"
-    ends = [data.answered_ms] if data.durable_ms is None else [data.answered_ms, data.durable_ms]
-    yield f"ends {' '.join(str(round(end * US_PER_MS)) for end in ends)}"
+    ends = [data.answered_us] if data.durable_us is None else [data.answered_us, data.durable_us]
+    yield f"ends {' '.join(map(str, ends))}"
     if data.stored is not None:
         yield f"stored {packed.whole(data.stored)}"
     if data.held is not None:
@@ -205,14 +203,14 @@ def from_lines(lines: Lines) -> HoldData:
     from_us, length_ms = (int(value) for value in lines["window"].split())
     answered_us, *durable_us = (int(value) for value in lines["ends"].split())
     return HoldData(
-        from_ms=from_us / US_PER_MS,
-        seconds=length_ms / SECOND_MS,
+        from_us=from_us,
+        seconds=length_ms / MS_PER_S,
         answers=packed.to_counts(lines["answers"], 2),
         planned=packed.to_histogram(lines["planned"]),
         accept=packed.to_histogram(lines["accept"]),
         late=packed.to_histogram(lines["late"]),
-        answered_ms=answered_us / US_PER_MS,
-        durable_ms=durable_us[0] / US_PER_MS if durable_us else None,
+        answered_us=answered_us,
+        durable_us=durable_us[0] if durable_us else None,
         stored=packed.to_whole(lines["stored"]) if "stored" in lines else None,
         held=_to_held(lines["held"]) if "held" in lines else None,
         series=packed.to_series(lines),
@@ -226,11 +224,6 @@ def _to_held(text: str) -> Held:
 
 def _kept(hold: Hold, metric: str) -> bool:
     return metric in COSTS if hold.kind == "ramp" else metric not in LEFT_OUT
-
-
-def _known(samples: Samples) -> Samples:
-    known = ~np.isnan(samples.value)
-    return Samples(at_ms=samples.at_ms[known], value=samples.value[known])
 
 
 def histogram_of(served_ms: Floats, planned: int, *, tail: bool = False) -> Histogram:
@@ -255,23 +248,21 @@ def _counted(columns: Sequence[NDArray[Any]]) -> dict[tuple[int, ...], int]:
     return {tuple(kind): count for kind, count in zip(kinds.T.tolist(), counts.tolist(), strict=True)}
 
 
-def _last_ms(rows: StoredRows | None, from_ms: float) -> float | None:
-    if rows is None or np.isnan(rows.durable_at_ms).all():
-        return None
-    return round(float(np.nanmax(rows.durable_at_ms)) - from_ms, 3)
+def _last_us(rows: Stored | None, from_us: int) -> int | None:
+    dated = raw.known(rows.durable_at_us) if rows is not None else np.empty(0)
+    return int(dated.max()) - from_us if len(dated) else None
 
 
-def _by_second(rows: StoredRows, from_ms: float, seconds: float) -> Ints:
+def _by_second(rows: Stored, from_us: int, seconds: float) -> Ints:
     """Rows that became durable from the load's start to its planned end, that moment included."""
-    at = rows.durable_at_ms
-    since = at[~np.isnan(at)] - from_ms
-    inside = since[(since >= 0) & (since <= seconds * SECOND_MS)]
+    since = raw.known(rows.durable_at_us) - from_us
+    inside = since[(since >= 0) & (since <= round(seconds * US_PER_S))]
     bins = int(np.ceil(seconds))
-    index = np.minimum((inside / SECOND_MS).astype(np.int64), bins - 1)
+    index = np.minimum(inside // US_PER_S, bins - 1)
     return np.bincount(index, minlength=bins).astype(np.int64)
 
 
-def _held(ledger: Ledger, rows: StoredRows) -> Held:
+def _held(ledger: Ledger, rows: Stored) -> Held:
     """Each sequence that was sent or stored, by what the client saw of it and what the store has."""
     records, outcomes = ledger.records, ledger.outcomes()
     ours = (rows.seq >= 0) & (rows.seq < ledgers.SEQUENCES)
@@ -287,5 +278,5 @@ def _held(ledger: Ledger, rows: StoredRows) -> Held:
     there = (saw != NEVER) | (stored > 0)
     return Held(
         counts=_counted([saw[there], stored[there], differs[there]]),
-        foreign_rows=rows.foreign_rows + int((~ours).sum()),
+        foreign_rows=len(rows.foreign_ids) + int((~ours).sum()),
     )

@@ -1,4 +1,4 @@
-"""Does every number of a load step's record follow from the values that are published with it?"""
+"""Checks that every number of a load step's record follows from the values that are published with it."""
 
 from __future__ import annotations
 
@@ -6,28 +6,31 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from writepath import sampled, stats
-from writepath.backlog import backlog
-from writepath.judge import AUDIT_FAILED, BROKEN, Evidence, judge
+from writepath.analysis import samples as sampled
+from writepath.analysis import stats
+from writepath.analysis.backlog import backlog
+from writepath.analysis.saturation import limited_by
+from writepath.analysis.saturation.rules import K6
+from writepath.analysis.step_verdict import AUDIT_FAILED, BROKEN, Evidence, judge
 from writepath.load.ledger import (
     ACKNOWLEDGED_STATUS,
     REJECTED_STATUSES,
+    WRITE,
     WRONG_ACK,
     WRONG_TOTAL,
     error_kind,
 )
 from writepath.report import hold_values, packed
 from writepath.report.hold_values import ACKNOWLEDGED, OTHER, REJECTED, SAW
-from writepath.saturation import limited_by
-from writepath.saturation.rules import K6
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from writepath.histogram import Histogram
+    from writepath.analysis.histogram import Histogram
+    from writepath.load.ledger import Operation
+    from writepath.records import Latency, Requests
+    from writepath.records.capacity import Hold, LimitedBy
     from writepath.report.hold_values import HoldData
-    from writepath.result import Latency, Requests
-    from writepath.result.capacity import Hold, LimitedBy
 
 RANKS = (("median", 0.5), ("p95", 0.95), ("p99", 0.99))
 IN_TAIL = ("p99",)  # the longest too, unless more than the tail was not served
@@ -45,10 +48,10 @@ SOUND = {(ACKNOWLEDGED, 1, 0), (OTHER, 0, 0), (OTHER, 1, 0), (REJECTED, 0, 0)}  
 
 
 def of_hold(
-    hold: Hold, data: HoldData, slo_ms: float, cores: int | None, success: int = ACKNOWLEDGED_STATUS
+    hold: Hold, data: HoldData, slo_ms: float, cores: int | None, operation: Operation = WRITE
 ) -> Iterator[str]:
-    """cores: of the host; None where the record does not say. success: what requests are to be answered with."""
-    yield from of_requests(hold.requests, data, success)
+    """cores: of the host; None where the record does not say."""
+    yield from of_requests(hold.requests, data, operation)
     for name, found in (("accept", data.accept), ("planned", data.planned)):
         field = f"{name}_latency_ms"
         yield from of_latency(field, getattr(hold, field), found, tail=hold_values.has_tail(name, hold))
@@ -60,13 +63,15 @@ def of_hold(
     if hold.limited_by is not None and hold.kind != "ramp" and cores is not None:
         yield from of_limit(hold, data, cores)
     if hold.verdict != "noise":  # what the machine withheld, only the running system could tell
-        yield from _of_verdict(hold, data, slo_ms, writes=success == ACKNOWLEDGED_STATUS)
+        yield from _of_verdict(hold, data, slo_ms, writes=operation == WRITE)
 
 
-def of_requests(requests: Requests, data: HoldData, success: int = ACKNOWLEDGED_STATUS) -> Iterator[str]:
-    """success: what requests are to be answered with."""
+def of_requests(requests: Requests, data: HoldData, operation: Operation = WRITE) -> Iterator[str]:
+    """The counts of its answers."""
     answers, started = data.answers, sum(data.answers.values())
-    served = {(status, code) for status, code in answers if status == success and code != WRONG_TOTAL}
+    served = {
+        (status, code) for status, code in answers if status in operation.served and code != WRONG_TOTAL
+    }
     acknowledged = sum(count for answer, count in answers.items() if answer in served)
     rejected = sum(count for (status, _), count in answers.items() if status in REJECTED_STATUSES)
     by_status: dict[str, int] = {}
@@ -129,9 +134,10 @@ def of_generator(hold: Hold, data: HoldData) -> Iterator[str]:
         if generator.samples:
             yield f"generator.samples={generator.samples} ≠ 0 of the samples"
         return
-    if generator.samples != len(readings.value):
-        yield f"generator.samples={generator.samples} ≠ {len(readings.value)} of the samples"
-    mean, peak = sampled.cpu_shares((readings.at_ms / 1000).tolist(), readings.value.tolist())
+    at_us, value = readings
+    if generator.samples != len(value):
+        yield f"generator.samples={generator.samples} ≠ {len(value)} of the samples"
+    mean, peak = sampled.cpu_shares((at_us / stats.US_PER_S).tolist(), value.tolist())
     for name, derived, share in (("mean", mean, SHARE), ("peak", peak, PEAK_SHARE)):
         recorded = getattr(generator, f"cpu_share_{name}")
         if not math.isclose(recorded, derived, rel_tol=share, abs_tol=SHARE):
@@ -142,7 +148,7 @@ def of_generator(hold: Hold, data: HoldData) -> Iterator[str]:
 
 def _of_others(hold: Hold, data: HoldData) -> Iterator[str]:
     recorded = hold.noise.foreign_cpu_share
-    derived = sampled.foreign_share({key: samples.value for key, samples in data.series.items()})
+    derived = sampled.foreign_share({key: value for key, (_, value) in data.series.items()})
     if (recorded is None) != (derived is None) or abs((recorded or 0.0) - (derived or 0.0)) > SHARE:
         yield f"noise.foreign_cpu_share={recorded} ≠ {derived} of the samples"
 
@@ -160,7 +166,7 @@ def of_resources(hold: Hold, data: HoldData) -> Iterator[str]:
 
 def _grown(data: HoldData, component: str, metric: str) -> float | None:
     samples = data.series.get((component, metric))
-    return None if samples is None else float(stats.accumulated(samples.value)[-1])
+    return None if samples is None else float(stats.accumulated(samples[1])[-1])
 
 
 def _of_rows(hold: Hold, data: HoldData) -> Iterator[str]:
@@ -169,8 +175,8 @@ def _of_rows(hold: Hold, data: HoldData) -> Iterator[str]:
         derived = round(float(data.stored.sum()) / hold.seconds, 3)
         if abs(derived - hold.stored_per_s) > ROWS_AT_THE_EDGES / hold.seconds:
             yield f"stored_per_s={hold.stored_per_s} ≠ {derived} of the rows"
-    if hold.drain_seconds is not None and data.durable_ms is not None:
-        drained = max(0.0, (data.durable_ms - data.answered_ms) / 1000)
+    if hold.drain_seconds is not None and data.durable_us is not None:
+        drained = max(0, data.durable_us - data.answered_us) / stats.US_PER_S
         if abs(drained - hold.drain_seconds) > DRAIN_S:
             yield f"drain_seconds={hold.drain_seconds} ≠ {drained:.3f} of the rows"
     if hold.audit == "PASS":
@@ -199,11 +205,11 @@ def _unsound(data: HoldData) -> Iterator[str]:
 
 def _of_backlog(hold: Hold, data: HoldData) -> Iterator[str]:
     recorded = hold.backlog
-    at_ms, depth = sampled.queue_depth(data.within)
+    at_us, depth = sampled.queue_depth(data.within)
     if recorded is None or hold.kind == "ramp":
         return
     try:
-        derived = backlog((at_ms - data.from_ms) / 1000, depth, hold.rate_per_s, hold.stored_per_s)
+        derived = backlog((at_us - data.from_us) / stats.US_PER_S, depth, hold.rate_per_s, hold.stored_per_s)
     except ValueError as error:
         yield f"backlog: {error}"
         return

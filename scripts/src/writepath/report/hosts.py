@@ -9,7 +9,7 @@ from writepath.report.model import Cell, Column, Row, Table, text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from writepath.result import Host
+    from writepath.records import Host
 
 HOST = Column(key="host", title="host")
 UNKNOWN = "unknown host"

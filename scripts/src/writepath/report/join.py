@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from writepath.errors import UsageError
 from writepath.load.dataset import EMBEDDED
+from writepath.records import capacity, queries
+from writepath.records.base import inside
 from writepath.report import capacity_raw, queries_raw
 from writepath.report.manifest import MANIFEST
-from writepath.report.raw import inside
-from writepath.result import capacity, queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from writepath.result.capacity import CapacitySuite, Ceilings, SearchLine
-    from writepath.result.queries import QueriesSuite
+    from writepath.records.capacity import CapacitySuite, Ceilings, SearchLine
+    from writepath.records.queries import QueriesSuite
 
 Design: TypeAlias = (
     "Sequence[tuple[str, Callable[[Any], object]]]"  # what a user sets, and its value of an index

@@ -12,9 +12,11 @@ MANIFEST = "manifest.sha256"
 
 
 def write(folder: Path) -> None:
-    """Of every file below the folder."""
-    lines = [f"{_sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in files(folder)]
-    (folder / MANIFEST).write_text("".join(lines), encoding="utf-8")
+    """Of every other file below the folder."""
+    manifest = folder / MANIFEST
+    listed = [path for path in files(folder) if path != manifest]
+    lines = [f"{_sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in listed]
+    manifest.write_text("".join(lines), encoding="utf-8")
 
 
 def problems(folder: Path) -> list[str]:

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath import stats
+from writepath.analysis import stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from writepath.stats import Spread
+    from writepath.analysis.stats import Spread
 
 Value = str | int | float | None
 
@@ -70,12 +70,57 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()  # footnotes, in order
+    names: int = 1  # so many columns, the first ones, name a row
+    compared: bool = False  # `make compare` puts its figures side by side
 
     def __post_init__(self) -> None:
         """A row with other cells than columns would shift every figure after the gap."""
         for row in self.rows:
             if len(row.cells) != len(self.columns):
                 raise ValueError(f"{self.key}: {len(row.cells)} cells for {len(self.columns)} columns")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plot:
+    """A picture: SVG, with the words that describe it to who cannot see it."""
+
+    file: str  # latency-percentiles.svg
+    alt: str
+    svg: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of a page: text, pictures and tables under one heading."""
+
+    key: str
+    title: str
+    text: str = ""
+    plots: tuple[Plot, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """A page: its answer, a picture, the table behind it, then details."""
+
+    title: str
+    answer: tuple[str, ...]  # one or two sentences
+    facts: str  # where, when and how it was measured, in one line
+    picture: Plot | None
+    table: Table  # at most 7 columns
+    details: tuple[Section, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """All of them, in the page's order."""
+        return (self.table, *(table for section in self.details for table in section.tables))
+
+    @property
+    def plots(self) -> tuple[Plot, ...]:
+        """All of them, in the page's order."""
+        first = () if self.picture is None else (self.picture,)
+        return (*first, *(plot for section in self.details for plot in section.plots))
 
 
 def cell(values: Iterable[Value]) -> Cell:

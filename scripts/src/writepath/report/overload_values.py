@@ -7,32 +7,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath import stretches
-from writepath.histogram import US_PER_MS
-from writepath.load.plan import arrival_plan
-from writepath.registry import Phase
+from writepath.analysis import overload as stretches
+from writepath.analysis.overload import BEFORE, HOPS
+from writepath.analysis.saturation.rules import K6
+from writepath.config.registry import Phase
+from writepath.load.plan import NS_PER_S, arrival_plan
 from writepath.report import packed
 from writepath.report.hold_values import (
-    SECOND_MS,
     histogram_of,
     lateness_of,
     read_ledger,
     read_series,
     times_of,
 )
-from writepath.saturation.rules import K6
-from writepath.stretches import BEFORE, HOPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from writepath.histogram import Histogram
+    from writepath.analysis.histogram import Histogram
+    from writepath.analysis.samples import Series
+    from writepath.analysis.stats import Ints, Marks
     from writepath.load.plan import ArrivalPlan
+    from writepath.records.capacity import Overload
     from writepath.report.packed import Lines
-    from writepath.report.raw import Series
-    from writepath.result.capacity import Overload
-    from writepath.stats import Ints, Marks
 
 FOLDER = "overload"  # below its search's
 QUEUE = ("queue_ready", "queue_unacknowledged")
@@ -43,7 +41,7 @@ STRETCH, FAILED = "planned", "failed"  # begin the names of lines of each stretc
 class OverloadData:
     """Of one overload. By second: of the planned moment, each stretch with seconds of its own."""
 
-    from_ms: float  # epoch: the load's start by its own clock; to the microsecond
+    from_us: int  # epoch: the load's start by its own clock
     good: Ints  # answered 201 within the SLO, by second
     slow: Ints  # answered 201 later, by second
     failed: dict[str, Ints]  # by hop, by second
@@ -80,8 +78,8 @@ def lengths(plan: ArrivalPlan) -> Ints:
 def _seconds(plan: ArrivalPlan) -> Ints:
     """By planned request; what is due when a stretch ends belongs to it, as its phase does."""
     stretch, seconds = plan.phase_indices(), lengths(plan)
-    begins_ms = np.cumsum([0.0, *(phase.seconds for phase in plan.phases[:-1])]) * SECOND_MS
-    own = np.ceil((plan.starts_ms - begins_ms[stretch]) / SECOND_MS).astype(np.int64) - 1
+    begins_ns = np.cumsum([0, *(round(phase.seconds * NS_PER_S) for phase in plan.phases[:-1])])
+    own = -((begins_ns[stretch] - plan.starts_ns) // NS_PER_S) - 1  # rounded up
     first = np.cumsum(seconds) - seconds
     return first[stretch] + np.clip(own, 0, seconds[stretch] - 1)
 
@@ -102,7 +100,7 @@ def from_raw(search: Path, overload: Overload, slo_ms: float) -> OverloadData:
         inside = asked.stretch == number
         planned.append(histogram_of(asked.answer_ms[inside & answered], int(inside.sum())))
     return OverloadData(
-        from_ms=times.from_ms,
+        from_us=times.from_us,
         good=by_second(plan, good),
         slow=by_second(plan, answered & ~good),
         failed={name: by_second(plan, asked.hop == number) for number, name in enumerate(HOPS)},
@@ -119,7 +117,7 @@ def from_raw(search: Path, overload: Overload, slo_ms: float) -> OverloadData:
 
 def to_lines(data: OverloadData) -> Iterator[str]:
     """Of one overload."""
-    yield f"from {round(data.from_ms * US_PER_MS)}"
+    yield f"from {data.from_us}"
     yield f"good {packed.whole(data.good)}"
     yield f"slow {packed.whole(data.slow)}"
     for hop, counts in data.failed.items():
@@ -136,7 +134,7 @@ def from_lines(lines: Lines) -> OverloadData:
     """What to_lines() gave; LookupError or ValueError where it is anything else."""
     stretch = sum(name.startswith(f"{STRETCH}/") for name in lines)
     return OverloadData(
-        from_ms=int(lines["from"]) / US_PER_MS,
+        from_us=int(lines["from"]),
         good=packed.to_whole(lines["good"]),
         slow=packed.to_whole(lines["slow"]),
         failed={hop: packed.to_whole(lines[f"{FAILED}/{hop}"]) for hop in HOPS},

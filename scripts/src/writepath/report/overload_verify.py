@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath import sampled, stats, stretches
+from writepath.analysis import overload as stretches
+from writepath.analysis import samples as sampled
+from writepath.analysis import stats
+from writepath.analysis.overload import HOPS, STRETCHES
+from writepath.analysis.saturation.rules import GENERATOR_CPU, GENERATOR_LATE_MS, K6
 from writepath.report import overload_values, packed
 from writepath.report.hold_verify import DIGITS, PEAK_SHARE, near
-from writepath.saturation.rules import GENERATOR_CPU, GENERATOR_LATE_MS, K6
-from writepath.stretches import HOPS, STRETCHES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from writepath.analysis.stats import Ints
     from writepath.load.plan import ArrivalPlan
+    from writepath.records.capacity import Overload, OverloadPhase, Search
     from writepath.report.overload_values import OverloadData
-    from writepath.result.capacity import Overload, OverloadPhase, Search
-    from writepath.stats import Ints
 
 MOMENT_S = 0.0011  # samples keep whole milliseconds
 PER_S = 0.0006  # rates have three decimals
@@ -92,13 +94,13 @@ def _of_recovery(overload: Overload, data: OverloadData, plan: ArrivalPlan) -> I
         recovered = stretches.recovered_after_s(data.within, stretches.by_cell(plan))
     if overload.recovered_after_s != recovered:
         yield f"recovered_after_s={overload.recovered_after_s} ≠ {recovered} of the answers"
-    seen = {key: (samples.at_ms, samples.value) for key, samples in data.series.items() if key[0] != K6}
+    seen = {key: samples for key, samples in data.series.items() if key[0] != K6}
     if not seen:
         if overload.backlog_drained_after_s is not None:
             yield f"backlog_drained_after_s={overload.backlog_drained_after_s}: no queue was sampled"
         return
-    at_ms, depth = sampled.queue_depth(seen)
-    at_s = (at_ms - data.from_ms) / 1000
+    at_us, depth = sampled.queue_depth(seen)
+    at_s = (at_us - data.from_us) / stats.US_PER_S
     inside = (at_s >= 0) & (at_s <= plan.seconds)
     drained = stretches.drained_after_s(at_s[inside], depth[inside], plan)
     recorded = overload.backlog_drained_after_s
@@ -111,7 +113,7 @@ def _of_generator(faults: Sequence[str], data: OverloadData) -> Iterator[str]:
     readings = data.series.get((K6, "cpu_seconds"))
     peak = 0.0
     if readings is not None:
-        _, peak = sampled.cpu_shares((readings.at_ms / 1000).tolist(), readings.value.tolist())
+        _, peak = sampled.cpu_shares((readings[0] / stats.US_PER_S).tolist(), readings[1].tolist())
     late_ms = data.late.at(stats.rank(data.late.served, 0.99))
     for word, value, limit, margin in (
         (stretches.SATURATED, peak, GENERATOR_CPU, PEAK_SHARE),

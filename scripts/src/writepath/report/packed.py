@@ -1,4 +1,4 @@
-"""How do histograms, counts and samples become lines of whole numbers that xz makes small, and come back?
+"""Writes histograms, counts and samples as lines of whole numbers that xz makes small, and reads them.
 
 A line is a name, a space and numbers; what stands before the first slash of a name says whose it is. What is
 cumulative or slow is kept as differences, so that equal seconds are equal text. results/published/README.md says the
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath import histogram, stats
+from writepath.analysis import histogram, stats
+from writepath.analysis.histogram import Histogram
+from writepath.analysis.stats import US_PER_MS
 from writepath.errors import UsageError
-from writepath.histogram import Histogram
-from writepath.report.raw import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from writepath.report.raw import Series
-    from writepath.stats import Floats, Ints
+    from writepath.analysis.samples import Series
+    from writepath.analysis.stats import Floats, Ints
 
 MOST_DECIMALS = 9
 COARSE = 8  # buckets that are kept as one, at its highest value: under 0.8 % wide
@@ -118,34 +118,32 @@ def coarse(found: Histogram, width: int = COARSE, below: float = 1.0) -> Histogr
 def of_series(series: Series) -> Iterator[str]:
     """Moments to the millisecond, once for all series that have the same ones; values with every digit they had."""
     moments: dict[bytes, int] = {}
-    for (component, metric), samples in sorted(series.items()):
-        at = np.rint(samples.at_ms).astype(np.int64)
+    for (component, metric), (at_us, value) in sorted(series.items(), key=lambda item: item[0]):
+        at = np.rint(at_us / US_PER_MS).astype(np.int64)
         if at.tobytes() not in moments:
             moments[at.tobytes()] = len(moments)
             yield f"at/{len(moments) - 1} {differences(at)}"
         index = moments[at.tobytes()]
-        decimals = _decimals(samples.value)
-        scaled = np.rint(samples.value * 10**decimals).astype(np.int64)
+        decimals = _decimals(value)
+        scaled = np.rint(value * 10**decimals).astype(np.int64)
         yield f"series/{component}/{metric} {index} {decimals} {differences(scaled)}"
 
 
 def to_series(lines: Lines) -> Series:
     """What of_series() gave, among other lines."""
-    series: Series = {}
+    series: dict[tuple[str, str], tuple[Ints, Floats]] = {}
     for name, values in lines.items():
         kind, _, key = name.partition("/")
         if kind == "series":
             component, _, metric = key.partition("/")
             index, decimals, changes = values.split(" ", 2)
-            series[component, metric] = Samples(
-                at_ms=cumulated(lines[f"at/{index}"]).astype(np.float64),
-                value=cumulated(changes) / 10 ** int(decimals),
-            )
+            at_us = cumulated(lines[f"at/{index}"]) * US_PER_MS
+            series[component, metric] = (at_us, cumulated(changes) / 10 ** int(decimals))
     return series
 
 
 def _decimals(values: Floats) -> int:
-    """How many decimal places keep every value as samples.csv.gz has it: ten significant digits."""
+    """How many decimal places keep every value as the sampler rounds it: ten significant digits."""
     places = 0
     for value in values.tolist():
         text = f"{value:.10g}"

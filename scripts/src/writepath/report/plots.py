@@ -1,4 +1,4 @@
-"""How did latency move over the load, and how far do its percentiles lie apart? SVG; same data, same bytes."""
+"""Draws latency over the load, and its percentiles. SVG; the same data give the same bytes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from writepath.report.model import number
-from writepath.stats import spread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
-    from writepath.report.figures import Figures, SuiteFigures
-    from writepath.stats import Bands, Spread
-
-    Drawable = tuple[str, list[Figures]]  # a variant's title and its runs with figures
+    from writepath.analysis.stats import Bands, Spread
 
 # Okabe and Ito's palette: told apart with every kind of colour vision, and by lightness in grey.
 BLUE, ORANGE, SKY, RED, GREY = "#0072B2", "#E69F00", "#56B4E9", "#D55E00", "#555555"
-RANKS = (("median", SKY), ("p95", BLUE), ("p99", "#1B2A41"))
+RANK_COLOURS = (SKY, BLUE, "#1B2A41")  # of median, p95 and p99
 SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "writepath",  # ids of clip paths: else random
     "svg.fonttype": "path",  # the reader's fonts do not matter
@@ -48,21 +46,34 @@ NO_DATES = {"Date": None, "Creator": None}
 ROOM_RIGHT = 1.6  # of a logarithmic axis, for the figures at the bars' ends
 
 
-def plots(figures: SuiteFigures) -> dict[str, bytes]:
-    """By file name, the SVGs of a suite run; none where no run has figures."""
-    figures = figures.ranked
-    shown = [(v.title, list(figures.shown(v.name))) for v in figures.suite.variants]
-    drawable = [(title, [run for run in runs if run.accept is not None]) for title, runs in shown]
-    drawable = [
-        (title, runs) for title, runs in drawable if any(run.accept.served for run in runs if run.accept)
-    ]
-    if not drawable:
-        return {}
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """One percentile of a row; None: too few requests for it."""
+
+    name: str
+    colour: str
+    value: Spread | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawable:
+    """What is drawn of a row of the report."""
+
+    title: str
+    bands: Bands | None  # of one repetition
+    bars: tuple[Bar, ...]
+
+
+def over_time(rows: Sequence[Drawable], phases: Sequence[tuple[str, float]]) -> bytes:
+    """A panel of each row with bands. phases: name and seconds; where there is none, the bands say how long it was."""
     with mpl.rc_context(SETTINGS):
-        return {
-            "latency-over-time.svg": svg(_over_time(figures, drawable)),
-            "latency-percentiles.svg": svg(_percentiles(drawable)),
-        }
+        return svg(_over_time([(row.title, row.bands) for row in rows if row.bands is not None], phases))
+
+
+def percentiles(rows: Sequence[Drawable]) -> bytes:
+    """The bars of each row."""
+    with mpl.rc_context(SETTINGS):
+        return svg(_percentiles(rows))
 
 
 def svg(figure: Figure) -> bytes:
@@ -78,23 +89,24 @@ def _two_decimals(found: re.Match[bytes]) -> bytes:
     return b"%.2f" % float(found[0])
 
 
-def _over_time(figures: SuiteFigures, drawable: list[Drawable]) -> Figure:
-    """One panel per variant, all with the same axes; of several repetitions the first that counts is drawn."""
-    height = TOP_INCHES + PANEL_INCHES * len(drawable) + BOTTOM_INCHES
+def _over_time(rows: list[tuple[str, Bands]], phases: Sequence[tuple[str, float]]) -> Figure:
+    """One panel per row, all with the same axes."""
+    height = TOP_INCHES + PANEL_INCHES * len(rows) + BOTTOM_INCHES
     figure = Figure(figsize=(WIDTH_INCHES, height), facecolor="white")
-    panels = figure.subplots(len(drawable), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    panels = figure.subplots(len(rows), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     figure.subplots_adjust(
         left=0.085, right=0.985, top=1 - TOP_INCHES / height, bottom=BOTTOM_INCHES / height, hspace=0.42
     )
-    for axes, (title, runs) in zip(panels, drawable, strict=True):
-        _panel(axes, title, runs[0])
-        _phase_lines(axes, figures, labelled=axes is panels[0])
+    for axes, (title, bands) in zip(panels, rows, strict=True):
+        _panel(axes, title, bands)
+        _phase_lines(axes, phases, labelled=axes is panels[0])
     panels[0].set_yscale("log")
     milliseconds(panels[0].yaxis)
-    panels[0].set_xlim(0, sum(phase.seconds for phase in figures.suite.phases))
+    seconds = sum(own for _, own in phases) or float(max(len(bands.second) for _, bands in rows))
+    panels[0].set_xlim(0, seconds)
     panels[-1].set_xlabel("time since the start of the load (s)")
     figure.text(0.005, 0.5, "accept latency per second (ms, log scale)", rotation=90, va="center")
-    panels[0].set_ylim(*_decades([run.bands for _, (run, *_) in drawable if run.bands is not None]))
+    panels[0].set_ylim(*_decades([bands for _, bands in rows]))
     named = {
         label: line for axes in panels for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
@@ -113,9 +125,7 @@ def _decades(bands: list[Bands]) -> tuple[float, float]:
     return 10.0 ** math.floor(math.log10(served.min())), 10.0 ** math.ceil(math.log10(served.max() * 1.2))
 
 
-def _panel(axes: Axes, title: str, run: Figures) -> None:
-    bands = run.bands
-    assert bands is not None  # noqa: S101 - drawable runs have figures
+def _panel(axes: Axes, title: str, bands: Bands) -> None:
     middle = bands.second + 0.5
     axes.fill_between(middle, bands.median, bands.p95, color=SKY, alpha=0.35, linewidth=0)
     axes.plot(middle, bands.max, color=GREY, linewidth=0.6, alpha=0.8, label="max")
@@ -139,71 +149,50 @@ def _panel(axes: Axes, title: str, run: Figures) -> None:
     axes.set_axisbelow(True)
 
 
-def _phase_lines(axes: Axes, figures: SuiteFigures, *, labelled: bool) -> None:
+def _phase_lines(axes: Axes, phases: Sequence[tuple[str, float]], *, labelled: bool) -> None:
     begin = 0.0
-    for phase in figures.suite.phases:
+    for name, seconds in phases:
         if begin:
             axes.axvline(begin, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
         if labelled:
             axes.annotate(
-                phase.name, (begin, 1), xycoords=("data", "axes fraction"), xytext=(4, -2),
+                name, (begin, 1), xycoords=("data", "axes fraction"), xytext=(4, -2),
                 textcoords="offset points", fontsize=8, color=GREY, va="top",
             )  # fmt: skip
-        begin += phase.seconds
+        begin += seconds
 
 
-def _percentiles(drawable: list[Drawable]) -> Figure:
-    """Three bars per variant, four where rows are durable later; a rank at infinity fills the axis, and says so."""
-    groups = [(title, runs, _bars_of(runs)) for title, runs in drawable]
-    rows = sum(len(bars) + 1 for _, _, bars in groups)
-    figure = Figure(figsize=(WIDTH_INCHES, BAR_INCHES * rows + 1.0), facecolor="white", layout="constrained")
+def _percentiles(rows: Sequence[Drawable]) -> Figure:
+    """A bar at infinity fills the axis, and says so."""
+    lines = sum(len(row.bars) + 1 for row in rows)
+    figure = Figure(figsize=(WIDTH_INCHES, BAR_INCHES * lines + 1.0), facecolor="white", layout="constrained")
     axes = figure.subplots()
-    values = [bar.value for _, _, bars in groups for bar in bars if bar.value is not None]
+    values = [bar.value for row in rows for bar in row.bars if bar.value is not None]
     finite = [edge for value in values for edge in (value.low, value.median) if math.isfinite(edge)]
     low, high = (min(finite), max(finite)) if finite else (1.0, 10.0)
     limits = (10 ** math.floor(math.log10(low * 0.9)), high * ROOM_RIGHT)
     axes.set_xscale("log")
     axes.set_xlim(limits)
     at, ticks, named = 0, [], set[str]()
-    for _, _, bars in groups:
-        ticks.append(at + (len(bars) - 1) / 2)
-        for bar in bars:
+    for row in rows:
+        ticks.append(at + (len(row.bars) - 1) / 2)
+        for bar in row.bars:
             _bar(axes, at, bar, limits, labelled=bar.name not in named)
             named.add(bar.name)
             at += 1
         at += 1
-    axes.set_yticks(ticks, [title for title, _, _ in groups])
+    axes.set_yticks(ticks, [row.title for row in rows])
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
     milliseconds(axes.xaxis)
     axes.set_xlabel("time since sending (ms, log scale); percentiles over scheduled requests")
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-    figure.legend(loc="outside upper right", ncols=len(RANKS) + 1, frameon=False)
+    figure.legend(loc="outside upper right", ncols=len(RANK_COLOURS) + 1, frameon=False)
     return figure
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Bar:
-    name: str
-    colour: str
-    value: Spread | None
-
-
-def _bars_of(runs: list[Figures]) -> list[_Bar]:
-    accept = [run.accept for run in runs if run.accept is not None]
-    bars = [
-        _Bar(name=f"{name} until the 201", colour=colour, value=spread(getattr(one, name) for one in accept))
-        for name, colour in RANKS
-    ]
-    durable = [run.durable for run in runs if run.durable_later and run.durable is not None]
-    if durable:
-        value = spread(one.p99 for one in durable)
-        bars.append(_Bar(name="p99 until durable", colour=ORANGE, value=value))
-    return bars
-
-
-def _bar(axes: Axes, at: int, bar: _Bar, limits: tuple[float, float], *, labelled: bool) -> None:
+def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float], *, labelled: bool) -> None:
     floor, ceiling = limits
     if bar.value is None:
         axes.text(floor * 1.03, at, "too few requests", va="center", fontsize=SMALL, color=GREY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath import stats
+from writepath.analysis import stats
 from writepath.report.capacity_bounds import limits
 from writepath.report.capacity_card import NO_DIFFERENCE, THIS_HOST, about
 from writepath.report.card import Card, Line, listed, short
@@ -15,9 +15,9 @@ from writepath.report.queries_stores import recall_percent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from writepath.records.queries import Beside, SearchMode
     from writepath.report.capacity_bounds import Capacity
     from writepath.report.queries_figures import Pair, QueriesFigures, VariantFigures
-    from writepath.result.queries import Beside, SearchMode
 
 FINDS: dict[SearchMode, str] = {
     "substring": "Every post that contains a keyword",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath.report import capacity_publish, exports, queries_page
+from writepath.report import capacity_publish, queries_page
 from writepath.report import card as summaries
 from writepath.report.capacity_cli import FOLDER, INVALID, METHOD, NOT_PRINTED, OK, UNKNOWN, newest_of
-from writepath.report.publish import PAGES
 from writepath.report.queries_card import cards
 from writepath.report.queries_figures import by_host, queries_figures, same_posts
 from writepath.report.queries_publish import CURVES
 from writepath.report.queries_raw import finished, queries_folders, read
-from writepath.report.terminal import console, print_tables
+from writepath.report.render import console, files
+from writepath.report.render.terminal import print_tables
+from writepath.report.staging import PAGES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,7 @@ def report(root: Path, folder: Path, reading: str) -> int:
         raw="..",
         writes=None if writes is None else (root / PAGES / f"{writes.suite.suite}.md").resolve().as_uri(),
     )
-    exports.save(target, built, drawn, {"report.md": queries_page.markdown(figures, built, drawn, links)})
+    files.write(target, built, drawn, {"report.md": queries_page.markdown(figures, built, drawn, links)})
     suite, to = figures.suite, console()
     wanted = sum(len(order) for order in suite.blocks)
     done = sum(finished(found) for found in figures.data.reads)

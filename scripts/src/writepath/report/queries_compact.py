@@ -7,25 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath import stats
+from writepath.analysis import raw, stats
+from writepath.config.registry import Phase
 from writepath.errors import UsageError
-from writepath.load.ledger import FOUND_STATUS, Outcome
+from writepath.load.ledger import Outcome
 from writepath.load.plan import arrival_plan
-from writepath.registry import Phase
 from writepath.report import hold_values, packed
 from writepath.report.capacity_compact import HOLDS_FILE
 from writepath.report.hold_values import answers_of, histogram_of, read_ledger, times_of
-from writepath.report.raw import VISIBLE_FILE, read_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from writepath.histogram import Histogram
+    from writepath.analysis.histogram import Histogram
     from writepath.load.ledger import Ledger
+    from writepath.records.queries import Beside, Read
     from writepath.report.hold_values import HoldData
     from writepath.report.packed import Lines
-    from writepath.result.queries import Beside, Read
 
 BESIDE = "beside"  # stands where a hold's number does
 ALONE, SEARCHES, WRITES = "alone", "beside", "beside-writes"  # folders below a reading's
@@ -80,7 +79,7 @@ class ReadData:
 def from_raw(read: Read, folder: Path) -> ReadData:
     """Of a reading's raw folder; UsageError where a file is missing or torn."""
     return ReadData(
-        holds={hold.number: hold_values.from_raw(folder, hold, FOUND_STATUS) for hold in read.holds},
+        holds={hold.number: hold_values.from_raw(folder, hold) for hold in read.holds},
         beside=None if read.beside is None else _beside(read.beside, folder),
     )
 
@@ -88,12 +87,10 @@ def from_raw(read: Read, folder: Path) -> ReadData:
 def _beside(beside: Beside, folder: Path) -> BesideData:
     written = read_ledger(folder / WRITES)
     return BesideData(
-        alone=_load(read_ledger(folder / ALONE, FOUND_STATUS), beside.search_rate_per_s, beside.seconds),
-        searches=_load(
-            read_ledger(folder / SEARCHES, FOUND_STATUS), beside.search_rate_per_s, beside.seconds
-        ),
+        alone=_load(read_ledger(folder / ALONE), beside.search_rate_per_s, beside.seconds),
+        searches=_load(read_ledger(folder / SEARCHES), beside.search_rate_per_s, beside.seconds),
         writes=_load(written, beside.write_rate_per_s, beside.seconds),
-        visible=_visible(written, folder / WRITES / VISIBLE_FILE),
+        visible=_visible(written, folder / WRITES / raw.VISIBLE_FILE),
     )
 
 
@@ -107,11 +104,11 @@ def _visible(ledger: Ledger, path: Path) -> Histogram | None:
     """From sending until a search found the write; sampled ones that were not acknowledged or found are beyond."""
     if not path.is_file():
         return None
-    seen = read_visible(path)
+    seen = raw.read_visible(path)
     records = ledger.records[ledger.outcomes() == Outcome.ACKNOWLEDGED]
     sampled = records[np.isin(records["seq"], seen.seq)]
-    delays = stats.delays_to_durable_ms(sampled["seq"], sampled["start_ms"], seen.seq, seen.visible_at_ms)
-    return histogram_of(stats.finite(delays), len(seen.seq))
+    delays = stats.delays_us(sampled["seq"], sampled["start_us"], seen.seq, seen.visible_at_us)
+    return histogram_of(stats.finite_ms(delays), len(seen.seq))
 
 
 def write(read: Read, source: Path, target: Path) -> None:

@@ -14,9 +14,9 @@ from writepath.report.rows import VARIANT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from writepath.records.queries import Read
     from writepath.report.fingerprint import Fact
     from writepath.report.queries_figures import QueriesFigures
-    from writepath.result.queries import Read
 
 VALIDITY_COLUMNS = (
     VARIANT,

@@ -8,21 +8,22 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath.comparison import paired
+from writepath.analysis.comparison import paired
+from writepath.records.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search
 from writepath.report import capacity_raw, hosts
 from writepath.report.capacity_figures import capacity_figures
 from writepath.report.queries_raw import finished
 from writepath.report.rows import AGAIN
-from writepath.result.capacity import CAPACITY_SCHEMA_VERSION, CapacitySuite, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from writepath.comparison import Estimate
+    from writepath.analysis.comparison import Estimate
+    from writepath.records import Host
+    from writepath.records.index import VariantRecord
+    from writepath.records.queries import Beside, Hits, QueriesSuite, Read, RoundKind
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.queries_raw import Found, QueriesData
-    from writepath.result import Host, SuiteVariant
-    from writepath.result.queries import Beside, Hits, QueriesSuite, Read, RoundKind
 
 KINDS: Mapping[RoundKind, str] = {"first-page": "first page", "every-match": "every match"}
 UNSET = "default"
@@ -36,7 +37,7 @@ SHARED = (
 class VariantFigures:
     """One variant over its blocks, or the A/A control."""
 
-    variant: SuiteVariant
+    variant: VariantRecord
     reads: tuple[Found, ...]  # that finished, by block
     again: bool = False
 

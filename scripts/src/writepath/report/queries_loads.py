@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath import stats
+from writepath.analysis import stats
 from writepath.report.capacity_baseline import BY_BASELINE, baseline_in_words, by_baseline
 from writepath.report.capacity_tables import (
     bound_notes,
@@ -20,10 +20,10 @@ from writepath.report.rows import VARIANT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from writepath.records import Latency
+    from writepath.records.queries import Beside
     from writepath.report.model import Value
     from writepath.report.queries_figures import QueriesFigures, VariantFigures
-    from writepath.result import Latency
-    from writepath.result.queries import Beside
 
 CAPACITY_COLUMNS = (
     VARIANT,

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from writepath.records.base import inside
+from writepath.records.index import CONTROL
+from writepath.records.queries import QUERIES_FILE, READ_FILE
 from writepath.report import capacity_publish, join, queries_compact, queries_page, staging, whole
-from writepath.report.capacity_publish import PUBLISHED, SETTINGS_FILE
+from writepath.report.capacity_publish import SETTINGS_FILE
 from writepath.report.queries_figures import KINDS, by_host, digests, queries_figures, rounds_ms, same_posts
 from writepath.report.queries_raw import finished, read
-from writepath.report.raw import inside
 from writepath.report.scrub import copy_json
-from writepath.result import cell_name
-from writepath.result.queries import QUERIES_FILE, READ_FILE
+from writepath.report.staging import PUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from writepath.records.queries import Hits, QueriesSuite, Read
     from writepath.report.queries_raw import Found, QueriesData
-    from writepath.result.queries import Hits, QueriesSuite, Read
 
 CURVES = "search-curves.svg"
 
@@ -105,7 +106,7 @@ def _different_posts(data: QueriesData) -> str:
 
 
 def _name(found: Found) -> str:
-    return cell_name(found.read.variant, again=found.read.again)
+    return found.read.variant + (CONTROL if found.read.again else "")
 
 
 def _copy(folder: Path, data: QueriesData, target: Path) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from writepath.report.raw import inside
-from writepath.result.queries import QUERIES_FILE, load_read, load_suite
+from writepath.records.base import inside
+from writepath.records.queries import QUERIES_FILE, load_read, load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from writepath.result import Code
-    from writepath.result.queries import QueriesSuite, Read
+    from writepath.records import Code
+    from writepath.records.queries import QueriesSuite, Read
 
 
 @dataclass(frozen=True, kw_only=True)

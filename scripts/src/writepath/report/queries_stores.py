@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from writepath import stats
+from writepath.analysis import stats
 from writepath.report import hosts
 from writepath.report.capacity_tables import bound_notes, rate, resolution_in_words
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, number, text
@@ -14,10 +14,10 @@ from writepath.report.rows import VARIANT
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from writepath.records.queries import Hits, Loading
     from writepath.report.capacity_figures import CapacityFigures
     from writepath.report.model import Value
     from writepath.report.queries_figures import QueriesFigures, VariantFigures
-    from writepath.result.queries import Hits, Loading
 
 MIB = 1 << 20
 HITS_COLUMNS = (

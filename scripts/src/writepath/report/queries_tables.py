@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from writepath import stats
-from writepath.report.comparison_table import ratio_cell
+from writepath.analysis import stats
+from writepath.report.comparison import ratio_cell
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, number, text
 from writepath.report.original import published_figures
 from writepath.report.queries_figures import KINDS, mean_ms, pairs, rounds_ms, warm_mean_ms
 from writepath.report.rows import VARIANT
 
 if TYPE_CHECKING:
+    from writepath.records.queries import RoundKind
     from writepath.report.queries_figures import QueriesFigures, VariantFigures
-    from writepath.result.queries import RoundKind
 
 MODE = Column(key="search_mode", title="mode")
 KEYWORD = Column(key="keyword", title="keyword")

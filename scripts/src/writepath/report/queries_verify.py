@@ -10,24 +10,24 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-from writepath import stats
-from writepath.judge import BROKEN
-from writepath.load.ledger import ACKNOWLEDGED_STATUS, FOUND_STATUS, WRONG_TOTAL
+from writepath.analysis import stats
+from writepath.analysis.step_verdict import BROKEN
+from writepath.load.ledger import ACKNOWLEDGED_STATUS, SEARCH, WRONG_TOTAL
+from writepath.records.base import inside
 from writepath.report import packed, queries_compact, queries_publish
 from writepath.report.capacity_verify import differing, of_bracket
 from writepath.report.hold_verify import near, of_hold, of_latency
 from writepath.report.queries_figures import KINDS, rounds_ms
 from writepath.report.queries_raw import read
-from writepath.report.raw import inside
 from writepath.report.scrub import scrubbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from writepath.records.queries import Beside, Hits, QueriesSuite, Read, Round
     from writepath.report.queries_compact import BesideData, LoadData, ReadData
     from writepath.report.queries_raw import QueriesData
-    from writepath.result.queries import Beside, Hits, QueriesSuite, Read, Round
 
 WORDS = "words"  # the one index whose searches are of words
 INDEXED = ("variant", "block", "position", "again", "outcome")  # of a line of queries.json, as in the record
@@ -74,7 +74,7 @@ def of_read(given: Read, kept: ReadData, suite: QueriesSuite) -> Iterator[str]:
         if data is None:
             yield f"step {hold.number}: no raw values"
             continue
-        for problem in of_hold(hold, data, suite.slo_ms, cores, FOUND_STATUS):
+        for problem in of_hold(hold, data, suite.slo_ms, cores, SEARCH):
             yield f"step {hold.number}: {problem}"
         wrong = sum(count for (_, code), count in data.answers.items() if code == WRONG_TOTAL)
         if wrong and not any(reason.startswith(BROKEN) for reason in hold.reasons):

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+PUBLISHED = "results/published"  # folders below a checkout
+PAGES = "docs/results"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Place:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from writepath.errors import InvalidRunError, UsageError
-from writepath.result.capacity import unresolved
+from writepath.records.capacity import unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from writepath.result.capacity import CapacitySuite, Hold
-    from writepath.result.queries import QueriesSuite
+    from writepath.records.capacity import CapacitySuite, Hold
+    from writepath.records.queries import QueriesSuite
 
 
 def left_as_noise(where: str, holds: Sequence[Hold]) -> Iterator[str]:

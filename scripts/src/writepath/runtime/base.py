@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from writepath.registry import Variant
+    from writepath.config.registry import Variant
 
 FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING
 
@@ -14,10 +13,10 @@ from writepath.runtime.docker import images as docker_images
 from writepath.runtime.native import NativeRuntime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from writepath.registry import Variant
+    from writepath.config.registry import Variant
     from writepath.runtime.base import Runtime
 
 NAMES = ("auto", "native", "docker")
@@ -29,31 +28,40 @@ _BASE = re.compile(r"^FROM\s+(?!scratch)([^\s]+)", re.MULTILINE | re.IGNORECASE)
 
 
 def choose(
-    root: Path, name: str, say: Callable[[str], None], variants: Sequence[Variant] | None = None
+    root: Path,
+    name: str,
+    say: Callable[[str], None],
+    variants: Sequence[Variant] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Runtime:
-    """The runtime of that name; `auto` says which one it takes and why. variants: those to be run (else all)."""
+    """The runtime of that name; `auto` says which one it takes and why.
+
+    variants: those to be run (else all). settings: the user's, which may name other images.
+    """
     if name not in NAMES:
         raise UsageError(f"RUNTIME={name}: not one of {', '.join(NAMES)}")
     if name == "native":
         return NativeRuntime(root)
-    reason = why_not_docker(root, variants)
+    reason = why_not_docker(root, variants, settings)
     if name == "docker":
         if reason:
             raise SetupError(f"RUNTIME=docker: {reason}. To run without containers, use RUNTIME=native")
-        return DockerRuntime(root)
+        return DockerRuntime(root, settings)
     if reason:
         say(f"runtime: native ({reason})")
         return NativeRuntime(root)
     say("runtime: docker (engine and images available; RUNTIME=native runs without containers)")
-    return DockerRuntime(root)
+    return DockerRuntime(root, settings)
 
 
-def why_not_docker(root: Path, variants: Sequence[Variant] | None = None) -> str:
+def why_not_docker(
+    root: Path, variants: Sequence[Variant] | None = None, settings: Mapping[str, str] | None = None
+) -> str:
     """In words, what keeps containers from being used here; empty when nothing does."""
     if process.find("docker") is None:
         return "no docker command"
     try:
-        wanted = images(root, variants)
+        wanted = images(root, variants, settings or {})
         if not _are_here(wanted):  # one question answers for the engine and for all images where all is well
             if process.attempt("docker", "version", timeout_s=_ENGINE_SECONDS).code != 0:
                 return "no Docker engine answers"
@@ -67,12 +75,12 @@ def why_not_docker(root: Path, variants: Sequence[Variant] | None = None) -> str
     return _cannot_pull(wanted) if wanted else ""
 
 
-def images(root: Path, variants: Sequence[Variant] | None) -> list[str]:
+def images(root: Path, variants: Sequence[Variant] | None, settings: Mapping[str, str]) -> list[str]:
     """What the engine must have or get: images of these variants' services (of all, without), and k6's.
 
     Where one that is built from this checkout is not there, what it is built from.
     """
-    known = topology.load(root, {}, os.environ)
+    known = topology.load(root, settings)
     names = (
         known.services.keys()
         if variants is None
@@ -82,8 +90,8 @@ def images(root: Path, variants: Sequence[Variant] | None) -> list[str]:
     wanted = {service.image for service in services if not service.built}
     if not _are_here(sorted({service.image for service in services if service.module})):
         wanted.update(_bases(root, _DOCKERFILE))
-    generator = docker_images.generator(root, os.environ)
-    if docker_images.is_built(topology.value(root, "K6_IMAGE", os.environ)) and not _are_here([generator]):
+    generator = docker_images.generator(root, settings)
+    if docker_images.is_built(topology.value(root, "K6_IMAGE", settings)) and not _are_here([generator]):
         wanted.update(_bases(root, docker_images.GENERATOR_DOCKERFILE))
     else:
         wanted.add(generator)

@@ -1,4 +1,4 @@
-"""What does docker-compose.yml say, with .env, settings and environment filled in? Frozen records."""
+"""Reads docker-compose.yml with settings, else .env, filled in; the environment of the shell changes nothing."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ class Topology:
         return found
 
 
-def load(root: Path, settings: Mapping[str, str], environment: Mapping[str, str]) -> Topology:
-    """Reads root/docker-compose.yml. A value comes from settings, environment, .env or its default."""
-    values = {**_env_file(root / ".env"), **environment, **settings}
+def load(root: Path, settings: Mapping[str, str]) -> Topology:
+    """Reads root/docker-compose.yml. A value comes from settings, .env or its default."""
+    values = {**_env_file(root / ".env"), **settings}
     path = root / FILE
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -102,9 +102,15 @@ def load(root: Path, settings: Mapping[str, str], environment: Mapping[str, str]
     )
 
 
-def value(root: Path, name: str, environment: Mapping[str, str]) -> str:
-    """One variable, from the environment or .env; empty where neither has it."""
-    return {**_env_file(root / ".env"), **environment}.get(name, "")
+def value(root: Path, name: str, settings: Mapping[str, str]) -> str:
+    """One variable, from settings or .env; empty where neither has it."""
+    return {**_env_file(root / ".env"), **settings}.get(name, "")
+
+
+def variables(root: Path) -> frozenset[str]:
+    """The variables that the compose file names."""
+    text = (root / FILE).read_text(encoding="utf-8")
+    return frozenset(match["name"] or match["plain"] for match in _START.finditer(text)) - {None}
 
 
 def interpolate(text: str, values: Mapping[str, str], where: str) -> str:

@@ -1,4 +1,4 @@
-"""How is a suite made whose blocks hold whole searches? One after the other, an index after each, resumable."""
+"""Runs the blocks of the kinds that do not use the engine yet: an index after each cell, resumable."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 
-from writepath.result.capacity import SearchLine
-from writepath.run import host
+from writepath.experiments import shared
+from writepath.measure import host
+from writepath.records.capacity import SearchLine
 from writepath.suite import common
 from writepath.suite.resume import Index
 
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
+    from writepath.experiments.plan import Plan
+    from writepath.measure.bench import Bench
     from writepath.progress import Progress
-    from writepath.result import SuiteStatus
-    from writepath.result.capacity import Search
-    from writepath.result.queries import Read
-    from writepath.run.runner import Bench
+    from writepath.records.capacity import Search
+    from writepath.records.index import Status
+    from writepath.records.queries import Read
     from writepath.runtime.base import Runtime
-    from writepath.suite.suite_run import SuitePlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +39,7 @@ class Cell:
 class Blocks(ABC, Generic[Index]):
     """A suite run under way."""
 
-    plan: SuitePlan
+    plan: Plan
     progress: Progress
     folder: Path
     index: Index
@@ -71,7 +72,7 @@ class Blocks(ABC, Generic[Index]):
         progress.done = progress.total - len(left)
         plan = self.plan
         try:
-            with common.bench(plan.root, plan.state, plan.dataset, runtime, progress) as bench:
+            with shared.bench(plan.root, plan.state, plan.dataset, runtime, progress) as bench:
                 for cell in left:
                     self._make(cell, bench)
         except KeyboardInterrupt:
@@ -95,10 +96,12 @@ class Blocks(ABC, Generic[Index]):
 
     def _make(self, cell: Cell, bench: Bench) -> None:
         host.require_disk(self.plan.root)
-        self.progress.run_began(self.progress.done + 1, cell.name, self.plan.suite.name, cell.block)
+        self.progress.began(
+            self.progress.done + 1, f"{cell.name}  {self.plan.suite.name}  block {cell.block}"
+        )
         self.make(cell, bench)
         self.save(self.index, self.folder)
 
-    def _end(self, status: SuiteStatus) -> None:
+    def _end(self, status: Status) -> None:
         self.index = common.ended(self.index, status)
         self.save(self.index, self.folder)

@@ -1,44 +1,20 @@
-"""Which suite run is to be continued? The newest with something missing, failed or unknown, asked for the same."""
+"""Finds the suite run that RESUME=1 continues, of the kinds that do not use the engine yet."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING, TypeVar
 
-from writepath import result
 from writepath.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from writepath.result import SuiteResult, SuiteRun
-    from writepath.result.capacity import CapacitySuite
-    from writepath.result.queries import QueriesSuite
+    from writepath.records.capacity import CapacitySuite
+    from writepath.records.queries import QueriesSuite
 
-Index = TypeVar("Index", "SuiteResult", "CapacitySuite", "QueriesSuite")
-
-SAME = (
-    ("repetitions", "REPS"),
-    ("seed", "SEED"),
-    ("baseline", "the suite's baseline in suites.yaml"),
-    ("runtime", "RUNTIME"),
-    ("overrides", "settings"),
-    ("dataset", "DATASET"),
-    ("variants", "VARIANTS, or their definition in variants.yaml"),
-    ("phases", "the scenario's phases in suites.yaml"),
-    ("warm_up_requests", "the scenario's warm-up in suites.yaml"),
-    ("warm_up_per_s", "the scenario's warm-up in suites.yaml"),
-    ("code", "the version of Writepath"),
-)
-
-
-def newest(wanted: SuiteResult, results: Path) -> tuple[SuiteResult, Path]:
-    """Its index without the runs that do not count, and its folder; UsageError says what differs."""
-    paths = (results / wanted.suite).glob(f"*/{result.SUITE_FILE}")
-    return unfinished(
-        wanted, paths, result.load_suite, _left, same=SAME, what="a missing, failed or unknown run"
-    )
+Index = TypeVar("Index", "CapacitySuite", "QueriesSuite")
 
 
 def unfinished(
@@ -63,17 +39,6 @@ def unfinished(
     raise UsageError(
         f"RESUME=1: no suite run of '{wanted.suite}' in results/ has {what}; start a new one without RESUME"
     )
-
-
-def _left(index: SuiteResult, _: Path) -> SuiteResult | None:
-    kept = tuple(run for run in index.runs if _counts(run))
-    whole = index.status == "finished" and len(kept) == len(index.runs)
-    return None if whole else dataclasses.replace(index, runs=kept)
-
-
-def _counts(run: SuiteRun) -> bool:
-    """An invalid run is a finding and stays; one that noise made unknown says nothing, and is made again."""
-    return run.outcome == "finished" and run.verdict != "unknown"
 
 
 def require_same(found: Index, wanted: Index, same: Iterable[tuple[str, str]]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from writepath.process import call
+from writepath.runtime import topology
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,8 +34,13 @@ class Compose:
         return call(
             *("docker", "compose", "--project-name", self.project, "--project-directory", str(self.root)),
             *(*flags, *args),
-            env={**os.environ, **self.variables, "IMAGE_TAG": checkout_key(self.root)},
+            env={**self._inherited(), **self.variables, "IMAGE_TAG": checkout_key(self.root)},
         )
+
+    def _inherited(self) -> dict[str, str]:
+        """The environment without the compose file's variables: a setting is given on the command line or in .env."""
+        ours = topology.variables(self.root)
+        return {name: value for name, value in os.environ.items() if name not in ours}
 
     def services(self) -> dict[str, Any]:
         """Services that the profiles and variables select, everything filled in."""

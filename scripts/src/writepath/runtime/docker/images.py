@@ -34,9 +34,9 @@ def ensure(compose: Compose, engine: Engine, say: Callable[[str], None]) -> None
     _build(compose, engine, ours, say)
 
 
-def generator(root: Path, environment: Mapping[str, str]) -> str:
+def generator(root: Path, settings: Mapping[str, str]) -> str:
     """The image of k6: this checkout's own, or the one that K6_IMAGE names."""
-    named = topology.value(root, "K6_IMAGE", environment)
+    named = topology.value(root, "K6_IMAGE", settings)
     return f"{_GENERATOR}:{checkout_key(root)}" if is_built(named) else named
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from writepath.registry import Variant
+    from writepath.config.registry import Variant
 
 _PORT_TRIES = 5
 
@@ -36,12 +36,13 @@ class DockerRuntime:
 
     name = "docker"
 
-    def __init__(self, root: Path) -> None:
-        """Root: the checkout whose docker-compose.yml describes the topology."""
+    def __init__(self, root: Path, settings: Mapping[str, str] | None = None) -> None:
+        """Root: the checkout whose docker-compose.yml describes the topology. settings: the user's, images too."""
         self._root = root.resolve()
         self._state = self._root / ".writepath" / "docker"
         self._prefix = project_prefix(self._root)
-        self._k6_image = images.generator(self._root, os.environ)
+        self._settings = dict(settings or {})
+        self._k6_image = images.generator(self._root, self._settings)
 
     @cached_property
     def _engine(self) -> Engine:
@@ -51,7 +52,7 @@ class DockerRuntime:
     def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         """Builds the services' images and pulls the others; does nothing when all are there and unchanged."""
         profiles = sorted({profile for variant in variants for profile in variant.profiles})
-        images.ensure(self._compose("prepare", profiles, {}), self._engine, say)
+        images.ensure(self._compose("prepare", profiles, self._settings), self._engine, say)
         images.ensure_generator(self._root, self._engine, self._k6_image, say)
 
     @contextmanager
@@ -92,7 +93,7 @@ class DockerRuntime:
 
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Engine, compose, and each image with the start of its id; inspectors know what runs inside."""
-        compose = self._compose("versions", variant.profiles, variant.settings)
+        compose = self._compose("versions", variant.profiles, {**variant.settings, **self._settings})
         found = {
             "docker": self._engine.version(),
             "docker-compose": call("docker", "compose", "version", "--short").strip(),

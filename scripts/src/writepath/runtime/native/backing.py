@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -37,7 +36,7 @@ def needs(names: Sequence[str]) -> set[str]:
 @contextmanager
 def start(runtime: NativeRuntime, names: Sequence[str], say: Callable[[str], None]) -> Iterator[NativeStack]:
     """Starts these services of the compose file, ready when the block begins."""
-    services = topology.load(runtime.root, {}, os.environ).services
+    services = topology.load(runtime.root, {}).services
     chosen = {name: replace(service, depends_on=()) for name, service in services.items() if name in names}
     runtime.prepare_recipes(chosen.values())
     with runtime.stack(services, chosen, "services", None, say) as stack:

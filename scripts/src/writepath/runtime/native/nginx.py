@@ -24,7 +24,7 @@ TEMPLATE = "nginx/nginx.conf.template"
 
 
 class Nginx:
-    """Recipe of the image `nginx`: the template with LISTEN and UPSTREAM filled in."""
+    """Recipe of the image `nginx`: the template with the service's environment filled in."""
 
     def prepare(self, root: Path, service: Service, account: Account) -> None:
         """Nothing: the distribution's package is all it needs."""
@@ -36,16 +36,14 @@ class Nginx:
             raise SetupError(f"nginx: not installed. Run: {packages.command([packages.NGINX])}")
         given = place.service.environment
         upstream = place.addresses.rewrite_statements(given["UPSTREAM"])
-        values = {"LISTEN": f"{LOOPBACK}:{port(place)}", "UPSTREAM": upstream}
-        template = string.Template((place.root / TEMPLATE).read_text(encoding="utf-8"))
-        text = template.safe_substitute(values).replace("/tmp/", f"{place.folder}/")  # noqa: S108 the image's
-        config = place.write("nginx.conf", text)
+        values = {**given, "LISTEN": f"{LOOPBACK}:{port(place)}", "UPSTREAM": upstream}
+        config = place.write("nginx.conf", configuration(place.root, values, place.folder))
         yield Part(
             component=place.service.name,
             name=place.service.name,
             args=[program, "-p", place.folder, "-c", config, "-e", "stderr", "-g", "daemon off;"],
             env=place.base_environment(),
-            settings={**given, **values},
+            settings=values,
             orderly_signal=signal.SIGQUIT,  # ends what it has begun
             death_signal=signal.SIGTERM,  # SIGKILL of the master would leave its worker behind
         )
@@ -57,6 +55,12 @@ class Nginx:
     def version(self) -> Mapping[str, str]:
         """Of the installed package."""
         return {"nginx": packages.nginx_version()}
+
+
+def configuration(root: Path, values: Mapping[str, str], folder: Path) -> str:
+    """The template with these values, and with `folder` where the image has /tmp."""
+    template = string.Template((root / TEMPLATE).read_text(encoding="utf-8"))
+    return template.safe_substitute(values).replace("/tmp/", f"{folder}/")  # noqa: S108 the image's
 
 
 def port(place: Place) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from writepath.registry import Variant
+    from writepath.config.registry import Variant
     from writepath.runtime.topology import Service
 
 _numbers = itertools.count(1)
@@ -145,7 +145,7 @@ class NativeRuntime:
 
     def _topology(self, settings: Mapping[str, str]) -> topology.Topology:
         values = {name: str(value) for name, value in settings.items()}
-        return topology.load(self.root, values, os.environ)
+        return topology.load(self.root, values)
 
     def _built(self, service: Service) -> Mapping[str, Path]:
         """The jars as they were when this runtime was prepared, so that an edit does not change a running suite."""

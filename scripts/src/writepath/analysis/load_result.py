@@ -1,0 +1,324 @@
+"""All figures of a load, from its evidence: derive_load() is what a run, a report and `make verify` call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from writepath.analysis import load_audit, stats, usage
+from writepath.analysis.answers import Answers
+from writepath.analysis.load_aggregates import ACCEPT, DURABLE, LATENESS, SCHEDULED, US_PER_MS
+from writepath.analysis.load_rows import NO_TIME, column_of, whole
+from writepath.analysis.load_tables import SAMPLES, UNEXPECTED, VISIBLE, aggregates, facts_of
+from writepath.analysis.timeline import CLOSED_PHASE, US_PER_S
+from writepath.analysis.verdict import Evidence as Judged
+from writepath.analysis.verdict import judge
+from writepath.errors import LoadError
+from writepath.records import Drain, Generator, Latency, Order
+from writepath.records.load import LoadPhase, LoadResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from writepath.analysis.evidence import Evidence
+    from writepath.analysis.samples import Series
+    from writepath.analysis.stats import Ints
+    from writepath.records import Host, Requests
+    from writepath.records.load_facts import LoadFacts
+
+LATER_SHARE = 0.01  # of the acknowledged: so many rows durable after their 201 are no rounding
+MEAN_DIGITS, SHARE_DIGITS = 6, 4
+P99 = 0.99
+NO_LATENCY = Latency(min=None, mean=None, median=None, p95=None, p99=None, max=None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Load:
+    """Aggregates, and what is read of them more than once."""
+
+    facts: LoadFacts
+    tables: Mapping[str, pa.Table]
+    scalars: Mapping[str, int]
+    answers: Answers
+    requests: Requests
+    seen: Series
+
+    @property
+    def planned_seconds(self) -> float:
+        """Of all phases."""
+        return sum(phase.seconds for phase in self.facts.phases) or self.facts.seconds
+
+    def window_us(self) -> float:
+        """From the load's start to the later of its scheduled end and its last 201."""
+        last = self.scalars.get("acknowledged_last_us", 0) - self.scalars["origin_us"]
+        return max(self.planned_seconds * US_PER_S, last)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Times:
+    """Latencies of a clock, in microseconds, ascending."""
+
+    value_us: Ints
+    count: Ints
+    low_us: int
+    high_us: int
+    sum_us: int
+
+    @property
+    def number(self) -> int:
+        """All of them."""
+        return int(self.count.sum())
+
+    def at(self, rank: int) -> float | None:
+        """Milliseconds of the one at a rank, from 1; None where there are fewer."""
+        if rank > self.number:
+            return None
+        place = int(np.searchsorted(np.cumsum(self.count), rank))
+        return min(int(self.value_us[place]), self.high_us) / US_PER_MS  # a bucket ends above its highest
+
+    def latency(self, planned: int) -> Latency:
+        """Ranks over `planned` requests, those without a time at infinity."""
+        if not self.number:
+            return NO_LATENCY
+        ranks = (
+            self.at(stats.rank(planned, quantile)) if stats.carries(planned, quantile) else None
+            for quantile in (0.5, 0.95, P99)
+        )
+        median, p95, p99 = ranks
+        return Latency(
+            min=self.low_us / US_PER_MS,
+            mean=round(self.sum_us / self.number / US_PER_MS, MEAN_DIGITS),
+            median=median,
+            p95=p95,
+            p99=p99,
+            max=self.high_us / US_PER_MS,
+        )
+
+
+def derive_load(evidence: Evidence) -> LoadResult:
+    """The result. LoadError where the load did not get as far as figures."""
+    load = _load(evidence)
+    facts, requests = load.facts, load.requests
+    durable = _times(load, DURABLE)
+    audit = load_audit.of(load.tables, load.scalars, evidence.tables[UNEXPECTED], facts, requests)
+    drain = _drain(load)
+    generator = _generator(load)
+    foreign = _foreign(load)
+    host = _with_canaries(facts)
+    return LoadResult(
+        requests=requests,
+        answers=load.answers.by_column(requests.planned),
+        completed=load.answers.completed,
+        accept_latency_ms=_times(load, ACCEPT).latency(requests.planned),
+        planned_latency_ms=_times(load, SCHEDULED).latency(requests.planned),
+        time_to_durable_ms=durable.latency(requests.planned),
+        durable_of_acknowledged_ms=durable.latency(requests.acknowledged),
+        durable_later=load.scalars.get("durable_later", 0) > LATER_SHARE * requests.acknowledged,
+        **_visible(evidence.tables.get(VISIBLE)),
+        order=_order(load),
+        **_rates(load),
+        phases=tuple(_phases(load)),
+        audit=audit,
+        drain=drain,
+        resources=usage.resources(load.seen, facts.runtime),
+        disk_written_bytes=usage.disk_written(load.seen),
+        queue_peak=usage.queue_peak(load.seen),
+        generator=generator,
+        foreign_cpu_share=None if foreign is None else round(foreign, SHARE_DIGITS),
+        verdict=judge(
+            Judged(
+                requests=requests,
+                audit=audit,
+                drain=drain,
+                generator=generator,
+                durability=facts.durability,
+                declared_level=facts.declared_level,
+                lost_components=facts.lost_components,
+                generator_faults=facts.generator_faults,
+                before=host.before if host else None,
+                after=host.after if host else None,
+                foreign_cpu_share=foreign,
+                withheld=facts.withheld,
+                broken_sums=tuple(_broken_sums(load)),
+            )
+        ),
+        load_started_at=facts.load_started_at,
+        load_finished_at=facts.load_finished_at,
+    )
+
+
+def _load(evidence: Evidence) -> _Load:
+    facts = facts_of(evidence)
+    tables = aggregates(evidence, facts)
+    names, values = column_of(tables["scalars"], "name").to_pylist(), whole(tables["scalars"], "value")
+    columns = ("status", "error_code", "client", "count")
+    answers = Answers(**{name: whole(tables["answers"], name) for name in columns})
+    planned = int(whole(tables["phases"], "planned").sum())
+    return _Load(
+        facts=facts,
+        tables=tables,
+        scalars=dict(zip(names, values.tolist(), strict=True)),
+        answers=answers,
+        requests=answers.requests(
+            planned, planned - answers.started if facts.dropped is None else facts.dropped
+        ),
+        seen=usage.series(evidence.tables[SAMPLES]),
+    )
+
+
+def _times(load: _Load, clock: str, phase: int | None = None) -> _Times:
+    """Of a clock; phase: None for all of them."""
+    buckets, sums = (_of(load.tables[name], clock, phase) for name in ("latencies", "latency_sums"))
+    values, place = np.unique(whole(buckets, "value_us"), return_inverse=True)
+    counts = np.bincount(place, weights=whole(buckets, "count"), minlength=len(values))
+    return _Times(
+        value_us=values,
+        count=counts.astype(np.int64),
+        low_us=int(whole(sums, "low_us").min(initial=np.iinfo(np.int64).max)),
+        high_us=int(whole(sums, "high_us").max(initial=np.iinfo(np.int64).min)),
+        sum_us=int(whole(sums, "sum_us").sum()),
+    )
+
+
+def _of(table: pa.Table, clock: str, phase: int | None) -> pa.Table:
+    """The rows of a clock and a phase."""
+    marks = np.array(column_of(table, "clock").to_pylist(), dtype=object) == clock
+    if phase is not None:
+        marks &= whole(table, "phase") == phase
+    return table.filter(pa.array(marks, pa.bool_()))
+
+
+def _phases(load: _Load) -> Iterator[LoadPhase]:
+    table = load.tables["phases"]
+    counts = zip(whole(table, "planned").tolist(), whole(table, "started").tolist(), strict=True)
+    names = [(phase.name, phase.seconds) for phase in load.facts.phases]
+    for index, (planned, started) in enumerate(counts):
+        name, seconds = names[index] if names else (CLOSED_PHASE, load.facts.seconds)
+        accept = _times(load, ACCEPT, index)
+        yield LoadPhase(
+            name=name,
+            seconds=seconds,
+            planned=planned,
+            started=started,
+            acknowledged=accept.number,
+            accept_latency_ms=accept.latency(planned),
+            planned_latency_ms=_times(load, SCHEDULED, index).latency(planned),
+            achieved_per_s=_per_s(accept.number, seconds * US_PER_S),
+        )
+
+
+def _rates(load: _Load) -> dict[str, Any]:
+    scalars, window_us, phases = load.scalars, load.window_us(), load.facts.phases
+    requests, last_us = load.requests, scalars.get("durable_last_us")
+    return {
+        "planned_per_s": _per_s(requests.planned, load.planned_seconds * US_PER_S) if phases else None,
+        "planned_peak_per_s": max((max(p.from_per_s, p.to_per_s) for p in phases), default=None),
+        "achieved_per_s": _per_s(requests.acknowledged, window_us),
+        "achieved_peak_per_s": float(peak) if (peak := scalars["achieved_peak"]) else None,
+        "answered_per_s": _per_s(load.answers.completed, window_us),
+        "durable_per_s": None
+        if last_us is None
+        else _per_s(scalars["durable_rows"], last_us - scalars["origin_us"]),
+    }
+
+
+def _per_s(count: int, duration_us: float) -> float | None:
+    return stats.mean_rate_per_s(count, duration_us)
+
+
+def _visible(table: pa.Table | None) -> dict[str, Any]:
+    """Of the samples: until a search found the row, and the interval in which it became visible."""
+    names = ("time_to_visible_ms", "visible_samples", "visible_error_ms_median", "visible_error_ms_max")
+    if table is None:
+        return dict.fromkeys(names)
+    start_us, visible_us = whole(table, "start_us"), whole(table, "visible_at_us")
+    known = (start_us != NO_TIME) & (visible_us != NO_TIME)
+    since_us = np.maximum(whole(table, "not_before_us"), start_us)  # an unknown moment lies before all others
+    delays, widths = (np.sort((visible_us - begin)[known]) for begin in (start_us, since_us))
+    values, counts = np.unique(delays, return_counts=True)
+    some = len(delays) > 0
+    times = _Times(
+        value_us=values,
+        count=counts,
+        low_us=int(delays[0]) if some else 0,
+        high_us=int(delays[-1]) if some else 0,
+        sum_us=int(delays.sum()),
+    )
+    median = round(float(np.median(widths)) / US_PER_MS, MEAN_DIGITS) if some else None
+    largest = int(widths[-1]) / US_PER_MS if some else None
+    return dict(zip(names, (times.latency(len(table)), len(table), median, largest), strict=True))
+
+
+def _order(load: _Load) -> Order | None:
+    """Only where another service than the ingress writes to the store does an order come about."""
+    scalars = load.scalars
+    if not load.facts.queue_path:
+        return None
+    writes = scalars["order_writes"]
+    return Order(
+        inversions=scalars["order_inversions"],
+        overtaken_share=round(scalars["order_overtaken"] / writes, 6) if writes else 0.0,
+        redelivered=load.facts.redelivered,
+    )
+
+
+def _drain(load: _Load) -> Drain:
+    """Seconds count to the last durable row; where no moment is known, to the last change that polling saw."""
+    facts, last_us = load.facts.drain, load.scalars.get("durable_last_us")
+    if facts is None:
+        raise LoadError("the load ended before its drain: it has no figures")
+    seconds = facts.busy_seconds
+    if last_us is not None:
+        seconds = max(0.0, (last_us - load.scalars["answered_last_us"]) / US_PER_S)
+    return Drain(
+        seconds=round(seconds, 3),
+        settle_seconds=round(facts.waited_seconds, 3),
+        capped=facts.capped,
+        queue_ready_left=facts.queue_ready_left,
+        queue_unacknowledged_left=facts.queue_unacknowledged_left,
+        dead_letters=facts.dead_letters,
+    )
+
+
+def _generator(load: _Load) -> Generator:
+    """Whether k6 kept its schedule; a closed load has none."""
+    mean, peak, samples = usage.generator_share(load.seen)
+    late = _times(load, LATENESS)
+    return Generator(
+        cpu_share_mean=round(mean, SHARE_DIGITS),
+        cpu_share_peak=round(peak, SHARE_DIGITS),
+        lateness_ms_p99=late.at(stats.rank(late.number, P99)) if late.number else None,
+        lateness_ms_max=late.high_us / US_PER_MS if late.number else None,
+        exit_code=load.facts.exit_code,
+        samples=samples,
+        samples_late=load.facts.samples_late,
+    )
+
+
+def _foreign(load: _Load) -> float | None:
+    """By the samples; where what was published of them does not say, by the facts."""
+    share = usage.foreign_share(load.seen)
+    return load.facts.host.foreign_cpu_share if share is None and load.facts.host else share
+
+
+def _with_canaries(facts: LoadFacts) -> Host | None:
+    """A suite that read the store once was judged before canaries were compared."""
+    return facts.host if facts.reads_required > 1 else None
+
+
+def _broken_sums(load: _Load) -> Iterator[str]:
+    """In words; sums of tables that were made separately, so that one of them was cut or edited."""
+    acknowledged = load.requests.acknowledged
+    for name, found in (("latencies", _times(load, ACCEPT).number), ("201s by second", _served(load))):
+        if found != acknowledged:
+            yield f"acknowledged {acknowledged:,} ≠ {name} {found:,}"
+    classes = int(whole(load.tables["tally"], "count").sum())
+    if classes != load.requests.started:
+        yield f"started {load.requests.started:,} ≠ requests by class of the audit {classes:,}"
+
+
+def _served(load: _Load) -> int:
+    return int(whole(load.tables["seconds"], "served").sum())

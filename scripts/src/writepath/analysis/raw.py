@@ -1,0 +1,213 @@
+"""The tables a load leaves in its folder, beside its ledger: rows read back, samples, moments of visibility.
+
+They are written while the system runs, and read by reports and `make verify`. UsageError where a file is missing, cut
+or edited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from writepath.analysis.audit import Stored
+from writepath.errors import UsageError
+from writepath.load import ledger, parquet
+from writepath.load.ledger import NO_TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from writepath.analysis.samples import Series
+
+STORED_FILE = "stored.parquet"
+SAMPLES_FILE = "samples.parquet"
+VISIBLE_FILE = "visible.parquet"
+FIRST, SECOND = (
+    1,
+    2,
+)  # reads of the store: after the drain, and after every store was killed and started again
+STORED_SCHEMA = pa.schema(
+    [
+        ("read", pa.int8()),
+        ("sequence", pa.int64()),  # null: an id that is not of this load
+        ("content_ok", pa.bool_()),  # likewise
+        ("durable_at_us", pa.int64()),
+        ("foreign_id", pa.string()),
+    ]
+)
+SAMPLES_SCHEMA = pa.schema(
+    [
+        ("at_us", pa.int64()),
+        ("component", parquet.WORD),
+        ("metric", parquet.WORD),
+        ("value", pa.float64()),
+    ]
+)
+VISIBLE_SCHEMA = pa.schema(
+    [("sequence", pa.int64()), ("not_before_us", pa.int64()), ("visible_at_us", pa.int64())]
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seen:
+    """When a search found the sampled writes: one entry each, ascending by sequence."""
+
+    seq: NDArray[np.int64]
+    not_before_us: NDArray[np.int64]  # epoch: the last question that missed it; NO_TIME where none did
+    visible_at_us: NDArray[np.int64]  # epoch: the first answer that had it; NO_TIME where none did
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One value at one moment."""
+
+    at_us: int  # epoch
+    component: str
+    metric: str
+    value: float
+
+
+def tables(folder: Path) -> dict[str, parquet.Parts]:
+    """By name, the raw tables of a load's folder that are there; the ledger must be."""
+    found = {"requests": parquet.Parts(folder / ledger.FILE, ledger.SCHEMA)}
+    others = {STORED_FILE: STORED_SCHEMA, SAMPLES_FILE: SAMPLES_SCHEMA, VISIBLE_FILE: VISIBLE_SCHEMA}
+    for name, schema in others.items():
+        if (folder / name).is_file():
+            found[name.removesuffix(parquet.SUFFIX)] = parquet.Parts(folder / name, schema)
+    return found
+
+
+def save_stored(reads: Sequence[Stored], path: Path) -> None:
+    """The first read of the store, or both; replaces what was there."""
+    tables = [_stored_table(number, one) for number, one in enumerate(reads, FIRST)]
+    parquet.save_table(pa.concat_tables([STORED_SCHEMA.empty_table(), *tables]), path)
+
+
+def _stored_table(number: int, stored: Stored) -> pa.Table:
+    own, foreign = len(stored.seq), len(stored.foreign_ids)
+    columns = {
+        "read": np.full(own + foreign, number, np.int8),
+        "sequence": _then_nulls(pa.array(stored.seq, pa.int64()), foreign),
+        "content_ok": _then_nulls(pa.array(stored.content_ok, pa.bool_()), foreign),
+        "durable_at_us": _then_nulls(parquet.moments(stored.durable_at_us), foreign),
+        "foreign_id": pa.chunked_array(
+            [pa.nulls(own, pa.string()), pa.array(stored.foreign_ids, pa.string())]
+        ),
+    }
+    return pa.table(columns, schema=STORED_SCHEMA)
+
+
+def _then_nulls(values: pa.Array, count: int) -> pa.ChunkedArray:
+    return pa.chunked_array([values, pa.nulls(count, values.type)])
+
+
+def stored_parts(path: Path) -> Iterator[tuple[int, Stored]]:
+    """What `save_stored` wrote in little memory: which read, and some of its rows."""
+    try:
+        for table in parquet.Parts(path, STORED_SCHEMA):
+            reads = parquet.whole(table, "read")
+            for number in np.unique(reads).tolist():
+                marks = reads == number
+                yield number, _stored(table if marks.all() else table.filter(pa.array(marks)))
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}; it was edited") from error
+
+
+def read_stored(path: Path, read: int = FIRST) -> Stored:
+    """One read whole. Its arrays are filled in place: of ten million rows they take 170 MB, and twice that joined."""
+    rows = parquet.Parts(path, STORED_SCHEMA).rows
+    seq, durable_at_us = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    content_ok = np.empty(rows, np.bool_)
+    foreign: list[str] = []
+    end = 0
+    for number, part in stored_parts(path):
+        if number == read:
+            place = slice(end, end := end + len(part.seq))
+            seq[place], durable_at_us[place], content_ok[place] = (
+                part.seq,
+                part.durable_at_us,
+                part.content_ok,
+            )
+            foreign += part.foreign_ids
+    return Stored(
+        seq=seq[:end],
+        content_ok=content_ok[:end],
+        durable_at_us=durable_at_us[:end],
+        foreign_ids=tuple(foreign),
+    )
+
+
+def _stored(table: pa.Table) -> Stored:
+    """ValueError where a row is none."""
+    sequence, foreign = table.column("sequence"), table.column("foreign_id")
+    ours = sequence.is_valid()
+    own = table if sequence.null_count == 0 else table.filter(ours)
+    seq, content_ok = parquet.whole(own, "sequence"), own.column("content_ok")
+    both = pc.equal(ours, foreign.is_valid())
+    if pc.any(both).as_py() or content_ok.null_count or (seq < 0).any():
+        raise ValueError("a row is neither a write of this load nor an id of another")
+    return Stored(
+        seq=seq,
+        content_ok=content_ok.to_numpy(),
+        durable_at_us=parquet.whole(own, "durable_at_us"),
+        foreign_ids=tuple(foreign.drop_null().to_pylist()),
+    )
+
+
+def save_samples(samples: Sequence[Sample], path: Path) -> None:
+    """In the order sampled."""
+    columns = {
+        "at_us": pa.array([sample.at_us for sample in samples], pa.int64()),
+        "component": _words([sample.component for sample in samples]),
+        "metric": _words([sample.metric for sample in samples]),
+        "value": pa.array([sample.value for sample in samples], pa.float64()),
+    }
+    parquet.save_table(pa.table(columns, schema=SAMPLES_SCHEMA), path)
+
+
+def _words(names: Sequence[str]) -> pa.Array:
+    return pa.array(names, pa.string()).dictionary_encode()
+
+
+def read_samples(path: Path) -> Series:
+    """By component and metric, in the order sampled."""
+    table = pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *parquet.Parts(path, SAMPLES_SCHEMA)])
+    names = [table.column(name).to_pylist() for name in ("component", "metric")]
+    at_us, value = parquet.whole(table, "at_us"), table.column("value").to_numpy()
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(zip(*names, strict=True)):
+        rows.setdefault(key, []).append(row)
+    return {key: (at_us[own], value[own]) for key, own in rows.items()}
+
+
+def save_visible(seen: Seen, path: Path) -> None:
+    """Every sampled write, seen or not."""
+    columns = {
+        "sequence": pa.array(seen.seq, pa.int64()),
+        "not_before_us": parquet.moments(seen.not_before_us),
+        "visible_at_us": parquet.moments(seen.visible_at_us),
+    }
+    parquet.save_table(pa.table(columns, schema=VISIBLE_SCHEMA), path)
+
+
+def read_visible(path: Path) -> Seen:
+    """What `save_visible` wrote."""
+    table = pa.concat_tables([VISIBLE_SCHEMA.empty_table(), *parquet.Parts(path, VISIBLE_SCHEMA)])
+    return Seen(
+        seq=parquet.whole(table, "sequence"),
+        not_before_us=parquet.whole(table, "not_before_us"),
+        visible_at_us=parquet.whole(table, "visible_at_us"),
+    )
+
+
+def known(moments_us: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those that are known."""
+    found: NDArray[np.int64] = moments_us[moments_us != NO_TIME]
+    return found

@@ -1,0 +1,157 @@
+"""May a run's figures be believed? Every rule of docs/methodology.md, each with its reason in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath.analysis import noise
+from writepath.analysis.audit import LATE_US, MUST_BE_ZERO
+from writepath.analysis.stats import US_PER_S
+from writepath.records import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from writepath.analysis.noise import Withheld
+    from writepath.records import Audit, Canary, Drain, Durability, Generator, Requests
+    from writepath.records.load_facts import WithheldFacts
+
+CPU_SHARE_LIMIT = 0.80  # k6's own rule: above it, its timings are its own
+LATENESS_MS_LIMIT = 250.0  # p99: a generator that is silent for a quarter second changes the rate
+FOREIGN_LIMIT = 0.25  # of all processors: a browser and a mail program stay below, a build does not
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that is known of a finished run when it is judged."""
+
+    requests: Requests
+    audit: Audit
+    drain: Drain
+    generator: Generator
+    durability: Durability | None
+    declared_level: str = "A"  # of variants.yaml
+    lost_components: Sequence[str]  # each with its reason in words
+    generator_faults: Sequence[
+        str
+    ] = ()  # in words, if k6 did not send the whole schedule or its ledger is cut
+    dropped_limit: int = 0
+    before: Canary | None = None
+    after: Canary | None = None
+    foreign_cpu_share: float | None = None
+    withheld: Withheld | WithheldFacts | None = None
+    broken_sums: Sequence[str] = ()  # in words
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """Invalid where anything contradicts the figures, else unknown where something was not seen, else valid."""
+    invalid = [*_of_data(evidence), *_of_system(evidence), *_of_generator(evidence)]
+    unseen, noise = [*_unseen(evidence)], [*_noise(evidence)]
+    unknown = [*unseen, *noise]
+    notes = tuple(_notes(evidence))
+    if invalid:
+        return Verdict(status="invalid", reasons=(*invalid, *unknown), notes=notes)
+    if unknown:
+        return Verdict(status="unknown", reasons=tuple(unknown), notes=notes, noise=not unseen)
+    return Verdict(status="valid", notes=notes)
+
+
+def _of_data(evidence: Evidence) -> Iterator[str]:
+    audit = evidence.audit
+    for name, words in MUST_BE_ZERO.items():
+        if name == "never_read":
+            continue  # not a contradiction: something that was not seen
+        if count := getattr(audit, name):
+            offenders = audit.offenders.get("absent" if name in ("lost", "stranded") else name)
+            where = f" (sequence {_short(offenders.intervals)})" if offenders and offenders.intervals else ""
+            yield f"{count} {words}{where}"
+    for words in (*audit.identities_broken, *evidence.broken_sums):
+        yield f"sums do not agree: {words}"
+    requests = evidence.requests
+    if requests.started != requests.acknowledged + requests.rejected + requests.indeterminate:
+        yield "sums do not agree: started = acknowledged + rejected + indeterminate"
+    if requests.acknowledged == 0 and requests.planned > 0:
+        yield "no request was acknowledged"
+
+
+def _of_system(evidence: Evidence) -> Iterator[str]:
+    for component in evidence.lost_components:
+        yield f"component lost: {component}"
+    drain = evidence.drain
+    if drain.capped:
+        yield (
+            f"the store was still receiving rows {drain.settle_seconds:.0f} s after the load:"
+            f" {drain.queue_ready_left + drain.queue_unacknowledged_left} messages left in the queue"
+        )
+    durability = evidence.durability
+    if durability is not None and durability.level > evidence.declared_level:
+        yield f"a 201 guarantees less than declared: level {durability.level}, not {evidence.declared_level}"
+
+
+def _of_generator(evidence: Evidence) -> Iterator[str]:
+    generator, requests = evidence.generator, evidence.requests
+    for fault in evidence.generator_faults:
+        yield f"k6: {fault}"
+    if requests.dropped > evidence.dropped_limit:
+        yield f"k6 dropped {requests.dropped} of {requests.planned} scheduled requests (limit {evidence.dropped_limit})"
+    if generator.cpu_share_peak > CPU_SHARE_LIMIT:
+        yield f"k6 was saturated: {generator.cpu_share_peak:.0%} of one core over 10 s (limit {CPU_SHARE_LIMIT:.0%})"
+    late = generator.lateness_ms_p99
+    if late is not None and late > LATENESS_MS_LIMIT:
+        yield f"k6 was late: it sent {late:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
+
+
+def _unseen(evidence: Evidence) -> Iterator[str]:
+    audit = evidence.audit
+    for words in audit.unread:
+        yield f"the audit is incomplete: {words}"
+    if audit.never_read:
+        yield f"{audit.never_read} {MUST_BE_ZERO['never_read']}"
+    if audit.verdict == "UNKNOWN" and not audit.unread and not audit.never_read:
+        yield "the audit is incomplete: a read is missing, or nothing was acknowledged"
+    if evidence.durability is None:
+        yield "what a 201 guarantees could not be read from the running system"
+    if evidence.generator.samples == 0:
+        yield "the CPU use of k6 could not be sampled"
+
+
+def _noise(evidence: Evidence) -> Iterator[str]:
+    """What the host and other programs did during the run."""
+    yield from foreign_reasons(evidence.foreign_cpu_share)
+    before, after = evidence.before, evidence.after
+    for canary, when in ((before, "before"), (after, "during")):
+        if canary is not None and (canary.steal_share or 0) > noise.STEAL_LIMIT:
+            yield f"noisy host: {canary.steal_share:.1%} of the CPU time was stolen {when} the run"
+    if evidence.withheld is not None:
+        yield from noise.reasons(evidence.withheld)
+    if before is not None and after is not None:
+        yield from noise.slower(before, after)
+
+
+def foreign_reasons(share: float | None) -> Iterator[str]:
+    """In words, where other programs used more of the processors than leaves a load's figures its own."""
+    if (share or 0.0) > FOREIGN_LIMIT:
+        yield (
+            f"noisy host: other programs used {share:.0%} of the CPU during the load"
+            f" (limit {FOREIGN_LIMIT:.0%})"
+        )
+
+
+def _notes(evidence: Evidence) -> Iterator[str]:
+    requests, audit = evidence.requests, evidence.audit
+    if missed := requests.rejected + requests.indeterminate:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(requests.by_error.items()))
+        yield f"{missed} of {requests.planned} scheduled requests were not acknowledged ({kinds})"
+    if audit.recovered:
+        yield f"{audit.recovered} requests without an answer were stored"
+    if audit.late:
+        yield f"{audit.late} acknowledged writes were durable more than {LATE_US / US_PER_S:.0f} s after their 201"
+    if audit.suppressed_duplicates:
+        yield f"{audit.suppressed_duplicates} repeated deliveries were suppressed"
+    if evidence.generator.samples_late:
+        yield f"{evidence.generator.samples_late} of {evidence.generator.samples} samples were late"
+
+
+def _short(intervals: str) -> str:
+    return intervals if len(intervals) <= 60 else intervals[:60].rsplit(" ", 1)[0] + " ..."  # noqa: PLR2004 - a line

@@ -1,0 +1,133 @@
+"""The command line. Maps errors to exit codes; app.py has the commands, commands.py does the work.
+
+0 valid, 3 unknown, 1 invalid or failed, 2 usage, 10 and above infrastructure, 130 stopped with Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.text import Text
+
+from writepath.cli.app import app
+from writepath.errors import UsageError, WritepathError
+from writepath.options import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).resolve().parents[4]
+PROGRAM = "wp"
+COMPLETION = "_WP_COMPLETE"  # set by the shell function that `wp --install-completion` installs
+UNEXPECTED = 10
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code. Never a stack trace: an unexpected error leaves one in a file and says where."""
+    errors = Console(stderr=True)
+    signals = Signals()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # progress in a log file is there when it happens
+    try:
+        signals.install()
+        return run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except WritepathError as error:
+        errors.print(Text(f"writepath: {error}", style="red"), soft_wrap=True)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNEXPECTED
+    except Exception as error:  # noqa: BLE001 - the last resort
+        path = _keep_trace()
+        words = f"writepath: unexpected {type(error).__name__}: {error}; please report it and attach {path}"
+        errors.print(Text(words, style="red"), soft_wrap=True)
+        return UNEXPECTED
+    finally:
+        signals.restore()
+
+
+def run(arguments: Sequence[str], root: Path = ROOT) -> int:
+    """As main, but raises."""
+    line = typer.main.get_command(app)
+    if COMPLETION in os.environ:
+        line.main([], prog_name=PROGRAM)  # prints what the shell asked for, and exits
+    name, *words = arguments if arguments and arguments[0] not in ("help", "-h") else ["--help"]
+    try:
+        with line.make_context(
+            PROGRAM, [name, *words], obj=Call(root=root, command=name, words=words)
+        ) as context:
+            code: int = line.invoke(context)
+            return code
+    except typer.Exit as end:  # --help
+        return end.exit_code
+    except typer.TyperException as error:
+        raise UsageError(_explained(error)) from error
+
+
+def _explained(error: typer.TyperException) -> str:
+    """As make's user typed it: name, value, and what the value may be."""
+    option, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    if option is None or context is None:
+        return error.format_message()
+    typed = option.opts[0]
+    name = typed.lstrip("-").replace("-", "_").upper()
+    if not error.message:
+        command = context.info_name
+        return f"{name} is missing: make {command} {name}=jpa, or wp {command} {typed} jpa"
+    if not isinstance(error.__cause__, ValidationError):
+        return f"{name}: {error.message}"
+    value = error.__cause__.errors()[0]["input"]
+    if getattr(option, "min", None) is not None:
+        return f"{name}={value}: must be a whole number from {option.min} to {option.max}"
+    return f"{name}={value}: {error.message.removeprefix('Value error, ')}"
+
+
+class Signals:
+    """SIGTERM and SIGHUP end a command as Ctrl-C does; a second Ctrl-C leaves at once."""
+
+    def __init__(self) -> None:
+        """Changes nothing yet."""
+        self._before: dict[int, Any] = {}
+        self._asked = 0
+
+    def install(self) -> None:
+        """For the main thread."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self._before[number] = signal.signal(number, self._handle)
+
+    def restore(self) -> None:
+        """As it was, for callers that go on living (tests)."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, _frame: object) -> None:
+        self._asked += 1
+        if self._asked == 1:
+            raise KeyboardInterrupt
+        if number == signal.SIGINT:
+            os.write(2, b"\nwritepath: stopped immediately; run `make down` to clean up\n")
+            os._exit(INTERRUPTED)
+
+
+def _keep_trace() -> str:
+    folder = ROOT / ".writepath" / "errors"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S}.log"
+        path.write_text(traceback.format_exc(), encoding="utf-8")
+        return str(path.relative_to(ROOT))
+    except OSError:
+        return "the message (the stack trace could not be saved)"

@@ -1,0 +1,164 @@
+"""Validates the content of a YAML file against annotated dataclasses, and explains what is wrong with it.
+
+An error names file, place, value and remedy. The same dataclasses give the JSON Schemas of `schemas/`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, dataclass_transform
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from writepath.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pydantic_core import ErrorDetails
+
+T = TypeVar("T")
+CONFIG = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+_TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "dict_type": "a mapping of keys to values",
+    "dataclass_type": "a mapping of keys to values",
+    "tuple_type": "a list",
+}
+_LIMITS = {
+    "greater_than": "{shown} is too small; it must be more than {gt}",
+    "greater_than_equal": "{shown} is too small; at least {ge}",
+    "less_than_equal": "{shown} is too large; at most {le}",
+    "literal_error": "{shown} is not one of {expected}",
+}
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def entry(cls: type[T]) -> type[T]:
+    """Decorates a class whose fields are an entry of a YAML file; they are checked when a file is read."""
+    made: Any = dataclass(frozen=True, kw_only=True)(cls)
+    made.__pydantic_config__ = CONFIG
+    return cast("type[T]", made)
+
+
+def _each_once(values: tuple[str, ...]) -> tuple[str, ...]:
+    twice = next((value for value, times in Counter(values).items() if times > 1), None)
+    if twice is not None:
+        raise ValueError(f"'{twice}' is listed twice")
+    return values
+
+
+def _thousandths(value: float) -> float:
+    if value * 1000 != round(value * 1000):  # k6 is given whole milliseconds, and whole requests per 1,000 s
+        raise ValueError(f"{value:g} has more than three decimals; round it")
+    return value
+
+
+def _as_text(value: object) -> object:
+    if isinstance(value, float):
+        raise ValueError(f'{value:g} may be written in several ways; quote it: "{value:g}"')  # noqa: TRY004 - pydantic's
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else value
+
+
+Name = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        description="lower-case letters, digits and single hyphens, as in 'rabbitmq-jpa'",
+    ),
+]
+Text = Annotated[str, Field(pattern=r"^\S(.*\S)?$", description="some text on one line")]
+Names = Annotated[
+    tuple[str, ...], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_each_once)
+]
+Thousandths = Annotated[float, AfterValidator(_thousandths)]
+# A setting's value is text for whoever gets it, whether YAML takes it for a number or not.
+Value = Annotated[
+    str,
+    Field(min_length=1, json_schema_extra={"type": ["string", "integer", "boolean"]}),
+    BeforeValidator(_as_text),
+]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`did you mean 'X'?` where one is near, else the known names."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names)}"
+
+
+def validated(kind: type[T], data: object, file: str, place: str = "") -> T:
+    """The data as a `kind`. file and place: where the data is, for the UsageError."""
+    adapter = TypeAdapter(kind)
+    try:
+        return adapter.validate_json(json.dumps(data, default=str, ensure_ascii=False))
+    except ValidationError as error:
+        # A misspelt key is also a missing one; the misspelling is what helps.
+        found = sorted(error.errors(include_url=False), key=lambda each: not _is_unknown(each))
+        raise UsageError(f"{file}: {_explained(found[0], adapter.json_schema(), place)}") from error
+    except ValueError as error:
+        raise UsageError(f"{file}: an alias is inside the value that it names") from error
+
+
+def _is_unknown(error: ErrorDetails) -> bool:
+    return error["type"] in ("unexpected_keyword_argument", "extra_forbidden")
+
+
+def _explained(error: ErrorDetails, schema: dict[str, Any], outside: str) -> str:
+    """One sentence: where, what, and what would be right."""
+    place = [part for part in error["loc"] if part != "[key]"]
+    value, kind = error["input"], error["type"]
+    if error["loc"][-1:] == ("[key]",) or kind.startswith("missing") or _is_unknown(error):
+        *place, key = place
+    else:
+        key = ""
+    around = _schema_at(schema, place)
+    if _is_unknown(error):
+        problem = f"unknown key '{key}'; {nearest(str(key), around.get('properties', {}))}"
+    elif kind.startswith("missing"):
+        problem = f"key '{key}' is missing"
+    elif kind in _TYPES:
+        problem = f"must be {_TYPES[kind]}, but is {_shown(value)}"
+    elif kind in ("too_short", "string_too_short"):
+        fewest = error["ctx"]["min_length"]
+        problem = "must not be empty" if fewest == 1 else f"at least {fewest} values are needed"
+    elif kind in _LIMITS:
+        problem = _LIMITS[kind].format(shown=_shown(value), **error.get("ctx", {}))
+    elif kind == "string_pattern_mismatch":
+        rule = around.get("propertyNames", {}) if key else around
+        problem = f"{_shown(value)} is not {rule.get('description', error['msg'])}"
+    else:
+        problem = error["msg"].removeprefix("Value error, ")
+    inside = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return f"{(outside + inside).lstrip('.') or 'top level'}: {problem}"
+
+
+def _schema_at(schema: dict[str, Any], place: Iterable[int | str]) -> dict[str, Any]:
+    here = schema
+    for part in place:
+        here = _resolved(here, schema)
+        named = [here.get("properties", {}).get(part), *here.get("patternProperties", {}).values()]
+        here = here.get("items") or next(filter(None, named), None) or here.get("additionalProperties") or {}
+    return _resolved(here, schema)
+
+
+def _resolved(here: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Behind a reference, or the first alternative of a value that may be missing."""
+    if "anyOf" in here:
+        here = here["anyOf"][0]
+    if "$ref" in here:
+        found: dict[str, Any] = schema["$defs"][here["$ref"].rpartition("/")[2]]
+        return {**found, **{key: value for key, value in here.items() if key != "$ref"}}
+    return here
+
+
+def _shown(value: object) -> str:
+    return "empty" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,211 @@
+"""Settings that a user or a suite may set or vary: the variables of .env, and those of the load.
+
+Name, default and help of a stack's setting are in .env; the load's are declared here. Several values, separated by
+commas, make a setting a factor: each combination of the factors' levels is a cell.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from writepath.config.checked import nearest
+from writepath.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+Scope = Literal["stack", "load"]
+
+ENV_FILE = ".env"
+WHOLE = (1, 65_535)
+NOT_SETTABLE = ("STORE", "SLOWDOWN_PERCENT")  # are what a variant is
+_RANGES = {
+    "ELASTICSEARCH_REPLICAS": (0, 1),
+    "NGINX_WORKER_CONNECTIONS": (64, 16_384),
+    "NGINX_CONNECT_TIMEOUT_SECONDS": (1, 75),  # nginx caps it there
+    "NGINX_BODY_MAX_KIB": (1, 1_048_576),
+}
+_SWITCH = ("true", "false")
+_WORDS = {
+    "ELASTICSEARCH_WRITE_MODE": ("bulk", "single"),
+    "ELASTICSEARCH_TRANSLOG_DURABILITY": ("request", "async"),
+    "ELASTICSEARCH_IDS": ("own", "auto"),
+    "ELASTICSEARCH_SEARCH_INDEX": ("words", "bigrams"),
+    "POSTGRES_SYNCHRONOUS_COMMIT": ("on", "off", "local", "remote_write", "remote_apply"),
+    "POSTGRES_SEARCH_INDEX": ("none", "trigram", "bigram"),
+    "RABBITMQ_QUEUE_TYPE": ("quorum", "classic", "classic-transient"),
+    "RABBITMQ_PUBLISHER_CONFIRMS": _SWITCH,
+    "RABBITMQ_PUBLISHER_MANDATORY": _SWITCH,
+    "RABBITMQ_CONSUMER_ACKNOWLEDGE": ("after-store", "on-delivery"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Factor:
+    """A setting that is varied, with its levels in order."""
+
+    name: str
+    scope: Scope
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What a setting may be. A stack's needs a fresh start; cells that differ in one of the load share a warm stack."""
+
+    name: str
+    default: str  # in words where the scenario has it
+    scope: Scope
+    help: str
+    range: tuple[int, int] | None = None
+    words: tuple[str, ...] = ()
+    decimals: bool = False  # up to three
+
+    @property
+    def allowed(self) -> str:
+        """Its values in words."""
+        if self.range is not None:
+            kind = "a number" if self.decimals else "a whole number"
+            return f"{kind} from {self.range[0]} to {self.range[1]}"
+        return f"one of {', '.join(self.words)}" if self.words else "text"
+
+    def checked(self, value: str, where: str = "") -> str:
+        """The value, if it is allowed; UsageError says what is. where: before the name."""
+        if not value:
+            raise UsageError(f"{where}{self.name}=: empty; omit it to use the default {self.default}")
+        pattern = r"[0-9]{1,6}(\.[0-9]{1,3})?" if self.decimals else r"[0-9]{1,18}"
+        number = float(value) if re.fullmatch(pattern, value, re.ASCII) else None
+        low, high = self.range or (0, 0)
+        if self.range is not None and (number is None or not low <= number <= high):
+            raise UsageError(f"{where}{self.name}={value}: must be {self.allowed}")
+        if self.words and value not in self.words:
+            raise UsageError(f"{where}{self.name}={value}: {nearest(value, self.words)}")
+        return value
+
+    def factor(self, levels: Sequence[str], where: str = "") -> Factor:
+        """It, varied over the levels; UsageError for a wrong level and for one that is listed twice."""
+        for level in levels:
+            self.checked(level, where)
+        twice = next((level for level in levels if levels.count(level) > 1), None)
+        if twice is not None:
+            raise UsageError(
+                f"{where}{self.name}={','.join(levels)}: '{twice}' is listed twice; to repeat, use REPS"
+            )
+        return Factor(name=self.name, scope=self.scope, levels=tuple(levels))
+
+
+LOAD = (
+    Setting(
+        name="VIRTUAL_USERS",
+        default="of the scenario; open load: computed",
+        scope="load",
+        help="users of a closed load; of an open load, the most requests in flight",
+        range=(1, 10_000),
+    ),
+    Setting(
+        name="RATE",
+        default="of the scenario",
+        scope="load",
+        help="peak of an open load, requests/s; every phase is scaled alike",
+        range=(1, 100_000),
+        decimals=True,
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """Settings of an experiment: one value each, or several."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    factors: tuple[Factor, ...] = ()
+
+    def over(self, values: Mapping[str, str], factors: Iterable[Factor]) -> Given:
+        """These, and of the others (a suite's) those that these do not name."""
+        mine = {*self.values, *(factor.name for factor in self.factors)}
+        kept = tuple(factor for factor in factors if factor.name not in mine)
+        return Given(
+            values={name: value for name, value in values.items() if name not in mine} | dict(self.values),
+            factors=(*kept, *self.factors),
+        )
+
+    def of_scope(self, scope: Scope) -> dict[str, str]:
+        """Those with one value: a stack's are compose variables."""
+        names = {setting.name for setting in LOAD}
+        return {name: value for name, value in self.values.items() if (name in names) == (scope == "load")}
+
+    def require_plain(self, what: str) -> None:
+        """UsageError for several values and for settings of the load, where `what` cannot use them."""
+        for factor in self.factors:
+            raise UsageError(
+                f"{factor.name}={','.join(factor.levels)}: several values are a factor, which only load suites have;"
+                f" {what}. Give one value"
+            )
+        for name, value in self.of_scope("load").items():
+            raise UsageError(f"{name}={value}: applies only to load suites; {what}. Omit it")
+
+
+def known(root: Path) -> dict[str, Setting]:
+    """Every setting by name: the variables of .env in its order, then the load's."""
+    return {setting.name: setting for setting in (*_of_env_file(root), *LOAD)}
+
+
+def parse(words: Sequence[str], settings: Mapping[str, Setting]) -> Given:
+    """`NAME=value` and `NAME=value,value`. UsageError for an unknown name, a wrong value and a name given twice."""
+    values: dict[str, str] = {}
+    factors: dict[str, Factor] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(f"--set {word}: write NAME=value, as in --set POOL_SIZE=10")
+        if name not in settings:
+            raise UsageError(f"{word}: there is no setting {name}; {nearest(name, settings)}")
+        if name in values or name in factors:
+            raise UsageError(f"{word}: {name} is given twice; several values are {name}=one,other")
+        levels = [level.strip() for level in value.split(",")]
+        if len(levels) > 1:
+            factors[name] = settings[name].factor(levels)
+        else:
+            values[name] = settings[name].checked(value)
+    return Given(values=values, factors=tuple(factors.values()))
+
+
+def combinations(factors: Sequence[Factor]) -> tuple[dict[str, str], ...]:
+    """The levels of each cell, by factor: every combination, the last factor varying fastest."""
+    names = [factor.name for factor in factors]
+    return tuple(
+        dict(zip(names, levels, strict=True)) for levels in itertools.product(*(f.levels for f in factors))
+    )
+
+
+def table(root: Path) -> str:
+    """Every setting in a line: for `make settings`."""
+    lines = [
+        f"  {one.name}={one.default}\n      {one.help} ({one.allowed}; scope {one.scope})"
+        for one in known(root).values()
+    ]
+    return "\n".join(lines)
+
+
+def _of_env_file(root: Path) -> list[Setting]:
+    found: list[Setting] = []
+    comments: list[str] = []
+    for raw in (root / ENV_FILE).read_text(encoding="utf-8").splitlines():
+        line = raw.strip()
+        if line.startswith("#"):
+            comments.append(line.lstrip("# "))
+            continue
+        name, equals, default = line.partition("=")
+        if equals and name not in NOT_SETTABLE:
+            words = _WORDS.get(name, ())
+            limits = _RANGES.get(name, WHOLE) if default.isdecimal() else None
+            text = " ".join(comments)
+            found.append(
+                Setting(name=name, default=default, scope="stack", help=text, range=limits, words=words)
+            )
+        comments = []
+    return found

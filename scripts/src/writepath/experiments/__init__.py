@@ -1,0 +1,1 @@
+"""Runs experiments: the engine, and one module for each kind."""

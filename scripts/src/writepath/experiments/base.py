@@ -1,0 +1,132 @@
+"""What a kind of experiment must give; the engine supplies everything else, for every kind alike.
+
+A kind: one module or folder in `experiments/`, one entry in `experiments/registry.py`, one page template. Kinds never
+import each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.analysis.evidence import Evidence
+    from writepath.config.registry import Suite, Variant
+    from writepath.load.dataset import Dataset
+    from writepath.measure.bench import Bench
+    from writepath.measure.truth import Truth
+    from writepath.records.index import Role
+    from writepath.records.measures import Audit, Durability, Host, Verdict
+    from writepath.report.data import SuiteData
+    from writepath.report.metrics import Metric
+    from writepath.report.model import Report
+    from writepath.runtime.base import Stack
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """What is run, resumed, rerun and published: a variant at certain levels, in a block, in a role."""
+
+    name: str  # records.index.cell_name()
+    variant: Variant
+    levels: Mapping[str, str]  # by factor, in the factors' order
+    block: int  # from 1
+    position: int  # from 1: place in its block
+    role: Role = "measured"
+    noisy: int = 0  # how often a noisy host has made it unknown
+
+
+@dataclass(kw_only=True)
+class CellRun:
+    """A cell under way: what its kind is told, and what it tells the engine beside the raw files in `folder`."""
+
+    cell: Cell
+    suite: Suite
+    params: Any  # the kind's Params
+    settings: Mapping[str, str]  # of the stack and the load: the suite's, the user's and the cell's levels
+    seed: int
+    dataset: Dataset
+    folder: Path  # raw files go here; it exists
+    run_id: str
+    bench: Bench
+    durability: Durability | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    steps: dict[str, float] = field(default_factory=dict)  # wall time in seconds, by step
+
+    @contextlib.contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Shows the step and adds its wall time."""
+        self.bench.progress.phase(name)
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.steps[name] = self.steps.get(name, 0.0) + time.monotonic() - began
+
+
+class Session(Protocol):
+    """What cells that differ only in factors of scope `load` share: one stack, started when it is first asked for."""
+
+    def stack(self, run: CellRun) -> Stack:
+        """The started stack; its start is a step of the cell that asked first."""
+
+    def truth(self, run: CellRun) -> Truth:
+        """What the inspectors of that stack say."""
+
+    @property
+    def warm(self) -> bool:
+        """Whether an earlier cell of this session has used the stack."""
+
+
+class Experiment(Protocol[R]):
+    """A kind; registered by its name."""
+
+    @property
+    def kind(self) -> str:
+        """Its name, as in suites.yaml."""
+
+    @property
+    def params(self) -> type:
+        """The record of what a suite says of it, saved in the index."""
+
+    def params_of(self, suite: Suite) -> Any:
+        """The suite's part for this kind, validated: unknown keys are errors that name file and key."""
+
+    @property
+    def result(self) -> type[R]:
+        """The record of its part of cell.json."""
+
+    @property
+    def metrics(self) -> Sequence[Metric[R]]:
+        """By which cells are compared: with the baseline, with the A/A control and between suite runs."""
+
+    def load_seconds(self, params: Any, settings: Mapping[str, str]) -> float:
+        """Of one cell, with its warm-up: the progress line estimates from it."""
+
+    def measure(self, run: CellRun, session: Session) -> None:
+        """Leaves raw files in the cell's folder. What is there when an error ends it is kept, never counted."""
+
+    def reduce(self, folder: Path, host: Host) -> Evidence:
+        """Evidence of a folder of raw files: small enough to be published. host: with what the canaries measured."""
+
+    def derive(self, evidence: Evidence) -> R:
+        """The result: a pure function, the same for a run, a report and `make verify`."""
+
+    def verdict(self, result: R) -> Verdict:
+        """Whether the result counts."""
+
+    def audit(self, result: R) -> Audit | None:
+        """Of the writes; None where the kind has none."""
+
+    def line(self, result: R) -> str:
+        """What the terminal says of a finished cell: `7030/7030 acknowledged  median 2.6 ms`."""
+
+    def report(self, data: SuiteData[R]) -> Report:
+        """Sections of tables and plots, with the summary in words first."""

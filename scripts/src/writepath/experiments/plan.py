@@ -1,0 +1,137 @@
+"""What the user asked for, checked: an experiment's suite with its variants, factors and seed, before it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from writepath.config.settings import combinations
+from writepath.experiments.base import Cell
+from writepath.records.index import cell_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.config.registry import Suite, Variant
+    from writepath.config.settings import Factor
+    from writepath.load.dataset import Dataset
+    from writepath.records.index import Role
+    from writepath.records.measures import Code
+
+RERUNS = 2  # of a cell that a noisy host made unknown: a host that is noisy three times stays so
+FEWEST_REPETITIONS = 2  # of one block the A/A control says nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """An experiment to be run or continued."""
+
+    root: Path
+    state: Path  # the ignored folder of everything a checkout keeps at run time
+    suite: Suite
+    params: Any  # the kind's, from suites.yaml
+    variants: tuple[Variant, ...]
+    repetitions: int  # blocks
+    seed: int
+    settings: Mapping[str, str]  # of all cells
+    dataset: Dataset
+    code: Code
+    resumed: bool
+    factors: tuple[Factor, ...] = ()
+    reruns: int = RERUNS  # at most, of a noisy cell
+
+    @property
+    def results(self) -> Path:
+        """Where all suite runs are."""
+        return self.root / "results"
+
+    @property
+    def baseline(self) -> Variant | None:
+        """What the others are compared with, where it is among what runs."""
+        return self.suite.baseline if self.suite.baseline in self.variants else None
+
+    @property
+    def control(self) -> Variant | None:
+        """The baseline, where it runs twice in each block."""
+        return self.baseline if self.repetitions >= FEWEST_REPETITIONS else None
+
+
+Group = tuple[Cell, ...]  # cells that differ only in factors of scope `load`: they share one stack
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kind:
+    """A cell without its place."""
+
+    variant: Variant
+    levels: Mapping[str, str] = field(default_factory=dict)
+    role: Role = "measured"
+
+    @property
+    def name(self) -> str:
+        return cell_name(self.variant.name, dict(self.levels), self.role)
+
+
+def groups(plan: Plan) -> Iterator[tuple[Group, ...]]:
+    """By block, every cell once: groups, and cells within a group, in an order that the seed alone decides."""
+    order = random.Random(f"writepath:{plan.seed}")  # noqa: S311 - an order, not a secret
+    kinds = list(_kinds(plan))
+    for block in range(1, plan.repetitions + 1):
+        shuffled = [
+            order.sample(own, len(own)) if len(own) > 1 else own for own in order.sample(kinds, len(kinds))
+        ]
+        yield _placed(shuffled, block)
+
+
+def order_of(plan: Plan) -> tuple[tuple[str, ...], ...]:
+    """By block, the cells' names in the order they run."""
+    return tuple(tuple(cell.name for group in block for cell in group) for block in groups(plan))
+
+
+def _kinds(plan: Plan) -> Iterator[list[_Kind]]:
+    """The groups of a block, unshuffled."""
+    per_stack = [factor for factor in plan.factors if factor.scope == "stack"]
+    per_load = [factor for factor in plan.factors if factor.scope == "load"]
+
+    def group(variant: Variant, own: Mapping[str, str]) -> list[_Kind]:
+        levels = [{**own, **more} for more in combinations(per_load)]
+        return [_Kind(variant=variant, levels=_ordered(one, plan.factors)) for one in levels]
+
+    for variant in plan.variants:
+        for own in combinations(per_stack):
+            yield group(variant, own)
+    if plan.control is not None:
+        first = {factor.name: factor.levels[0] for factor in plan.factors}
+        yield [_Kind(variant=plan.control, levels=first, role="A/A control")]
+
+
+def _ordered(levels: Mapping[str, str], factors: Sequence[Factor]) -> dict[str, str]:
+    return {factor.name: levels[factor.name] for factor in factors}
+
+
+def _placed(kinds: Sequence[Sequence[_Kind]], block: int) -> tuple[Group, ...]:
+    position, found = 0, []
+    for own in kinds:
+        cells = []
+        for kind in own:
+            position += 1
+            cells.append(
+                Cell(
+                    name=kind.name,
+                    variant=kind.variant,
+                    levels=kind.levels,
+                    block=block,
+                    position=position,
+                    role=kind.role,
+                )
+            )
+        found.append(tuple(cells))
+    return tuple(found)
+
+
+def behind(cell: Cell, last_position: int) -> Cell:
+    """The same cell, rerun behind all others of its block."""
+    return dataclasses.replace(cell, position=last_position + 1, noisy=cell.noisy + 1)

@@ -1,0 +1,123 @@
+"""Reads suite runs, raw and published, into what reports are made of. Every figure is derived from evidence again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from writepath.analysis import evidence as files
+from writepath.errors import UsageError, WritepathError
+from writepath.experiments.registry import kind_of
+from writepath.records.base import inside, to_data
+from writepath.records.cell import CELL_FILE, load_cell, result_of
+from writepath.records.index import INDEX_FILE, load_index
+from writepath.report.data import CellData, SuiteData
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from writepath.analysis.evidence import Evidence
+    from writepath.experiments.base import Experiment
+    from writepath.records.cell import CellRecord
+    from writepath.records.index import CellEntry
+
+LATEST = "results/latest"
+
+
+def raw(folder: Path) -> SuiteData[Any]:
+    """A suite run below results/: evidence is reduced from raw files."""
+    kind = kind_of(load_index(folder).kind)
+
+    def reduced(place: Path, record: CellRecord) -> Evidence:
+        if record.host is None:
+            raise UsageError(f"{place / CELL_FILE}: host=null; the figures cannot be derived without it")
+        return kind.reduce(place, record.host)
+
+    return _suite(folder, kind, reduced)
+
+
+def published(folder: Path) -> SuiteData[Any]:
+    """A suite run below results/published/: evidence is what was published."""
+    return _suite(folder, kind_of(load_index(folder).kind), lambda place, _: files.load(place))
+
+
+def saved(folder: Path, kind: Experiment[Any]) -> SuiteData[Any]:
+    """As `raw`, with the results as they were saved: nothing is derived."""
+    index = load_index(folder)
+    cells = []
+    for entry in index.cells:
+        found = load_cell(inside(folder, entry.folder))
+        cells.append(
+            CellData(entry=entry, record=found, result=result_of(found, kind.result), evidence=lambda: None)
+        )
+    return SuiteData(index=index, cells=tuple(cells))
+
+
+def suite_folder(root: Path, path: Path | None) -> Path | None:
+    """The newest suite run of the engine in, above or right below what is given; None where there is none."""
+    places = (root / LATEST,) if path is None else (root / path, root / "results" / path)
+    for given in places:
+        above = [folder for folder in (given, *given.parents) if folder.is_relative_to(root)]
+        for folder in above:
+            if (folder / INDEX_FILE).is_file():
+                return folder.resolve()
+        if below := sorted(given.glob(f"*/{INDEX_FILE}")):
+            return max(below, key=lambda one: load_index(one.parent).started_at).parent.resolve()
+    return None
+
+
+def _suite(
+    folder: Path, kind: Experiment[Any], load: Callable[[Path, CellRecord], Evidence]
+) -> SuiteData[Any]:
+    index = load_index(folder)
+    cells = tuple(_cell(inside(folder, entry.folder), entry, kind, load) for entry in index.cells)
+    return SuiteData(index=index, cells=cells)
+
+
+def _cell(
+    place: Path, entry: CellEntry, kind: Experiment[Any], load: Callable[[Path, CellRecord], Evidence]
+) -> CellData[Any]:
+    found = load_cell(place)
+    problems = list(_disagreeing(entry, found))
+    if found.result is None:
+        return CellData(
+            entry=entry, record=found, result=None, evidence=lambda: None, problems=tuple(problems)
+        )
+    result = evidence = None
+    try:
+        evidence = load(place, found)
+        result = kind.derive(evidence)
+        problems += differences(found.result, to_data(result))
+    except (WritepathError, ValueError, LookupError) as error:
+        problems.append(f"the figures cannot be derived ({error})")
+    return CellData(
+        entry=entry,
+        record=found,
+        result=result,
+        evidence=lambda: evidence,
+        problems=tuple(problems),
+    )
+
+
+SAME = ("name", "variant", "levels", "role", "block", "position", "outcome")
+
+
+def _disagreeing(entry: CellEntry, found: CellRecord) -> Iterator[str]:
+    """Fields of the index that are not as in the cell's own record."""
+    own = {name: getattr(found, name) for name in SAME}
+    own |= {"verdict": found.verdict.status, "reasons": found.verdict.reasons}
+    for name, value in own.items():
+        if getattr(entry, name) != value:
+            yield f"{name}: {value} in {CELL_FILE}, {getattr(entry, name)} in {INDEX_FILE}"
+
+
+def differences(recorded: Any, derived: Any, name: str = "result") -> Iterator[str]:
+    """Figures of a record that its evidence does not give, with both values."""
+    if isinstance(recorded, dict) and isinstance(derived, dict):
+        for key in dict.fromkeys((*recorded, *derived)):
+            yield from differences(recorded.get(key), derived.get(key), f"{name}.{key}")
+    elif isinstance(recorded, list) and isinstance(derived, list) and len(recorded) == len(derived):
+        for number, (left, right) in enumerate(zip(recorded, derived, strict=True), 1):
+            yield from differences(left, right, f"{name}.{number}")
+    elif recorded != derived:
+        yield f"{name}: {recorded}, recomputed {derived}"

@@ -1,0 +1,23 @@
+"""The kinds of experiments, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from writepath.config.registry import nearest
+from writepath.errors import UsageError
+from writepath.experiments.load import LoadExperiment
+
+if TYPE_CHECKING:
+    from writepath.experiments.base import Experiment
+
+KINDS: dict[str, Experiment[Any]] = {kind.kind: kind for kind in (LoadExperiment(),)}
+
+
+def kind_of(name: str) -> Experiment[Any]:
+    """The kind of that name; UsageError names the nearest."""
+    if name not in KINDS:
+        raise UsageError(
+            f"kind '{name}': this Writepath has no such kind of experiment; {nearest(name, KINDS)}"
+        )
+    return KINDS[name]

@@ -1,0 +1,154 @@
+"""Carries out `report`, `publish`, `compare` and `audit` for suite runs of every kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from writepath.analysis import audit_words
+from writepath.errors import UsageError
+from writepath.experiments import publish as publishing
+from writepath.experiments import read
+from writepath.experiments.registry import kind_of
+from writepath.measure import audit_cli
+from writepath.records.faults import FAULTS_FILE
+from writepath.report import capacity_cli, queries_cli, render
+from writepath.report.comparison import compared
+from writepath.report.faults import print_matrix
+from writepath.report.render import console, print_tables
+from writepath.report.staging import PUBLISHED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from writepath.report.data import CellData, SuiteData
+
+FOLDER = "report"  # next to the index
+READING = "docs/reading-results.md"
+OK, INVALID, UNKNOWN = 0, 1, 3
+
+
+def report(root: Path, path: Path | None) -> int:
+    """Prints and writes the tables of a suite run of any kind or of a fault matrix. Its worst verdict."""
+    if (folder := read.suite_folder(root, path)) is not None:
+        return _report(root, folder)
+    if (matrix := matrix_folder(root, path)) is not None:
+        return print_matrix(matrix)
+    if (found := capacity_cli.newest(root, path, read.LATEST)) is not None:
+        return capacity_cli.report(root, found, READING)
+    if (found := queries_cli.newest(root, path, read.LATEST)) is not None:
+        return queries_cli.report(root, found, READING)
+    raise _no_results(root, path)
+
+
+def publish(root: Path, path: Path | None = None, *, add: bool = False) -> int:
+    """Publishes a suite run; add: its blocks behind those that are published."""
+    folder = (
+        read.suite_folder(root, path)
+        or matrix_folder(root, path)
+        or capacity_cli.newest(root, path, read.LATEST)
+        or queries_cli.newest(root, path, read.LATEST)
+    )
+    if folder is None:
+        raise _no_results(root, path)
+    to = console()
+    for changed in publishing.publish(root, folder, add=add):
+        to.print(f"wrote {_short(root, changed)}", markup=False)
+    return OK
+
+
+def compare(root: Path, paths: Sequence[Path], labels: Sequence[str] = ()) -> int:
+    """Prints in what suite runs of one kind differ from the first one."""
+    suites = [_any_suite(root, path) for path in paths]
+    kinds = dict.fromkeys(data.index.kind for data in suites)
+    if len(kinds) > 1:
+        raise UsageError(
+            f"RUNS: suite runs of different kinds ({', '.join(kinds)}) have no figures in common;"
+            " compare runs of one kind"
+        )
+    kind = kind_of(suites[0].index.kind)
+    print_tables(compared(suites, labels=labels, kind=kind), console())
+    return OK
+
+
+def audit(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
+    """Recomputes the audit of every cell from raw files: 0 all PASS, 1 any FAIL, else 3."""
+    folder = read.suite_folder(root, path)
+    if folder is None:
+        return audit_cli.run(root, path, say)
+    data = read.raw(folder)
+    kind, verdicts = kind_of(data.index.kind), []
+    for cell in data.cells:
+        say(f"{cell.entry.name}, block {cell.entry.block}")
+        found = None if cell.result is None else kind.audit(cell.result)
+        lines = ["no audit: the cell did not get that far"] if found is None else audit_words.lines(found)
+        for line in (*lines, *cell.problems):
+            say(f"  {line}")
+        verdicts.append("UNKNOWN" if found is None or cell.problems else found.verdict)
+    if not verdicts:
+        raise UsageError(f"RUN={folder}: no cell in it has ended yet")
+    return audit_words.exit_code(verdicts)
+
+
+def _report(root: Path, folder: Path) -> int:
+    data = read.raw(folder)
+    built = kind_of(data.index.kind).report(data)
+    target = folder / FOLDER
+    links = {"assets": ".", "reading": (root / READING).resolve().as_uri()}
+    render.save(target, built, links)
+    to = console()
+    index = data.index
+    wanted = sum(len(block) for block in index.order)
+    to.print(
+        f"{index.title}: {index.suite} {index.stamp}, {index.status}, {len(data.cells)} of {wanted} cells",
+        markup=False,
+    )
+    render.print_report(built, to)
+    to.print(f"\nHTML, Markdown, CSV, JSON and SVG: {_short(root, target)}", markup=False)
+    return exit_code(data)
+
+
+def exit_code(data: SuiteData[Any]) -> int:
+    """0 when every cell counts, 1 when one is invalid or failed, else 3."""
+    bad = [cell for cell in data.cells if not cell.counts]
+    if not bad:
+        return OK
+    return UNKNOWN if all(_unknown(cell) for cell in bad) else INVALID
+
+
+def _unknown(cell: CellData[Any]) -> bool:
+    return cell.record.verdict.status == "unknown" and not cell.problems
+
+
+def _any_suite(root: Path, path: Path) -> SuiteData[Any]:
+    folder = read.suite_folder(root, path)
+    if folder is None:
+        raise _no_results(root, path)
+    published = folder.is_relative_to((root / PUBLISHED).resolve())
+    return read.published(folder) if published else read.raw(folder)
+
+
+def matrix_folder(root: Path, path: Path | None) -> Path | None:
+    """The folder of a matrix of faults, or the newest one in the folder that is given; None where it is none."""
+    if path is None:
+        return None
+    for given in (root / path, root / "results" / path):
+        found = sorted(file.parent for name in (FAULTS_FILE, f"*/{FAULTS_FILE}") for file in given.glob(name))
+        if found:
+            return found[-1]
+    return None
+
+
+def _no_results(root: Path, path: Path | None) -> UsageError:
+    given = root / (read.LATEST if path is None else path)
+    if path is None:
+        what = "no results yet"
+    elif not given.exists():
+        what = f"RUN={path}: no such folder"
+    else:
+        what = f"RUN={path}: no index of a suite run in this folder, above it or one level below it"
+    return UsageError(f"{what}; `make bench-all` writes results to results/<suite>/<stamp>")
+
+
+def _short(root: Path, path: Path) -> str:
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

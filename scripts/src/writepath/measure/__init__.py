@@ -1,0 +1,1 @@
+"""Measuring: from an empty store to raw files."""

@@ -1,0 +1,200 @@
+"""Asks the inspectors of a variant's final store and of its ingress as one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+import httpx
+
+from writepath.errors import AuditError, StartError
+from writepath.load.plan import encode_id
+from writepath.measure import stored as stored_rows
+from writepath.measure.inspector import Inspector, Pending, plain_client
+from writepath.measure.proxy import PROXY, Proxy
+from writepath.measure.stored import Rows
+from writepath.records import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from writepath.analysis.audit import Stored
+    from writepath.config.registry import Variant
+    from writepath.records import Durability
+    from writepath.runtime.base import Stack
+
+POLL_S = 0.25
+EMPTY_TIMEOUT_S = 30.0
+VISIBLE_TIMEOUT_S = 15.0
+REQUEST_TIMEOUT_S = 15.0
+CREATED, FOUND = 201, 200
+
+
+@dataclass(kw_only=True)
+class Truth:
+    """A variant's final store, its queue and its ingress, through their inspectors. A context manager."""
+
+    base_url: str
+    store: Inspector
+    ingress: Inspector  # the same object where one service is both
+    proxy: Proxy
+
+    @staticmethod
+    def of(stack: Stack, variant: Variant) -> Truth:
+        """Of a started stack."""
+        store = Inspector(variant.inspector, stack.inspector_urls(variant.inspector))
+        same = variant.ingress == variant.inspector
+        ingress = store if same else Inspector(variant.ingress, stack.inspector_urls(variant.ingress))
+        return Truth(base_url=stack.base_url, store=store, ingress=ingress, proxy=Proxy(stack.base_url))
+
+    def __enter__(self) -> Self:
+        """Nothing to open."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Closes connections."""
+        for inspector in self.inspectors:
+            inspector.close()
+        self.proxy.close()
+
+    @property
+    def inspectors(self) -> tuple[Inspector, ...]:
+        """Each once."""
+        return (self.store,) if self.store is self.ingress else (self.ingress, self.store)
+
+    def count(self) -> int:
+        """Rows in the final store, refreshed."""
+        return self.store.count()
+
+    def pending(self) -> Pending:
+        """Of the one queue, as the services together see it."""
+        seen = [inspector.pending() for inspector in self.inspectors]
+        return Pending(
+            in_flight=sum(p.in_flight for p in seen),
+            ready=max(p.ready for p in seen),
+            unacknowledged=sum(p.unacknowledged for p in seen),
+            dead=max(p.dead for p in seen),
+        )
+
+    def serves(self) -> bool:
+        """Whether every inspector and its store answer."""
+        return all(inspector.serves() for inspector in self.inspectors)
+
+    def reading(self) -> Reading:
+        """What the system itself says of what it holds, to lay beside a read."""
+        pending = self.pending()
+        return Reading(store_rows=self.count(), left_in_queue=pending.waiting + pending.dead)
+
+    def gauges(self) -> Mapping[str, Mapping[str, float]]:
+        """By service."""
+        of_services = {inspector.service: inspector.gauges() for inspector in self.inspectors}
+        return {**of_services, PROXY: self.proxy.gauges()}
+
+    def durability(self) -> Durability:
+        """Of a 201, which is the ingress's word, unless the far end of a queue keeps less of it."""
+        given, *others = [inspector.durability() for inspector in self.inspectors]
+        for kept in others:
+            if kept.level > given.level:
+                return replace(kept, settings={**given.settings, **kept.settings})
+        return given
+
+    def versions(self) -> Mapping[str, str]:
+        """Of what the applications know."""
+        return {name: version for i in self.inspectors for name, version in i.versions().items()}
+
+    def require_empty(self) -> None:
+        """StartError where the store or the queue holds anything."""
+        rows, pending = self.store.count(), self.pending()
+        if rows or pending.waiting or pending.dead:
+            raise StartError(
+                f"the store is not empty before the load: {rows} rows, {pending.waiting} messages waiting,"
+                f" {pending.dead} dead letters; data of an earlier run would be counted"
+            )
+
+    def empty(self) -> None:
+        """Waits until nothing is on its way, empties everything, and asserts it."""
+        deadline = time.monotonic() + EMPTY_TIMEOUT_S
+        while self.pending().waiting and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+        for inspector in self.inspectors:
+            inspector.reset()
+        self.require_empty()
+
+    def purge(self) -> None:
+        """Empties everything and asserts it, throwing away what waits in a queue; requests under way are waited for.
+
+        Looked at twice: what the ingress gave up waiting for may still arrive at its store or queue.
+        """
+        deadline = time.monotonic() + EMPTY_TIMEOUT_S
+        while time.monotonic() < deadline:
+            try:
+                self._throw_away(deadline)
+                if self._is_empty():
+                    return
+            except AuditError:  # a path that was just overloaded may be slow to answer
+                time.sleep(POLL_S)
+        self.require_empty()
+
+    def _throw_away(self, deadline: float) -> None:
+        while self.pending().in_flight and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+        for inspector in self.inspectors:
+            inspector.reset()
+        time.sleep(POLL_S)
+
+    def _is_empty(self) -> bool:
+        pending = self.pending()
+        return not (self.count() or pending.waiting or pending.dead)
+
+    def verify_one_write(self, run_id: str, content: str) -> None:
+        """POST through the proxy, GET by id, the row in the store as it was sent; StartError where it is not."""
+        post_id = encode_id(run_id, 0)
+        with plain_client(REQUEST_TIMEOUT_S, self.base_url) as client:
+            try:
+                answer = client.post("/api/posts", json={"id": post_id, "content": content})
+                if answer.status_code != CREATED or answer.json().get("id") != post_id:
+                    raise StartError(f"the first POST was answered {answer.status_code}: {_short(answer)}")
+                answer = _get_until_found(client, post_id)
+            except (httpx.HTTPError, ValueError) as error:
+                raise StartError(
+                    f"the first write got no answer ({type(error).__name__}: {error})"
+                ) from error
+        if answer.status_code != FOUND or answer.json().get("content") != content:
+            raise StartError(
+                f"the first write cannot be read: GET answered {answer.status_code}: {_short(answer)}"
+            )
+        rows = self.read(run_id, stored_rows.content_hashes([content]))
+        if rows.seq.tolist() != [0] or not rows.content_ok.all() or rows.foreign_ids:
+            raise StartError(
+                f"the store must contain the first write, unchanged, and nothing else; it has {rows.rows} rows,"
+                f" {len(rows.foreign_ids)} with other ids"
+            )
+
+    def read(self, run_id: str, lines: NDArray[np.uint64]) -> Stored:
+        """The whole final store; lines: hashes of the dataset's lines. AuditError where it cannot be read."""
+        prefix = encode_id(run_id, 0)[: stored_rows.PREFIX_LENGTH]
+        posts, commits = Rows(prefix, hashed=True), Rows(prefix, hashed=False)
+        self.store.read_posts(posts)
+        self.store.read_commits(commits)
+        return stored_rows.assemble(posts, commits, lines)
+
+
+def _get_until_found(client: httpx.Client, post_id: str) -> httpx.Response:
+    """A queue path has the row a moment after its 201."""
+    deadline = time.monotonic() + VISIBLE_TIMEOUT_S
+    while True:
+        answer = client.get(f"/api/posts/{post_id}")
+        if answer.status_code == FOUND or time.monotonic() > deadline:
+            return answer
+        time.sleep(POLL_S / 5)
+
+
+def _short(answer: httpx.Response) -> str:
+    return " ".join(answer.text.split())[:200]

@@ -1,0 +1,108 @@
+"""index.json: what a run of an experiment consists of. Written at the start and after each cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from writepath.records import base
+from writepath.records.base import record
+from writepath.records.measures import Code, DatasetFacts, VerdictStatus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA_VERSION = 3
+INDEX_FILE = "index.json"
+CONTROL = "@again"  # after a cell's name: its A/A control; no variant's name and no level has an @
+
+Status = Literal["running", "aborted", "finished"]
+Outcome = Literal["finished", "failed", "aborted"]  # failed: infrastructure; aborted: stopped by the user
+Role = Literal["measured", "A/A control"]
+Scope = Literal["stack", "load"]
+
+
+@record
+class Factor:
+    """A setting that is varied."""
+
+    name: str  # POOL_SIZE
+    scope: Scope  # stack: each level needs a fresh start; load: cells share one warm stack
+    levels: tuple[str, ...]
+
+
+@record
+class VariantRecord:
+    """A variant as it was defined when the experiment ran."""
+
+    name: str
+    title: str
+    family: str
+    acknowledges: str  # what a 201 guarantees, in words
+    profiles: tuple[str, ...]
+    settings: dict[str, str]
+    naive_twin_of: str | None = None  # the variant that this one weakens; never ranked with others
+    tutorial_of: str | None = (
+        None  # the variant whose architecture it runs with Spring Boot defaults; a baseline
+    )
+    control_of: str | None = None  # the variant that it slows down on purpose, to check the comparison
+
+
+@record
+class CellEntry:
+    """One cell of the index."""
+
+    name: str  # cell_name(): variant, levels, role
+    variant: str
+    levels: dict[str, str]  # by factor
+    role: Role
+    block: int  # from 1
+    position: int  # from 1: place in its block
+    folder: str  # relative to index.json
+    outcome: Outcome
+    verdict: VerdictStatus
+    reasons: tuple[str, ...]
+    seconds: float
+    exit_code: int
+    replaced: int = 0  # runs of this cell that it replaced: noisy host, or stopped before their end
+
+
+@record
+class Index:
+    """index.json: what a run of an experiment consists of; written at the start and after each cell."""
+
+    schema_version: int
+    kind: str
+    suite: str
+    title: str
+    stamp: str  # UTC, 20261121T031500Z; also the folder's name
+    status: Status
+    started_at: str
+    finished_at: str | None
+    seed: int
+    repetitions: int  # blocks
+    runtime: str
+    baseline: str | None  # the variant that the others are compared with
+    variants: tuple[VariantRecord, ...]
+    factors: tuple[Factor, ...]
+    settings: dict[str, str]  # of all cells, set by the user or the suite
+    params: dict[str, Any]  # the kind's part of suites.yaml; its registry entry validates it
+    dataset: DatasetFacts
+    code: Code
+    order: tuple[tuple[str, ...], ...]  # by block, the cells' names in the order they run
+    cells: tuple[CellEntry, ...] = ()  # in the order they ran
+
+
+def cell_name(variant: str, levels: dict[str, str], role: Role = "measured") -> str:
+    """`jpa`, `jpa,POOL_SIZE=5`, `jpa@again`: also the name of its folder."""
+    words = [variant, *(f"{name}={level}" for name, level in levels.items())]
+    return ",".join(words).replace("/", "_") + (CONTROL if role == "A/A control" else "")
+
+
+def load_index(folder: Path) -> Index:
+    """Reads folder/index.json; UsageError where it is missing, broken or of another version."""
+    return base.load(Index, folder / INDEX_FILE, SCHEMA_VERSION)
+
+
+def save_index(index: Index, folder: Path) -> None:
+    """Writes folder/index.json at once and completely."""
+    base.save(index, folder / INDEX_FILE)

@@ -1,0 +1,72 @@
+"""The result of a cell of kind `load`: what its evidence gives."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from writepath.records.base import record
+from writepath.records.measures import (
+    Audit,
+    Drain,
+    Generator,
+    Latency,
+    Order,
+    Requests,
+    Resource,
+    Verdict,
+)
+
+
+@record
+class LoadPhase:
+    """A phase of the scenario; a request belongs to the phase of its scheduled send time."""
+
+    name: str
+    seconds: float  # scheduled duration
+    planned: int
+    started: int
+    acknowledged: int
+    accept_latency_ms: Latency
+    planned_latency_ms: Latency
+    achieved_per_s: float | None  # acknowledged ÷ duration of the phase
+
+
+@record
+class LoadResult:
+    """All figures of one load and of the audit after it."""
+
+    requests: Requests
+    answers: dict[str, int]  # by column of the answers table; sums to requests.planned
+    completed: int  # requests with an answer of any status
+    accept_latency_ms: Latency  # from sending the request to the 201; ranks over scheduled requests
+    planned_latency_ms: Latency  # until the 201, from the scheduled send time
+    time_to_durable_ms: (
+        Latency  # until the row was in the final store, from sending; ranks over scheduled requests
+    )
+    durable_of_acknowledged_ms: Latency  # the same, ranks over acknowledged requests
+    durable_later: bool  # rows become durable after their 201
+    time_to_visible_ms: (
+        Latency | None
+    )  # until a search found the row, from sending; ranks over visible_samples
+    visible_samples: int | None  # writes searched for; chosen before the load by schedule and seed
+    visible_error_ms_median: float | None  # a write may have been visible earlier by at most this much
+    visible_error_ms_max: float | None
+    order: Order | None  # only of queue paths
+    planned_per_s: float | None
+    planned_peak_per_s: float | None
+    achieved_per_s: float | None  # 201s ÷ (load start to the later of planned end and last 201)
+    achieved_peak_per_s: float | None  # best whole second, by the time of the answer
+    answered_per_s: float | None  # answers of any status
+    durable_per_s: float | None  # rows in the final store ÷ (load start to last row durable)
+    phases: tuple[LoadPhase, ...]
+    audit: Audit
+    drain: Drain
+    resources: dict[str, Resource]  # by component, "k6" among them
+    disk_written_bytes: int | None  # to all disks of the host, during the load
+    queue_peak: float | None  # messages ready and unacknowledged in one sample
+    generator: Generator
+    foreign_cpu_share: float | None  # of all processor time of the load: neither the run's nor the runner's
+    verdict: Verdict
+    load_started_at: str
+    load_finished_at: str
+    notes: tuple[str, ...] = dataclasses.field(default=())

@@ -1,0 +1,107 @@
+"""Generates the JSON Schemas of the saved records, for other languages.
+
+`python -m writepath.records.schema` rewrites the committed files; a test fails where they differ. The comment next to a
+field is its description, so that a unit is written once.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import json
+import tokenize
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from writepath.records import capacity, cell, faults, index, load, queries
+
+if TYPE_CHECKING:
+    from pydantic_core import core_schema
+
+ROOT = Path(__file__).parents[4]
+RESULTS = (load.LoadResult,)  # of the kinds, in cell.json
+SAVED: dict[str, tuple[type, str, int]] = {  # by name in schemas/: record, file, version
+    "index": (index.Index, index.INDEX_FILE, index.SCHEMA_VERSION),
+    "cell": (cell.CellRecord, cell.CELL_FILE, index.SCHEMA_VERSION),
+    "capacity": (capacity.CapacitySuite, capacity.CAPACITY_FILE, capacity.CAPACITY_SCHEMA_VERSION),
+    "search": (capacity.Search, capacity.SEARCH_FILE, capacity.CAPACITY_SCHEMA_VERSION),
+    "ceilings": (capacity.Ceilings, capacity.CEILINGS_FILE, capacity.CAPACITY_SCHEMA_VERSION),
+    "queries": (queries.QueriesSuite, queries.QUERIES_FILE, queries.QUERIES_SCHEMA_VERSION),
+    "read": (queries.Read, queries.READ_FILE, queries.QUERIES_SCHEMA_VERSION),
+    "faults-index": (faults.FaultsResult, faults.FAULTS_FILE, faults.FAULTS_SCHEMA_VERSION),
+    "faults-cell": (faults.Cell, faults.CELL_FILE, faults.FAULTS_SCHEMA_VERSION),
+}
+
+
+def files() -> dict[str, str]:
+    """Name below schemas/ and text of each file."""
+    return {
+        f"{name}.schema.json": json.dumps(_schema(*saved), indent=2, ensure_ascii=False) + "\n"
+        for name, saved in SAVED.items()
+    }
+
+
+def _schema(record: type, file: str, version: int) -> dict[str, Any]:
+    kinds = (record, *RESULTS) if record is cell.CellRecord else (record,)
+    references, schema = TypeAdapter.json_schemas(
+        [(kind, "serialization", TypeAdapter(kind)) for kind in kinds], schema_generator=_Generator
+    )
+    body: dict[str, Any] = schema["$defs"].pop(record.__name__)
+    body["properties"]["schema_version"] = {"const": version}
+    if record is cell.CellRecord:
+        results = [references[kind, "serialization"] for kind in RESULTS]
+        body["properties"]["result"]["anyOf"] = [*results, {"type": "null"}]
+    del body["title"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": file} | body | schema
+
+
+class _Generator(GenerateJsonSchema):
+    """As pydantic's, with the comment next to a field as its description."""
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        made = super().dataclass_schema(schema)
+        comments = _comments(schema["cls"])
+        fields = cast("core_schema.DataclassArgsSchema", schema["schema"])["fields"]
+        for field in fields:
+            if field["name"] in comments:
+                name = field.get("serialization_alias", field["name"])
+                made["properties"][name]["description"] = comments[field["name"]]
+        return made
+
+    def field_title_should_be_set(self, *_: object) -> bool:
+        return False  # it would repeat the name
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])  # no field of a file is left to its default
+
+
+def _comments(record: type) -> dict[str, str]:
+    """By field, the comment on its line or lines."""
+    source = inspect.getsource(record)
+    by_line = {
+        token.start[0]: token.string.lstrip("# ")
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    }
+    (definition,) = ast.parse(source).body
+    fields = [node for node in cast("ast.ClassDef", definition).body if isinstance(node, ast.AnnAssign)]
+    return {
+        ast.unparse(field.target): by_line[line]
+        for field in fields
+        for line in range(field.lineno, (field.end_lineno or field.lineno) + 1)
+        if line in by_line
+    }
+
+
+def main() -> None:
+    """Rewrites the committed schemas."""
+    for name, text in files().items():
+        (ROOT / "schemas" / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

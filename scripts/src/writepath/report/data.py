@@ -1,0 +1,107 @@
+"""What a report is made of: an experiment's index and its cells, each with its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from writepath.analysis.evidence import Evidence
+    from writepath.records.cell import CellRecord
+    from writepath.records.index import CellEntry, Index, VariantRecord
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellData(Generic[R]):
+    """One cell. `evidence` is read when it is asked for: of many requests it is large."""
+
+    entry: CellEntry
+    record: CellRecord
+    result: R | None  # None where the cell did not get that far
+    evidence: Callable[[], Evidence | None]
+    problems: tuple[str, ...] = ()  # why its figures do not count, beside the verdict's reasons
+
+    @property
+    def counts(self) -> bool:
+        """Whether its figures may be published."""
+        return self.record.counts and not self.problems
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it does not count, in words."""
+        own = self.record.verdict.reasons or ((self.record.error,) if self.record.error else ())
+        return tuple(dict.fromkeys((*own, *self.problems)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowKey:
+    """What a row of a table is about: a variant at certain levels of the factors."""
+
+    variant: VariantRecord
+    levels: tuple[tuple[str, str], ...]  # factor and level, in the index's order
+
+    @property
+    def title(self) -> str:
+        """`JPA`, `JPA, POOL_SIZE=5`."""
+        return ", ".join([self.variant.title, *(f"{name}={level}" for name, level in self.levels)])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SuiteData(Generic[R]):
+    """All cells of an experiment, in the order they ran."""
+
+    index: Index
+    cells: tuple[CellData[R], ...]
+
+    @property
+    def ranked(self) -> SuiteData[R]:
+        """Without weakened and slowed-down controls, which no table or plot ranks."""
+        return self.only(lambda variant: variant.naive_twin_of is None and variant.control_of is None)
+
+    def only(self, keep: Callable[[VariantRecord], bool]) -> SuiteData[R]:
+        """With these variants alone."""
+        variants = tuple(variant for variant in self.index.variants if keep(variant))
+        names = {variant.name for variant in variants}
+        return SuiteData(
+            index=replace(self.index, variants=variants),
+            cells=tuple(cell for cell in self.cells if cell.record.variant in names),
+        )
+
+    @property
+    def rows(self) -> tuple[RowKey, ...]:
+        """Variants in the suite's order, each with the levels that ran, in the factors' order."""
+        found: dict[tuple[str, tuple[tuple[str, str], ...]], None] = {}
+        for name in (name for block in self.index.order for name in block):
+            for cell in self.cells:
+                if cell.entry.name == name and cell.entry.role == "measured":
+                    found[cell.record.variant, tuple(cell.record.levels.items())] = None
+        by_level = {factor.name: factor.levels for factor in self.index.factors}
+        return tuple(
+            RowKey(variant=variant, levels=levels)
+            for variant in self.index.variants
+            for own, levels in sorted(
+                found, key=lambda key: [by_level[name].index(level) for name, level in key[1]]
+            )
+            if own == variant.name
+        )
+
+    def of(self, row: RowKey, *, control: bool = False) -> tuple[CellData[R], ...]:
+        """The row's cells, by block; control: the A/A control's, which no table ranks."""
+        role = "A/A control" if control else "measured"
+        own = (
+            cell
+            for cell in self.cells
+            if cell.record.role == role
+            and cell.record.variant == row.variant.name
+            and tuple(cell.record.levels.items()) == row.levels
+        )
+        return tuple(sorted(own, key=lambda cell: cell.record.block))
+
+    def shown(self, row: RowKey) -> tuple[CellData[R], ...]:
+        """The cells a row shows: those that count; where none does, all, and the row is marked."""
+        cells = self.of(row)
+        return tuple(cell for cell in cells if cell.counts) or cells

@@ -1,0 +1,52 @@
+"""Ranks of a load's result: one that is null is infinite or has no value, and these functions tell which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from writepath.analysis import stats
+from writepath.report.rows import QUANTILES
+
+if TYPE_CHECKING:
+    from writepath.records.load import LoadResult
+    from writepath.records.measures import Latency
+
+
+def rank(latency: Latency | None, name: str, requests: int | None) -> float | None:
+    """Infinite where it falls on a request that was not served; None where there are too few requests for it."""
+    if latency is None or requests is None:
+        return None
+    value: float | None = getattr(latency, name)
+    if value is None and stats.carries(requests, QUANTILES[name]):
+        return stats.UNSERVED
+    return value
+
+
+def accepted(result: LoadResult, name: str) -> float | None:
+    """From sending to the 201, over scheduled requests."""
+    return rank(result.accept_latency_ms, name, result.requests.planned)
+
+
+def from_schedule(result: LoadResult, name: str) -> float | None:
+    """From the scheduled send time to the 201; None of a closed load, which has no schedule."""
+    if result.planned_per_s is None:
+        return None
+    return rank(result.planned_latency_ms, name, result.requests.planned)
+
+
+def durable(result: LoadResult, name: str) -> float | None:
+    """From sending until the row was in its final store, over scheduled requests; None where no time is known."""
+    known = result.time_to_durable_ms
+    return None if known.max is None else rank(known, name, result.requests.planned)
+
+
+def durable_later(result: LoadResult, name: str) -> float | None:
+    """The same over acknowledged requests, and only where it is later than the 201."""
+    if not result.durable_later:
+        return None
+    return rank(result.durable_of_acknowledged_ms, name, result.requests.acknowledged)
+
+
+def visible(result: LoadResult, name: str) -> float | None:
+    """From sending until a search found the row, over the sampled requests."""
+    return rank(result.time_to_visible_ms, name, result.visible_samples)

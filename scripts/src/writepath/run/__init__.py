@@ -1,1 +1,0 @@
-"""One run, from an empty store to its verdict."""

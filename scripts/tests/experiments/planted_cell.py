@@ -1,0 +1,127 @@
+"""A cell to be measured: everything is real but the runtime and k6."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from lifecycle import fakes
+from writepath.analysis import raw
+from writepath.analysis.audit import Counts
+from writepath.analysis.evidence import FACTS_FILE, load_facts
+from writepath.analysis.reads import audited
+from writepath.config.registry import Scenario, Suite
+from writepath.experiments.base import Cell, CellRun
+from writepath.experiments.load.measure import measure
+from writepath.experiments.session import StackSession
+from writepath.load import ledger
+from writepath.load.plan import new_run_id
+from writepath.measure import drain, host, visible
+from writepath.measure.bench import Bench
+from writepath.measure.host import CanaryCage
+from writepath.progress import Progress
+from writepath.records import base
+from writepath.records.load_facts import LoadFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pytest
+
+    from writepath.analysis.audit import Comparison
+    from writepath.config.registry import Variant
+
+REQUESTS_FILE = "requests.parquet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosedScenario(Scenario):
+    """A load of virtual users."""
+
+    virtual_users: int
+    seconds: float
+
+
+CLOSED = ClosedScenario(name="closed", script="k6/scenarios/ramp.js", phases=(), virtual_users=3, seconds=0.5)
+
+
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is waited for that is quiet anyway."""
+    monkeypatch.setattr(drain, "QUIET_S", 0.0)
+    monkeypatch.setattr(visible, "QUIET_S", 0.0)
+
+
+def bench(folder: Path, runtime: fakes.FakeRuntime, progress: Progress | None = None) -> Bench:
+    content = folder / "content.json"
+    content.write_text(json.dumps(fakes.dataset().lines), encoding="utf-8")
+    return Bench(
+        runtime=runtime,
+        progress=progress or Progress(console=Console(file=io.StringIO())),
+        cage=CanaryCage(folder=folder),
+        host=host.facts(folder),
+        content=content,
+        pids=folder,
+        root=folder,
+    )
+
+
+def cell_run(
+    made: Bench,
+    *,
+    scenario: Scenario = fakes.SCENARIO,
+    settings: Mapping[str, str] | None = None,
+    of: Variant | None = None,
+    name: str = "jpa",
+) -> CellRun:
+    own = of or fakes.variant()
+    folder = made.root / name
+    folder.mkdir()
+    return CellRun(
+        cell=Cell(name=name, variant=own, levels={}, block=1, position=1),
+        suite=Suite(
+            name="short", title="Short", kind="load", scenario=scenario, repetitions=1, variants=(own,)
+        ),
+        params=None,
+        settings=settings or {},
+        seed=1,
+        dataset=fakes.dataset(),
+        folder=folder,
+        run_id=new_run_id(),
+        bench=made,
+    )
+
+
+def measured(folder: Path, runtime: fakes.FakeRuntime, **asked: Any) -> CellRun:
+    """A cell that was measured on a stack of its own; what ended it comes out."""
+    run = cell_run(bench(folder, runtime), **asked)
+    with StackSession(run.bench) as session:
+        measure(run, session)
+    return run
+
+
+def facts_of(run: CellRun) -> LoadFacts:
+    return base.from_data(LoadFacts, load_facts(run.folder), FACTS_FILE)
+
+
+def requests_of(folder: Path) -> ledger.Ledger:
+    return ledger.read(folder / REQUESTS_FILE)
+
+
+def audit_of(run: CellRun) -> Comparison:
+    """From the raw files and the facts alone."""
+    facts, taken = facts_of(run), requests_of(run.folder)
+    dropped = facts.dropped or 0
+    reads = [raw.read_stored(run.folder / raw.STORED_FILE, number + 1) for number in range(len(facts.reads))]
+    counts = Counts(
+        planned=len(taken.records) + dropped,
+        dropped=dropped,
+        reads=facts.reads,
+        suppressed_duplicates=facts.suppressed_duplicates,
+        unread=facts.unread,
+    )
+    return audited(taken, reads, counts, facts.run_id)

@@ -1,0 +1,280 @@
+"""The engine with a kind that starts no stack: order, index, reruns, resume, exit codes."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from experiments.toy import Toy, ToyParams
+from lifecycle.fakes import FakeRuntime, dataset, suite
+from writepath.errors import SetupError, StartError, UsageError
+from writepath.experiments import engine, plan, registry
+from writepath.experiments.plan import Plan, order_of
+from writepath.experiments.shared import INTERRUPTED, worst
+from writepath.measure import host
+from writepath.progress import Progress
+from writepath.records.cell import load_cell
+from writepath.records.index import Factor, load_index, save_index
+from writepath.records.measures import Code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from writepath.experiments.base import CellRun
+    from writepath.records.index import Index
+
+NAMES = ("a", "b", "c")
+POOL = Factor(name="POOL_SIZE", scope="stack", levels=("5", "10"))
+USERS = Factor(name="VIRTUAL_USERS", scope="load", levels=("1", "2", "4"))
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
+    kind = Toy()
+    monkeypatch.setitem(registry.KINDS, "toy", kind)
+    return kind
+
+
+def planned(tmp_path: Path, *names: str, **changed: object) -> Plan:
+    state = tmp_path / ".writepath"
+    state.mkdir(parents=True, exist_ok=True)
+    asked = replace(suite(*names), kind="toy")
+    known = Plan(
+        root=tmp_path,
+        state=state,
+        suite=asked,
+        params=ToyParams(thought_ms=2.0),
+        variants=asked.variants,
+        repetitions=1,
+        seed=1,
+        settings={},
+        dataset=dataset(),
+        code=Code(commit="0" * 40, dirty=False, digest="0" * 64),
+        resumed=False,
+    )
+    return replace(known, **changed)  # type: ignore[arg-type]
+
+
+def run(asked: Plan, kind: Toy, runtime: FakeRuntime | None = None) -> tuple[int, Index]:
+    progress = Progress(console=Console(file=io.StringIO()))
+    code, folder = engine.run(asked, kind, runtime or FakeRuntime(), progress)
+    return code, load_index(folder)
+
+
+def interrupted(at: int) -> Callable[[CellRun], None]:
+    """Ctrl-C comes in the measure of that number, from 1."""
+    calls = iter(range(1, 100))
+
+    def before(_run: CellRun) -> None:
+        if next(calls) == at:
+            raise KeyboardInterrupt
+
+    return before
+
+
+def test_every_block_has_every_cell_once_in_an_order_of_the_seed_alone(tmp_path: Path) -> None:
+    first, again, other = (
+        order_of(planned(tmp_path, *"abcdefgh", repetitions=3, seed=seed)) for seed in (1, 1, 2)
+    )
+    assert first == again != other
+    assert all(Counter(block) == Counter("abcdefgh") for block in first)
+    assert len(set(first)) == 3
+
+
+def test_levels_multiply_and_cells_that_share_a_stack_run_one_after_the_other(tmp_path: Path) -> None:
+    (block,) = plan.groups(planned(tmp_path, "a", "b", factors=(POOL, USERS)))
+    assert sorted(len(group) for group in block) == [3, 3, 3, 3]
+    assert len({cell.name for group in block for cell in group}) == 12
+    for group in block:
+        assert len({(cell.variant.name, cell.levels["POOL_SIZE"]) for cell in group}) == 1
+        assert sorted(cell.levels["VIRTUAL_USERS"] for cell in group) == ["1", "2", "4"]
+
+
+def test_cells_that_differ_only_in_a_factor_of_the_load_share_one_start(tmp_path: Path, toy: Toy) -> None:
+    runtime = FakeRuntime()
+    code, index = run(planned(tmp_path, "a", factors=(POOL, USERS)), toy, runtime)
+    assert (code, len(index.cells), runtime.starts) == (0, 6, 2)
+
+
+def test_levels_are_in_the_name_the_folder_the_record_and_the_settings(tmp_path: Path, toy: Toy) -> None:
+    _, index = run(planned(tmp_path, "a", factors=(POOL,)), toy)
+    for entry in index.cells:
+        cell = load_cell(tmp_path / "results" / "latest" / entry.folder)
+        level = entry.levels["POOL_SIZE"]
+        assert entry.name == f"a,POOL_SIZE={level}" == cell.name
+        assert cell.settings == {"POOL_SIZE": level} == cell.levels
+        assert cell.result is not None
+        assert cell.result["thought_ms"] == 2.0 * float(level) + 0.125
+
+
+def test_the_baseline_runs_twice_in_each_block(tmp_path: Path, toy: Toy) -> None:
+    asked = planned(tmp_path, "a", "b", repetitions=2)
+    asked = replace(asked, suite=replace(asked.suite, baseline=asked.variants[0]))
+    _, index = run(asked, toy)
+    assert all(Counter(block) == Counter(("a", "b", "a@again")) for block in index.order)
+    assert Counter(cell.role for cell in index.cells) == {"measured": 4, "A/A control": 2}
+
+
+def test_the_index_has_every_cell_and_latest_is_the_newest_suite_run(tmp_path: Path, toy: Toy) -> None:
+    code, index = run(planned(tmp_path, *NAMES), toy)
+    assert (code, index.status, len(index.cells)) == (0, "finished", 3)
+    assert tuple(cell.name for cell in index.cells) == index.order[0]
+    assert (tmp_path / "results" / "latest").resolve().name == index.stamp
+
+
+def test_a_failed_cell_does_not_stop_the_suite_and_decides_the_exit_code(tmp_path: Path, toy: Toy) -> None:
+    def fails_once(_run: CellRun) -> None:
+        if not toy.measured:
+            toy.measured.append(("failed", 0))
+            raise StartError("planted")
+
+    toy.before = fails_once
+    code, index = run(planned(tmp_path, *NAMES), toy)
+    assert [cell.outcome for cell in index.cells] == ["failed", "finished", "finished"]
+    assert (code, index.cells[0].reasons) == (11, ("failed: planted",))
+
+
+def test_an_unexpected_error_is_one_failed_cell_with_its_trace(tmp_path: Path, toy: Toy) -> None:
+    def breaks(_run: CellRun) -> None:
+        raise ZeroDivisionError("planted")
+
+    toy.before = breaks
+    code, index = run(planned(tmp_path, "a"), toy)
+    assert (code, index.cells[0].outcome) == (10, "failed")
+    trace = tmp_path / "results" / "latest" / index.cells[0].folder / "error.log"
+    assert "ZeroDivisionError: planted" in trace.read_text(encoding="utf-8")
+
+
+def test_a_failure_in_a_group_leaves_its_other_cells_to_a_fresh_stack(tmp_path: Path, toy: Toy) -> None:
+    runtime = FakeRuntime()
+
+    def fails_second(_run: CellRun) -> None:
+        if len(toy.measured) == 1:
+            toy.measured.append(("failed", 0))
+            raise StartError("planted")
+
+    toy.before = fails_second
+    _, index = run(planned(tmp_path, "a", factors=(USERS,)), toy, runtime)
+    assert [cell.outcome for cell in index.cells] == ["finished", "failed", "finished"]
+    assert runtime.starts == 2
+
+
+def test_ctrl_c_keeps_finished_cells_and_marks_the_suite_run_aborted(tmp_path: Path, toy: Toy) -> None:
+    toy.before = interrupted(2)
+    code, index = run(planned(tmp_path, *NAMES), toy)
+    assert (code, index.status, len(index.cells)) == (INTERRUPTED, "aborted", 1)
+
+
+def test_ctrl_c_in_a_group_keeps_its_finished_cells(tmp_path: Path, toy: Toy) -> None:
+    toy.before = interrupted(3)
+    code, index = run(planned(tmp_path, "a", factors=(USERS,)), toy)
+    assert (code, [cell.outcome for cell in index.cells]) == (INTERRUPTED, ["finished", "finished"])
+
+
+def test_resume_runs_only_what_is_missing_in_the_same_folder(tmp_path: Path, toy: Toy) -> None:
+    toy.before = interrupted(2)
+    _, before = run(planned(tmp_path, *NAMES), toy)
+    again = Toy()
+    code, after = run(planned(tmp_path, *NAMES, resumed=True), again)
+    assert (code, after.status, after.stamp) == (0, "finished", before.stamp)
+    assert after.cells[0] == before.cells[0]
+    assert [name for name, _ in again.measured] == list(before.order[0][1:])
+
+
+def test_resume_reruns_an_unknown_cell_and_keeps_the_first(tmp_path: Path, toy: Toy) -> None:
+    _, before = run(planned(tmp_path, *NAMES), toy)
+    folder = tmp_path / "results" / "latest"
+    noisy = replace(before.cells[1], verdict="unknown", exit_code=3)
+    save_index(replace(before, cells=(before.cells[0], noisy, before.cells[2])), folder)
+    again = Toy()
+    code, after = run(planned(tmp_path, *NAMES, resumed=True), again)
+    assert (code, len(again.measured), len(after.cells)) == (0, 1, 3)
+    assert load_cell(folder / f"{noisy.folder}-replaced-1").variant == noisy.variant
+
+
+@pytest.mark.parametrize(
+    ("noisy", "verdicts", "replaced"),
+    [((2,), ["valid", "valid"], 1), ((2, 3), ["valid", "valid"], 2), ((2, 3, 4), ["valid", "unknown"], 2)],
+    ids=["once", "twice", "always"],
+)
+def test_a_noisy_cell_is_rerun_at_the_end_of_its_block_at_most_twice(
+    noisy: tuple[int, ...], verdicts: list[str], replaced: int, tmp_path: Path, toy: Toy
+) -> None:
+    toy.noisy = noisy
+    code, index = run(planned(tmp_path, "a", "b"), toy)
+    assert [cell.verdict for cell in index.cells] == verdicts
+    assert [cell.replaced for cell in index.cells] == [0, replaced]
+    assert index.cells[1].position == 2 + replaced
+    assert code == {"valid": 0, "unknown": 3}[verdicts[1]]
+
+
+def test_as_many_reruns_are_made_as_were_asked_for(tmp_path: Path, toy: Toy) -> None:
+    toy.noisy = range(100)
+    for reruns in (0, 3):
+        _, index = run(planned(tmp_path / str(reruns), "a", reruns=reruns), toy)
+        assert index.cells[0].replaced == reruns
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"seed": 2}, "SEED differs .* was 1, is now 2"),
+        ({"repetitions": 2}, "REPS differs"),
+        ({"settings": {"INSTANCES": "2"}}, "settings differs"),
+        ({"factors": (POOL,)}, "factors differs"),
+        ({"params": ToyParams(thought_ms=3.0)}, "the suite's load in suites.yaml differs"),
+        ({"code": Code(commit="0" * 40, dirty=False, digest="1" * 64)}, "the code that measures differs"),
+        ({"variants": suite("a").variants}, "VARIANTS"),
+        ({"dataset": replace(dataset(), sha256="1" * 64)}, "DATASET differs"),
+    ],
+)
+def test_resume_refuses_what_is_not_the_same(
+    changed: dict[str, object], words: str, tmp_path: Path, toy: Toy
+) -> None:
+    toy.before = interrupted(1)
+    run(planned(tmp_path, *NAMES), toy)
+    with pytest.raises(UsageError, match=words):
+        run(planned(tmp_path, *NAMES, resumed=True, **changed), Toy())
+
+
+def test_resume_goes_on_after_a_commit_that_leaves_the_measuring_code_alone(tmp_path: Path, toy: Toy) -> None:
+    toy.before = interrupted(2)
+    run(planned(tmp_path, *NAMES), toy)
+    later = Code(commit="1" * 40, dirty=True, digest="0" * 64)
+    code, _ = run(planned(tmp_path, *NAMES, resumed=True, code=later), Toy())
+    assert code == 0
+
+
+def test_resume_without_an_unfinished_suite_run_is_an_error(tmp_path: Path, toy: Toy) -> None:
+    run(planned(tmp_path, "a"), toy)
+    with pytest.raises(UsageError, match="no suite run of 'short'"):
+        run(planned(tmp_path, "a", resumed=True), toy)
+
+
+def test_a_full_disk_stops_the_suite_before_the_next_cell(
+    tmp_path: Path, toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "DISK_FREE_MIN_BYTES", 1 << 60)
+    with pytest.raises(SetupError, match="GB are free"):
+        run(planned(tmp_path, "a"), toy)
+    assert load_index(tmp_path / "results" / "latest").status == "aborted"
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"), [([], 0), ([0, 3], 3), ([3, 1, 0], 1), ([1, 11, 3], 11), ([12, 11], 12)]
+)
+def test_the_worst_exit_code_counts(codes: list[int], expected: int) -> None:
+    assert worst(iter(codes)) == expected
+
+
+def test_the_index_says_which_variant_is_a_baseline_of_which(tmp_path: Path, toy: Toy) -> None:
+    asked = planned(tmp_path, "a", "b")
+    first, second = asked.variants
+    _, index = run(replace(asked, variants=(first, replace(second, tutorial_of="a"))), toy)
+    assert [variant.tutorial_of for variant in index.variants] == [None, "a"]

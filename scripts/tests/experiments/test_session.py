@@ -1,0 +1,109 @@
+"""Cells that share a stack: it is started once, and stopped in order on every way out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from experiments.planted_cell import at_once, audit_of, bench, cell_run, requests_of
+from lifecycle.fakes import SCENARIO, FakeRuntime
+from writepath.config.registry import WarmUp
+from writepath.errors import LoadError, StartError
+from writepath.experiments.load import measure as measuring
+from writepath.experiments.load.measure import measure
+from writepath.experiments.session import StackSession
+from writepath.load.plan import constant_plan
+from writepath.measure import loading
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_session_that_nobody_uses_starts_nothing(tmp_path: Path) -> None:
+    runtime = FakeRuntime()
+    with StackSession(bench(tmp_path, runtime)):
+        pass
+    assert runtime.events == []
+
+
+def test_cells_of_one_session_share_a_stack_and_the_store_is_emptied_between_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once(monkeypatch)
+    runtime = FakeRuntime()
+    made = bench(tmp_path, runtime)
+    runs = [cell_run(made, name=f"jpa RATE={rate}", settings={"RATE": rate}) for rate in ("100", "200")]
+    with StackSession(made) as session:
+        for run in runs:
+            measure(run, session)
+    assert (runtime.starts, runtime.events.count("stop")) == (1, 1)
+    assert ["start" in run.steps for run in runs] == [True, False]
+    assert ["stop" in run.steps for run in runs] == [False, True]
+    for run, planned in zip(runs, (50, 100), strict=True):
+        assert len(requests_of(run.folder).records) == planned
+        assert (audit_of(run).audit.verdict, audit_of(run).audit.ok) == ("PASS", planned)
+        assert (run.folder / "logs" / "app.log").is_file()
+
+
+def test_a_warm_stack_is_warmed_for_a_moment_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once(monkeypatch)
+    monkeypatch.setattr(measuring, "SHORT_WARM_UP_S", 0.02)
+    sent: list[int] = []
+
+    def noted(name: str, requests: int, rate_per_s: float) -> object:
+        sent.append(requests)
+        return constant_plan(name, requests, rate_per_s)
+
+    monkeypatch.setattr(loading, "constant_plan", noted)
+    made = bench(tmp_path, FakeRuntime())
+    scenario = replace(SCENARIO, warm_up=WarmUp(requests=10, rate_per_s=100))
+    with StackSession(made) as session:
+        for name in ("first", "second"):
+            measure(cell_run(made, name=name, scenario=scenario), session)
+    assert sent == [10, 2]
+
+
+def test_a_stack_is_warm_once_another_cell_has_it(tmp_path: Path) -> None:
+    made = bench(tmp_path, FakeRuntime())
+    first, second = cell_run(made, name="first"), cell_run(made, name="second")
+    with StackSession(made) as session:
+        session.stack(first)
+        assert not session.warm
+        assert session.truth(second) is session.truth(first)
+        session.stack(second)
+        assert session.warm
+
+
+def test_a_cell_of_another_stack_is_refused(tmp_path: Path) -> None:
+    made = bench(tmp_path, FakeRuntime())
+    with StackSession(made) as session:
+        session.stack(cell_run(made, name="first", settings={"POOL_SIZE": "5"}))
+        with pytest.raises(ValueError, match="second: needs another stack than first"):
+            session.stack(cell_run(made, name="second", settings={"POOL_SIZE": "10"}))
+
+
+def test_a_cell_that_fails_leaves_its_logs_and_a_stopped_stack(tmp_path: Path) -> None:
+    runtime = FakeRuntime(mode="die")
+    run = cell_run(bench(tmp_path, runtime))
+    with pytest.raises(LoadError), StackSession(run.bench) as session:
+        measure(run, session)
+    assert runtime.events[-2:] == ["logs", "stop"]
+    assert (run.folder / "logs" / "app.log").is_file()
+
+
+def test_a_stack_that_cannot_be_stopped_in_order_fails_the_session(tmp_path: Path) -> None:
+    runtime = FakeRuntime(stop_error=StartError("a container would not go"))
+    run = cell_run(bench(tmp_path, runtime))
+    with pytest.raises(StartError, match="would not go"), StackSession(run.bench) as session:
+        session.stack(run)
+    assert "stop" in run.steps
+
+
+def test_a_session_gives_the_runtime_only_settings_of_the_stack(tmp_path: Path) -> None:
+    runtime = FakeRuntime()
+    run = cell_run(bench(tmp_path, runtime), settings={"POOL_SIZE": "5", "RATE": "7", "VIRTUAL_USERS": "2"})
+    with StackSession(run.bench) as session:
+        session.stack(run)
+    assert runtime.overrides == [{"POOL_SIZE": "5"}]

@@ -1,0 +1,220 @@
+"""Golden master of every published figure: {(page, table, row, column): what a reader sees}, kept as published.csv.
+
+Recorded with the code of commit 9f69ca1, before the rewrite on one engine. Only the readers (`load_pages` and the
+like) follow the code; `of_tables` and the file stay. To record newly published suites: `python -m golden.published`
+with src and tests on the path.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from writepath.experiments import publish, read
+from writepath.experiments.registry import kind_of
+from writepath.report import (
+    capacity_page,
+    capacity_publish,
+    capacity_raw,
+    fault_tables,
+    faults,
+    faults_page,
+    queries_page,
+    queries_publish,
+    queries_raw,
+)
+from writepath.report.capacity_figures import by_host, capacity_figures
+from writepath.report.model import number, plain, shown
+from writepath.report.queries_figures import queries_figures
+from writepath.report.rows import DAGGER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from writepath.report.facts import Facts
+    from writepath.report.model import Table
+
+ROOT = Path(__file__).resolve().parents[3]
+FILE = Path(__file__).with_name("published.csv")
+FRONT = "front"  # README and docs/choosing.md
+IDENTITY = {  # columns that say whose figures a row has; a table's row is known by those that it has
+    *("host", "variant", "phase", "component", "compared_metric", "measured", "repetition"),
+    *("fact_group", "fact", "fact_value", "limited_bracket", "cost_rate", "share_of", "ceiling"),
+    *("hold_block", "hold_number", "search_mode", "keyword", "ratio_of", "ratio_by", "ratio_setting"),
+    *("fault", "twin"),
+}
+JOINT = " | "
+FACTS = (
+    *("rate_per_s", "load_host", "host", "blocks", "slo_ms"),
+    *("search_slo_ms", "writes_during_searches_per_s"),
+)
+
+
+class Key(NamedTuple):
+    """Where a figure is."""
+
+    page: str  # name of the suite; faults by runtime
+    table: str
+    row: str
+    column: str
+
+
+Figures = dict[Key, str]
+
+
+def of_tables(page: str, built: Iterable[Table]) -> Figures:
+    """Every cell of every table; ValueError where two rows have the same identity."""
+    found: Figures = {}
+    for table in built:
+        rows: set[str] = set()
+        for row in table.rows:
+            cells = {
+                column.key: shown(cell, column).replace(f" {DAGGER}", "")
+                for cell, column in zip(row.cells, table.columns, strict=True)
+            }
+            name = JOINT.join(text for key, text in cells.items() if key in IDENTITY)
+            if not name or name in rows:
+                raise ValueError(f"{page}: table {table.key}: the row '{name}' is not unique")
+            rows.add(name)
+            found |= {
+                Key(page, table.key, name, key): text for key, text in cells.items() if key not in IDENTITY
+            }
+    return found
+
+
+def load_pages(root: Path) -> Iterator[Figures]:
+    """Suites of fixed load."""
+    for folder in publish.published_suites(root):
+        data = read.published(folder)
+        yield of_tables(folder.name, kind_of(data.index.kind).report(data).tables)
+
+
+def capacity_pages(root: Path) -> Iterator[Figures]:
+    """Suites of capacity runs, with the resolution of each host."""
+    for folder in capacity_publish.published(root):
+        data = capacity_raw.read(folder)
+        yield of_tables(folder.name, capacity_page.tables(capacity_figures(data)))
+        for host, own in by_host(data):
+            key = Key(folder.name, "resolution", host, "resolution_percent")
+            yield {
+                key: number(100 * own.resolution),
+                key._replace(column="control_ratios"): " ".join(f"{ratio:.2f}" for ratio in own.twin_ratios),
+            }
+
+
+def search_pages(root: Path) -> Iterator[Figures]:
+    """Suites of searches."""
+    for folder in queries_publish.published(root):
+        data = queries_raw.read(folder)
+        writes = capacity_publish.that_made_most_of(data.names, root)
+        yield of_tables(folder.name, queries_page.tables(queries_figures(data, writes)))
+
+
+def fault_pages(root: Path) -> Iterator[Figures]:
+    """Matrices of faults, with what docs/durability.md quotes of them, and how much they cover."""
+    for folder in faults_page.published(root):
+        page, matrix = f"faults/{folder.name}", faults.read(folder)
+        order = faults.order(matrix.cells)
+        yield of_tables(page, (*fault_tables.tables(matrix, order), fault_tables.evidence(matrix, order)))
+        found = fault_tables.coverage(matrix)
+        for name in ("faults", "losing", "control_faults"):
+            yield {Key(page, "coverage", "all", name): str(getattr(found, name))}
+
+
+def front_pages(root: Path) -> Iterator[Figures]:
+    """What README and docs/choosing.md quote."""
+    loads = {folder.name: read.published(folder) for folder in publish.published_suites(root)}
+    facts = publish.published_facts(root, loads)
+    for name in FACTS:
+        yield {Key(FRONT, "facts", "all", name): _said(getattr(facts, name))}
+    for variant in facts.variants:
+        yield _of_path(facts, variant.name)
+    for family, mode in (("jpa", "substring"), ("elasticsearch", "substring"), ("elasticsearch", "native")):
+        found = facts.fastest_search(family, mode)
+        key = Key(FRONT, "fastest_search", JOINT.join((family, mode)), "title")
+        yield {key: found.title, key._replace(column="per_s"): found.per_s}
+        yield {key._replace(column="confidence"): found.confidence}
+    yield from _of_kills(facts)
+
+
+def _of_path(facts: Facts, name: str) -> Figures:
+    """Of one write path."""
+    getters: Mapping[str, Callable[[str], object]] = {
+        "p99_ms": facts.p99_ms,
+        "median_ms": facts.median_ms,
+        "acknowledged_ms": facts.acknowledged_ms,
+        "durable_ms": facts.durable_ms,
+        "searchable_ms": facts.searchable_ms,
+        "searchable_ms_p99": facts.searchable_ms_p99,
+        "durability_class": facts.durability_class,
+        "sustainable": facts.sustainable,
+        "goodput_at_double": facts.goodput_at_double,
+        "cpu_s_at_675_per_s": lambda path: facts.cpu_s(path, 675.0),
+        "loss": facts.loss,
+    }
+    title = facts.title(name)
+    found = {Key(FRONT, "paths", title, column): _said(get(name)) for column, get in getters.items()}
+    if name in ("elasticsearch-1s0r", "elasticsearch-8s1r"):
+        key = Key(FRONT, "paths", title, "searchable_during_searches_ms")
+        found[key] = facts.searchable_during_searches_ms(name)
+    return found
+
+
+def _of_kills(facts: Facts) -> Iterator[Figures]:
+    """What kills lost: of the paths, and of their weakened controls."""
+    for name, fault in (
+        ("jpa", "kill-database"),
+        ("rabbitmq-jpa", "kill-database"),
+        ("rabbitmq-jpa", "kill-broker"),
+        ("elasticsearch-1s0r", "kill-index"),
+        ("jpa-async-commit", "kill-database"),
+        ("rabbitmq-jpa-transient", "kill-broker-backlog"),
+        ("rabbitmq-jpa-unconfirmed", "kill-broker"),
+        ("rabbitmq-jpa-not-mandatory", "delete-binding"),
+        ("rabbitmq-jpa-auto-ack", "kill-consumer-backlog"),
+        ("elasticsearch-1s0r-async", "kill-index"),
+        ("elasticsearch-1s0r-auto-ids", "blackhole-from-index"),
+    ):
+        kills, row = facts.kills(name, fault), JOINT.join((name, fault))
+        for column in ("faults", "losing", "errors", "recovery_s_median", "recovery_s_max"):
+            yield {Key(FRONT, "kills", row, column): _said(getattr(kills, column))}
+
+
+def _said(value: object) -> str:
+    """A text as it is; – where there is no figure."""
+    if isinstance(value, int | float):
+        return plain(value) if isinstance(value, int) else number(value)
+    return "–" if value is None else str(value)
+
+
+PAGES = (load_pages, capacity_pages, search_pages, fault_pages, front_pages)
+
+
+def collect(root: Path) -> Figures:
+    """Everything that is published."""
+    found: Figures = {}
+    for pages in PAGES:
+        for figures in pages(root):
+            found |= figures
+    return found
+
+
+def load() -> Figures:
+    """As recorded."""
+    with FILE.open(encoding="utf-8", newline="") as file:
+        lines = csv.reader(file)
+        next(lines)
+        return {Key(*key): value for *key, value in lines}
+
+
+def save(figures: Figures) -> None:
+    """In the pages' order."""
+    with FILE.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow((*Key._fields, "value"))
+        lines.writerows((*key, value) for key, value in figures.items())
+
+
+if __name__ == "__main__":
+    save(collect(ROOT))

@@ -1,0 +1,175 @@
+"""Does the comparison say what was planted, and stay out of what ranks?"""
+
+from __future__ import annotations
+
+import pytest
+
+from report.planted_suite import LOADS, Planted, report, suite, tables
+from writepath.records.measures import Verdict
+from writepath.report.comparison import compared, letters
+from writepath.report.model import Row, Table, shown
+
+WOBBLE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002)
+BLOCKS = len(WOBBLE)
+
+
+def blocks() -> list[Planted]:
+    """Six blocks; `slow` needs half as long again, `alike` and the A/A control what the baseline needs."""
+    specs = []
+    for block, wobble in enumerate(WOBBLE, 1):
+        specs += [
+            Planted(block=block, scale=wobble),
+            Planted(block=block, scale=WOBBLE[-block], control=True),
+            Planted(variant="slow", block=block, scale=wobble * 1.5 * WOBBLE[block - 3]),
+            Planted(variant="alike", block=block, scale=wobble),
+            Planted(variant="control", block=block, scale=1.4, control_of="jpa"),
+        ]
+    return specs
+
+
+def comparison(specs: list[Planted]) -> Table:
+    return tables(*specs, baseline="jpa")["comparison"]
+
+
+def said(table: Table, row: Row) -> list[str]:
+    return [shown(one, column) for one, column in zip(row.cells, table.columns, strict=True)]
+
+
+def line(table: Table, variant: str, metric: str) -> list[str]:
+    return next(
+        values for values in (said(table, row) for row in table.rows) if values[:2] == [variant, metric]
+    )
+
+
+def test_planted_ratios_have_their_word() -> None:
+    table = comparison(blocks())
+    slow, alike = line(table, "SLOW", "median"), line(table, "ALIKE", "median")
+    assert slow[2].startswith("1.50 (1.4")
+    assert slow[3:5] == ["6", "slower"]
+    assert alike[2].startswith("1.00 (0.99")
+    assert alike[3:5] == ["6", "same within 5 %"]
+    assert line(table, "SLOW", "throughput")[4] == "same within 5 %"
+    assert line(table, "SLOW", "CPU per 1,000 writes")[4] == "same within 5 %"
+    assert line(table, "CONTROL", "p95")[4] == "slower"
+    assert [column.header for column in table.columns] == [
+        "variant", "metric", "× baseline", "pairs", "verdict", "smallest detectable difference (%)", "reason",
+    ]  # fmt: skip
+
+
+def test_the_a_a_control_has_rows_of_its_own_and_gives_the_resolution() -> None:
+    table = comparison(blocks())
+    assert line(table, "JPA (A/A control)", "median")[4] == "same within 5 %"
+    assert "by the A/A control: median 3.00 %, p95 3.00 %, p99 3.00 %" in table.caption
+    assert table.rows[-1].cells[0].text == "JPA (A/A control)"
+
+
+def test_no_other_table_and_no_plot_has_the_a_a_control_or_a_slowed_one() -> None:
+    with_control = report(*blocks(), baseline="jpa")
+    ranked = [
+        shown(row.cells[0], table.columns[0])
+        for table in with_control.tables
+        for row in table.rows
+        if table.key not in ("comparison", "runs")
+    ]
+    assert not [title for title in ranked if "A/A" in title or "CONTROL" in title]
+    plain = [spec for spec in blocks() if not spec.control and not spec.control_of]
+    without = report(*plain, baseline="jpa")
+    assert with_control.plots == without.plots
+    own = {table.key: table for table in without.tables}
+    for table in with_control.tables:
+        if table.key not in ("comparison", "runs"):
+            assert table == own[table.key]
+
+
+def test_with_factors_every_level_is_compared_with_the_first_one_of_the_baseline() -> None:
+    specs = []
+    for block, wobble in enumerate(WOBBLE, 1):
+        specs += [
+            Planted(block=block, levels={"POOL_SIZE": "5"}, scale=wobble),
+            Planted(block=block, levels={"POOL_SIZE": "5"}, scale=WOBBLE[-block], control=True),
+            Planted(block=block, levels={"POOL_SIZE": "10"}, scale=1.5 * WOBBLE[block - 3]),
+        ]
+    table = comparison(specs)
+    assert line(table, "JPA, POOL_SIZE=10", "median")[4] == "slower"
+    assert "÷ that of JPA, POOL_SIZE=5 in the same block" in table.caption
+
+
+def test_a_block_without_a_cell_that_counts_makes_no_pair() -> None:
+    specs = blocks()
+    bad = next(spec for spec in specs if spec.variant == "slow")
+    bad.verdict = Verdict(status="invalid", reasons=("k6 was late",))
+    found = line(comparison(specs), "SLOW", "median")
+    assert found[3:5] == ["5", "not resolved"]
+    assert found[-1] == "5 blocks are too few for the rank test (6 needed)"
+
+
+def test_a_variant_that_serves_nothing_is_slower_without_a_ratio_to_name() -> None:
+    specs = blocks()
+    for spec in specs:
+        if spec.variant == "slow":
+            spec.unserved = 1200
+    table = comparison(specs)
+    assert line(table, "SLOW", "median")[2:5] == ["∞", "0", "slower"]
+    assert line(table, "SLOW", "throughput")[2:5] == ["0", "0", "slower"]
+    assert line(table, "SLOW", "CPU per 1,000 writes")[2:5] == ["–", "0", "not resolved"]
+
+
+@pytest.mark.parametrize(("baseline", "repetitions"), [(None, BLOCKS), ("jpa", 1)])
+def test_without_a_baseline_or_a_second_block_there_is_no_comparison(
+    baseline: str | None, repetitions: int
+) -> None:
+    specs = [spec for spec in blocks() if spec.block <= repetitions]
+    assert "comparison" not in tables(*specs, baseline=baseline)
+
+
+def test_two_blocks_are_compared_and_said_to_be_too_few() -> None:
+    table = comparison([spec for spec in blocks() if spec.block <= 2])
+    few = "With 2 blocks no difference can be significant in a rank test: 6 blocks are needed."
+    assert few in table.notes
+
+
+def test_suite_runs_are_compared_in_per_cent_with_the_settings_that_differ() -> None:
+    a, b = suite(Planted()), suite(Planted(scale=1.5), seed=2)
+    figures, settings = compared([a, b], kind=LOADS)
+    rows = {row.cells[1].text: said(figures, row) for row in figures.rows}
+    assert rows["p99 (ms)"] == ["JPA", "p99 (ms)", "119", "178", "50.0"]
+    assert "503" not in rows
+    assert [[c.text for c in row.cells] for row in settings.rows] == [["suite: seed", "1", "2"]]
+    assert "One run per side cannot show" in figures.notes[-1]
+
+
+def test_any_number_of_suite_runs_are_compared_with_the_first_under_their_labels() -> None:
+    read = [
+        suite(Planted(), seed=1),
+        suite(Planted(scale=1.5), seed=2),
+        suite(Planted(scale=0.5), Planted(variant="only-here"), seed=3),
+    ]
+    figures, settings = compared(read, labels=("before", "after", "later"), kind=LOADS)
+    assert [column.header for column in figures.columns[2:]] == [
+        "A before", "B after", "B versus A (%)", "C later", "C versus A (%)",
+    ]  # fmt: skip
+    values = next(said(figures, row) for row in figures.rows if row.cells[1].text == "p99 (ms)")
+    assert values[2:] == ["119", "178", "50.0", "59.4", "-50.0"]
+    assert figures.notes[0] == "Not in every suite run: ONLY-HERE."
+    assert [c.text for c in settings.rows[0].cells] == ["suite: seed", "1", "2", "3"]
+
+
+def test_with_repetitions_on_both_sides_there_are_intervals_and_words() -> None:
+    read = [
+        suite(*(Planted(block=block, scale=factor * (1 + block / 500)) for block in (1, 2, 3, 4)))
+        for factor in (1.0, 1.5)
+    ]
+    _, noise, _ = compared(read, kind=LOADS)
+    rows = {row.cells[2].text: said(noise, row) for row in noise.rows}
+    median = rows["median"]
+    assert median[0] == "JPA"
+    assert median[3].startswith("1.50 (1.49–1.5")
+    assert median[4:6] == ["at least 4 per side", "slower"]
+    assert rows["throughput"][5] == "same within 5 %"
+    assert "the interval does not cover them" in noise.notes[0]
+
+
+def test_after_26_suite_runs_letters_are_doubled() -> None:
+    assert letters(3) == ("A", "B", "C")
+    assert letters(29)[24:] == ("Y", "Z", "AA", "AB", "AC")
+    assert len(set(letters(1000))) == 1000

@@ -1,0 +1,230 @@
+"""The audit and the verdict of a derived load: each class, each rule, and the same as looking at each sequence."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planted_tables import CANARY, FACTS, HOST, RUN, WRITES, Planted
+from writepath.analysis.audit import NOT_READ_AGAIN, Attempts, Counts, Held, Stored, compare
+from writepath.analysis.load_result import derive_load
+from writepath.analysis.load_tables import reduce_load
+from writepath.load.ledger import RECORD, UNREAD, WRONG_ACK, Ledger
+from writepath.load.plan import encode_id
+from writepath.records import Audit, Durability, Verdict
+from writepath.records.load_facts import WithheldFacts
+
+ONCE = np.ones(WRITES, int)
+
+
+def audited(**changed: Any) -> Audit:
+    return derive_load(Planted(**changed).evidence()).audit
+
+
+def verdict(**facts: Any) -> Verdict:
+    return derive_load(Planted(facts=dataclasses.replace(FACTS, **facts)).evidence()).verdict
+
+
+def but(sequence: int, value: int) -> Any:
+    values = ONCE.copy()
+    values[sequence] = value
+    return values
+
+
+def status(sequence: int, value: int) -> Any:
+    values = np.full(WRITES, 201)
+    values[sequence] = value
+    return values
+
+
+def test_a_load_without_a_fault_passes_and_is_valid() -> None:
+    result = derive_load(Planted().evidence())
+    assert (result.audit.verdict, result.audit.ok, result.audit.stored_rows) == ("PASS", WRITES, WRITES)
+    assert (result.audit.identities_broken, result.audit.offenders, result.audit.noted) == ((), {}, {})
+    assert (result.verdict.status, result.verdict.reasons) == ("valid", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "listed", "changed"),
+    [
+        ("lost", "absent", {"copies": (but(17, 0), but(17, 0))}),
+        ("stranded", "absent", {"copies": (but(17, 0), but(17, 0)), "left": 1}),
+        ("vanished", "vanished", {"copies": (ONCE, but(17, 0))}),
+        ("duplicated", "duplicated", {"copies": (ONCE, but(17, 2))}),
+        ("corrupted", "corrupted", {"differs": ({17}, set())}),
+        ("corrupted", "corrupted", {"differs": (set(), {17})}),
+        ("rejected_present", "rejected_present", {"status": status(17, 409)}),
+        ("wrong_ack", "wrong_ack", {"error_code": np.where(np.arange(WRITES) == 17, WRONG_ACK, 0)}),
+        (
+            "never_read",
+            "never_read",
+            {"status": status(17, 0), "error_code": np.where(np.arange(WRITES) == 17, UNREAD, 0)},
+        ),
+        ("late", "late", {"durable_at_us": Planted().start_us + 1 + 6_000_000 * (np.arange(WRITES) == 17)}),
+        ("recovered", "recovered", {"status": status(17, 503)}),
+    ],
+)
+def test_a_write_of_each_class_is_counted_and_named(name: str, listed: str, changed: dict[str, Any]) -> None:
+    found = audited(**changed)
+    assert getattr(found, name) == 1
+    offenders = (found.offenders | found.noted)[listed]
+    assert (offenders.count, offenders.intervals) == (1, "17")
+    assert offenders.first_ids == (encode_id(RUN, 17),)
+    assert found.identities_broken == ()
+
+
+def test_a_refused_or_failed_write_that_is_absent_is_clean() -> None:
+    absent = (but(17, 0), but(17, 0))
+    assert audited(status=status(17, 409), copies=absent).clean_reject == 1
+    assert audited(status=status(17, 503), copies=absent).clean_fail == 1
+
+
+def test_rows_that_no_request_sent_are_unexpected_each_id_once() -> None:
+    found = audited(others=[(1, 5000, None), (2, 5000, None), (1, None, "stranger"), (2, None, "stranger")])
+    assert (found.unexpected, found.stored_rows, found.stored_ids) == (2, WRITES + 2, WRITES + 2)
+    offenders = found.offenders["unexpected"]
+    assert (offenders.intervals, offenders.first_ids) == ("5000", (encode_id(RUN, 5000), "stranger"))
+    assert found.verdict == "FAIL"
+
+
+def test_a_store_read_once_is_unknown_unless_one_read_is_all_that_was_required() -> None:
+    once = Planted(reads=1)
+    found = derive_load(once.evidence())
+    assert (found.audit.verdict, found.audit.unread) == ("UNKNOWN", (NOT_READ_AGAIN,))
+    assert found.verdict.status == "unknown"
+    earlier = Planted(reads=1, facts=dataclasses.replace(FACTS, reads_required=1))
+    found = derive_load(earlier.evidence())
+    assert (found.audit.verdict, found.audit.vanished, found.audit.ok) == ("PASS", None, WRITES)
+    assert found.verdict.status == "valid"
+
+
+def test_a_store_that_was_not_read_is_unknown() -> None:
+    unread = dataclasses.replace(FACTS, unread=("the store is down",))
+    raw = Planted().raw()
+    del raw["stored"]
+    found = derive_load(reduce_load(raw, unread))
+    assert (found.audit.verdict, found.audit.unread) == ("UNKNOWN", ("the store is down",))
+    assert found.time_to_durable_ms.median is None
+    assert found.drain.seconds == 0.5  # by polling, as no moment is known
+
+
+def test_the_systems_own_count_of_rows_is_checked() -> None:
+    planted = Planted()
+    first, second = planted.known().reads
+    reads = (first, dataclasses.replace(second, store_rows=999))
+    found = audited(facts=dataclasses.replace(FACTS, reads=reads))
+    assert found.identities_broken == ("rows read back after the restart 1000 = rows the store counts 999",)
+
+
+def test_intervals_are_cut_and_the_count_is_not() -> None:
+    copies = (np.arange(WRITES) % 2, np.arange(WRITES) % 2)
+    offenders = audited(copies=copies).offenders["absent"]
+    assert offenders.count == 500
+    assert offenders.intervals.endswith("196 198 ...")
+    assert len(offenders.first_ids) == 20
+
+
+FATE = st.tuples(
+    st.sampled_from([201, 409, 503, 0]),
+    st.sampled_from([0, UNREAD, WRONG_ACK]),
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+@settings(max_examples=50)
+@given(st.lists(FATE, min_size=1, max_size=40))
+def test_it_is_the_audit_that_looking_at_each_sequence_gives(
+    fates: list[tuple[int, int, int, int, bool, bool]],
+) -> None:
+    number = len(fates)
+    statuses, codes, first, second, spoilt, late = (np.array(column) for column in zip(*fates, strict=True))
+    full = {name: getattr(Planted(), name) for name in ("status", "error_code", "copies")}
+    full["status"][:number], full["error_code"][:number] = statuses, codes
+    full["copies"][0][:number], full["copies"][1][:number] = first, second
+    start = Planted().start_us
+    durable = start + 1
+    durable[:number][late] += 10**7
+    differs = set(np.flatnonzero(spoilt).tolist())
+    planted = Planted(**full, differs=(differs, set()), durable_at_us=durable)
+    found = derive_load(planted.evidence()).audit
+    assert found == by_sequence(planted, durable)
+
+
+def by_sequence(planted: Planted, durable: Any) -> Audit:
+    attempts, records = Attempts(WRITES), np.zeros(WRITES, RECORD)
+    records["seq"], records["status"] = planted.sequence, planted.status
+    records["error_code"] = planted.error_code
+    records["start_us"] = planted.start_us
+    records["blocked_us"], records["duration_us"] = planted.blocked_us, planted.duration_us
+    attempts.add(Ledger(records=np.asarray(records, dtype=RECORD)))
+
+    def held(read: int) -> Held:
+        places = np.repeat(planted.sequence, planted.copies[read])
+        content_ok = ~np.isin(places, list(planted.differs[read]))
+        stored = Stored(seq=places, content_ok=content_ok, durable_at_us=durable[places])
+        return Held.of(stored, attempts)
+
+    counts = Counts(planned=WRITES, dropped=0, reads=planted.known().reads, suppressed_duplicates=0)
+    return compare(attempts, held(0), held(1), counts, lambda seq: encode_id(RUN, seq)).audit
+
+
+SLOW = dataclasses.replace(HOST, after=dataclasses.replace(CANARY, cpu_ms=80.0))
+STOLEN = WithheldFacts(steal_share=0.03, throttled_share=None, swapped_pages=0)
+
+
+@pytest.mark.parametrize(
+    ("facts", "status", "reason"),
+    [
+        ({"generator_faults": ("script error",)}, "invalid", "k6: script error"),
+        ({"dropped": 1}, "invalid", "k6 dropped 1 of 1000"),
+        ({"lost_components": ("postgres: ended with 137",)}, "invalid", "component lost: postgres"),
+        ({"durability": Durability(level="B", settings={})}, "invalid", "level B, not A"),
+        ({"durability": None}, "unknown", "what a 201 guarantees"),
+        ({"host": SLOW}, "unknown", "noisy host: a fixed CPU task"),
+        ({"withheld": STOLEN}, "unknown", "3.0% of the CPU time was stolen during the load"),
+    ],
+)
+def test_each_fact_decides_the_verdict_on_its_own(facts: dict[str, Any], status: str, reason: str) -> None:
+    found = verdict(**facts)
+    assert found.status == status
+    assert any(reason in words for words in found.reasons), found.reasons
+
+
+def test_a_capped_drain_makes_a_load_invalid() -> None:
+    assert FACTS.drain is not None
+    drain = dataclasses.replace(FACTS.drain, capped=True, waited_seconds=120.0, queue_ready_left=5)
+    assert "120 s after the load: 5" in verdict(drain=drain).reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "reason"),
+    [
+        (("k6", "cpu_seconds"), [0.9 * second for second in range(11)], "k6 was saturated: 90%"),
+        (("host", "busy_seconds"), [1.9 * second for second in range(11)], "other programs used 78%"),
+    ],
+)
+def test_samples_decide_the_verdict(metric: tuple[str, str], values: list[float], reason: str) -> None:
+    samples = {**Planted().samples, metric: values}
+    found = derive_load(Planted(samples=samples).evidence()).verdict
+    assert any(reason in words for words in found.reasons), found.reasons
+
+
+def test_without_samples_of_the_generator_a_load_is_unknown() -> None:
+    found = derive_load(Planted(samples={}).evidence())
+    assert found.verdict.reasons == ("the CPU use of k6 could not be sampled",)
+    assert (found.queue_peak, found.disk_written_bytes, found.foreign_cpu_share) == (None, None, None)
+
+
+def test_a_late_generator_makes_a_load_invalid() -> None:
+    start = Planted().start_us
+    start[900:] += 300_000
+    found = derive_load(Planted(start_us=start).evidence()).verdict
+    assert found.reasons == ("k6 was late: it sent 300 ms late at p99 (limit 250 ms)",)
