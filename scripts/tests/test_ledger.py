@@ -87,7 +87,6 @@ def test_a_written_ledger_is_read_as_it_was(path: Path, records: list[Any], more
     after = ledger.read(path)
     assert after.records.tolist() == whole.records.tolist()
     assert (after.malformed, after.repeated, after.truncated) == (0, 0, False)
-    assert ledger.from_table(ledger.to_table(whole)).records.tolist() == whole.records.tolist()
 
 
 def test_the_file_has_names_of_operations_and_nulls_in_place_of_unknown_times(path: Path) -> None:

@@ -18,7 +18,7 @@ from writepath.analysis import evidence as evidences
 from writepath.analysis import load_tables
 from writepath.analysis.load_result import derive_load
 from writepath.analysis.load_rows import NO_TIME
-from writepath.analysis.load_tables import bands, evidence_from_rows, reduce_load
+from writepath.analysis.load_tables import bands, reduce_load
 from writepath.errors import LoadError, UsageError
 from writepath.load.ledger import INTERRUPTED
 from writepath.records import Latency
@@ -260,16 +260,6 @@ def test_neither_the_order_of_rows_nor_the_parts_of_a_table_matter(seed: int, cu
         mixed = whole.take(rng.permutation(len(whole)))
         shuffled[name] = [mixed.slice(0, cut), mixed.slice(cut)]
     assert derive_load(reduce_load(shuffled, planted.known())) == derive_load(planted.evidence())
-
-
-def test_published_rows_with_their_delays_give_the_same_result() -> None:
-    planted = Planted()
-    (requests,) = planted.raw()["requests"]
-    delays = planted.blocked_us + planted.duration_us - planted_tables.DURABLE_BEFORE_US
-    requests = requests.append_column("stored", pa.array([True] * WRITES))
-    requests = requests.append_column("durable_us", pa.array(delays))
-    made = evidence_from_rows(requests, planted.raw()["samples"][0], None, planted.known())
-    assert derive_load(made) == derive_load(planted.evidence())
 
 
 def test_a_cell_without_a_drain_or_without_an_answer_has_no_figures() -> None:

@@ -113,13 +113,6 @@ def test_spread_is_the_median_and_the_range_of_the_runs() -> None:
     assert unserved.median == math.inf
 
 
-def test_peak_rate_is_the_fullest_whole_second_from_the_origin() -> None:
-    moments = np.array([1_000_000, 1_500_000, 1_999_999, 2_000_000, 2_100_000])
-    assert stats.peak_rate_per_s(moments, 1_000_000) == 3
-    assert stats.peak_rate_per_s(moments, 500_000) == 4
-    assert stats.peak_rate_per_s(moments[:0], 0) is None
-
-
 def test_mean_rate_divides_by_seconds() -> None:
     assert stats.mean_rate_per_s(500, 10_000_000) == 50
     assert stats.mean_rate_per_s(500, 0) is None

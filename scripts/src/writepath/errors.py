@@ -21,12 +21,6 @@ class InvalidRunError(WritepathError):
     exit_code = 1
 
 
-class UnknownRunError(WritepathError):
-    """A run finished and its verdict is unknown."""
-
-    exit_code = 3
-
-
 class SetupError(WritepathError):
     """Something the machine must have is missing and cannot be installed here."""
 

@@ -73,8 +73,8 @@ def test_every_column_is_defined_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_the_sections_of_a_load_suite_are_in_the_order_of_its_page() -> None:
-    titles = [title for title in document() if title in {table.title for table in load_tables()}]
-    assert titles == list(dict.fromkeys(table.title for table in load_tables()))
+    built = list(dict.fromkeys(table.title for table in load_tables()))
+    assert [title for title in document() if title in built] == built
 
 
 def test_every_column_of_the_fault_tables_is_defined_and_nothing_else() -> None:

@@ -49,30 +49,6 @@ def reduce_load(raw: Mapping[str, Parts], facts: LoadFacts) -> Evidence:
     return Evidence(tables=tables, facts=to_data(facts))
 
 
-def evidence_from_rows(
-    requests: pa.Table, samples: pa.Table, visible: pa.Table | None, facts: LoadFacts
-) -> Evidence:
-    """Evidence of requests that have their row's delay with them, as all reads of the store had it.
-
-    requests: the raw table's columns, `stored` (whether the store had one row of it, as it was sent) and `durable_us`
-    (from its start until that row was durable; null: not known).
-    """
-    had = requests.filter(column_of(requests, "stored"))
-    start_us, delay = whole(had, "start_us"), column_of(had, "durable_us")
-    known = delay.is_valid().to_numpy() & (start_us != NO_TIME)
-    durable = pa.array(start_us + whole(had, "durable_us"), mask=~known)
-    columns = {
-        "sequence": column_of(had, "sequence"),
-        "content_ok": pa.repeat(True, len(had)),
-        "durable_at_us": durable,
-        "foreign_id": pa.nulls(len(had), pa.string()),
-    }
-    reads = range(1, len(facts.reads) + 1)
-    stored = [pa.table({"read": pa.array(np.full(len(had), read, np.int8)), **columns}) for read in reads]
-    raw = {REQUESTS: [requests], STORED: stored, SAMPLES: [samples]}
-    return reduce_load(raw if visible is None else {**raw, VISIBLE: [visible]}, facts)
-
-
 def facts_of(evidence: Evidence) -> LoadFacts:
     """The facts; UsageError where they are not of a load."""
     return from_data(LoadFacts, dict(evidence.facts), "facts.json")

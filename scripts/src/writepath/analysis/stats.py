@@ -140,19 +140,6 @@ def mean_rate_per_s(count: int, duration_us: float) -> float | None:
     return count * float(US_PER_S) / duration_us if duration_us > 0 else None
 
 
-def peak_rate_per_s(moments_us: Ints, origin_us: int) -> float | None:
-    """The most events in one of the 1 s windows that start at `origin_us`; `None` without events."""
-    if not moments_us.size:
-        return None
-    first = (int(moments_us.min()) - origin_us) // US_PER_S
-    last = (int(moments_us.max()) - origin_us) // US_PER_S
-    counts = np.zeros(last - first + 1, dtype=np.int64)
-    for begin in range(0, moments_us.size, AT_ONCE):
-        seconds = (moments_us[begin : begin + AT_ONCE] - origin_us) // US_PER_S - first
-        counts += np.bincount(seconds, minlength=counts.size)
-    return float(counts.max())
-
-
 def delays_us(sent_seq: Ints, sent_us: Ints, stored_seq: Ints, durable_at_us: Ints) -> Ints:
     """For each request sent, in the given order: from sending it until its row was durable.
 

@@ -219,11 +219,6 @@ def _parts(found: parquet.Parts, path: Path, operations: tuple[Operation, ...]) 
         raise UsageError(f"{path}: {error}; it was edited") from error
 
 
-def from_table(table: pa.Table, operations: tuple[Operation, ...] = OPERATIONS) -> Ledger:
-    """The inverse of `to_table`. ValueError where a row is no request."""
-    return Ledger(records=_records(table.cast(SCHEMA), operations), operations=operations)
-
-
 def _records(table: pa.Table, operations: tuple[Operation, ...]) -> NDArray[np.void]:
     """ValueError where a row is no request."""
     records = np.empty(table.num_rows, RECORD)
