@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from planted_index import STARTED, index_of
 from planted_tables import HALVES, HOST, WRITES, Planted
 from writepath.analysis.evidence import save_facts
 from writepath.experiments.load import LoadExperiment
@@ -20,23 +21,19 @@ from writepath.records.cell import CellRecord, save_cell
 from writepath.records.index import (
     SCHEMA_VERSION,
     CellEntry,
-    Factor,
     Index,
     VariantRecord,
     cell_name,
     save_index,
 )
-from writepath.records.measures import Code, DatasetFacts, Durability, Verdict
+from writepath.records.measures import Durability, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from writepath.records.index import Role
 
-STAMP, LATER = "20260102T030405Z", "20260203T040506Z"
-STARTED = "2026-01-02T03:04:05.000Z"
-CODE = Code(commit="0" * 40, dirty=False)
-DATASET = DatasetFacts(name="embedded", sha256="f" * 64, lines=1000)
+LATER = "20260203T040506Z"
 PARAMS = LoadParams(
     scenario="flat",
     script="k6/scenarios/ramp.js",
@@ -105,32 +102,8 @@ def write(root: Path, *cells: PlantedCell, **changes: Any) -> Path:
 
 
 def _index(cells: tuple[PlantedCell, ...], **changes: Any) -> Index:
-    blocks = sorted({cell.block for cell in cells})
-    levels: dict[str, dict[str, None]] = {}
-    for name, level in (item for cell in cells for item in cell.levels.items()):
-        levels.setdefault(name, {})[level] = None
-    index = Index(
-        schema_version=SCHEMA_VERSION,
-        kind="load",
-        suite="default",
-        title="A suite",
-        stamp=STAMP,
-        status="finished",
-        started_at=STARTED,
-        finished_at=STARTED,
-        seed=1,
-        repetitions=len(blocks),
-        runtime="native",
-        baseline=None,
-        variants=tuple(_variant(name) for name in dict.fromkeys(cell.variant for cell in cells)),
-        factors=tuple(Factor(name=name, scope="stack", levels=tuple(own)) for name, own in levels.items()),
-        settings={},
-        params=to_data(PARAMS),
-        dataset=DATASET,
-        code=CODE,
-        order=tuple(tuple(cell.name for cell in cells if cell.block == block) for block in blocks),
-    )
-    return dataclasses.replace(index, **changes)
+    variants = [_variant(name) for name in dict.fromkeys(cell.variant for cell in cells)]
+    return index_of(cells, variants, to_data(PARAMS), **changes)
 
 
 def _variant(name: str) -> VariantRecord:

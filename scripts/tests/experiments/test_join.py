@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import planted_runs
-from planted_runs import LATER, STAMP, PlantedCell
+from planted_index import STAMP
+from planted_runs import LATER, PlantedCell
 from report import planted_documents
 from writepath import verify
 from writepath.errors import InvalidRunError, UsageError

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import planted_index
 import planted_runs
 from planted_runs import LATER, PlantedCell
 from planted_tables import WRITES, Planted
@@ -68,7 +69,7 @@ def test_the_page_of_what_is_published_is_that_of_the_raw_run(checkout: Path) ->
         PlantedCell(levels={"POOL_SIZE": "10"}),
     )
     folder = published(checkout, *cells)
-    raw = read.raw(checkout / "results" / SUITE / planted_runs.STAMP)
+    raw = read.raw(checkout / "results" / SUITE / planted_index.STAMP)
     kept = read.published(folder)
     assert r"| JPA, POOL\_SIZE=10 | A | 1,000 of 1,000 |" in page(raw)
     assert page(kept) == page(raw)
@@ -98,7 +99,7 @@ def test_with_nothing_published_the_readme_says_so(checkout: Path) -> None:
 def test_publishing_again_changes_no_file(checkout: Path) -> None:
     published(checkout)
     before = {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()}
-    assert publish.publish(checkout, checkout / "results" / SUITE / planted_runs.STAMP) == []
+    assert publish.publish(checkout, checkout / "results" / SUITE / planted_index.STAMP) == []
     assert before == {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()}
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import planted_runs
-from planted_runs import LATER, STAMP, PlantedCell
+from planted_index import STAMP
+from planted_runs import LATER, PlantedCell
 from writepath.errors import UsageError
 from writepath.experiments import publish, read, registry, reporting
 from writepath.records.index import load_index, save_index

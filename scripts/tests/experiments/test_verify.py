@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+import planted_index
 import planted_runs
 from planted_runs import PlantedCell
 from report import planted_documents
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[3]
-SUITE, RAW = Path("results/published/flat"), Path("results/flat") / planted_runs.STAMP
+SUITE, RAW = Path("results/published/flat"), Path("results/flat") / planted_index.STAMP
 CELL = SUITE / "slow/block-01"
 PAGE = Path("docs/results/flat.md")
 

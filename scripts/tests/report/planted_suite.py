@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from planted_index import CODE, DATASET, STARTED, index_of
 from writepath.analysis.audit import not_read
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.stats import Bands
 from writepath.experiments.load import sections
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord
-from writepath.records.index import SCHEMA_VERSION, CellEntry, Factor, Index, VariantRecord, cell_name
+from writepath.records.index import SCHEMA_VERSION, CellEntry, VariantRecord, cell_name
 from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts
 from writepath.records.measures import (
     Audit,
     Canary,
-    Code,
-    DatasetFacts,
     Drain,
     Durability,
     Generator,
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from writepath.report.metrics import Metric
     from writepath.report.model import Report, Table
 
-STARTED = "2026-01-02T03:04:05.000Z"
-STAMP = "20260102T030405Z"
 PLANNED = 1200
 PHASES = (
     PhaseFacts(name="ramp-up", seconds=10.0, from_per_s=20.0, to_per_s=20.0),
@@ -192,38 +189,19 @@ def audit(acknowledged: int, lost: int = 0, reads: int = 2) -> Audit:
 def suite(*specs: Planted, **changes: Any) -> SuiteData[LoadResult]:
     """A suite run of these cells; changes: fields of its index."""
     cells = tuple(_cell(spec, position) for position, spec in enumerate(specs, 1))
-    blocks = sorted({spec.block for spec in specs})
-    names = dict.fromkeys(spec.variant for spec in specs)
-    levels: dict[str, dict[str, None]] = {}
-    for name, level in (item for spec in specs for item in spec.levels.items()):
-        levels.setdefault(name, {})[level] = None
-    index = Index(
-        schema_version=SCHEMA_VERSION,
-        kind="load",
-        suite="default",
-        title="A suite",
-        stamp=STAMP,
-        status="finished",
-        started_at=STARTED,
-        finished_at=STARTED,
-        seed=1,
-        repetitions=len(blocks),
-        runtime="native",
-        baseline=None,
-        variants=tuple(_variant(next(spec for spec in specs if spec.variant == name)) for name in names),
-        factors=tuple(Factor(name=name, scope="stack", levels=tuple(own)) for name, own in levels.items()),
-        settings={},
-        params={"warm_up_requests": 100, "warm_up_per_s": 50.0},
-        dataset=_dataset(),
-        code=Code(commit="0" * 40, dirty=False),
-        order=tuple(tuple(spec.name for spec in specs if spec.block == block) for block in blocks),
-        cells=tuple(cell.entry for cell in cells),
+    variants: dict[str, VariantRecord] = {}
+    for spec in specs:
+        variants.setdefault(spec.variant, _variant(spec))
+    params = {"warm_up_requests": 100, "warm_up_per_s": 50.0}
+    return SuiteData(
+        index=index_of(
+            specs,
+            list(variants.values()),
+            params,
+            **{"cells": tuple(cell.entry for cell in cells), **changes},
+        ),
+        cells=cells,
     )
-    return SuiteData(index=replace(index, **changes), cells=cells)
-
-
-def _dataset() -> DatasetFacts:
-    return DatasetFacts(name="embedded", sha256="f" * 64, lines=1000)
 
 
 def _variant(spec: Planted) -> VariantRecord:
@@ -251,8 +229,8 @@ def _cell(spec: Planted, position: int) -> CellData[LoadResult]:
         runtime="native",
         seed=1,
         settings={},
-        dataset=_dataset(),
-        code=Code(commit="0" * 40, dirty=False),
+        dataset=DATASET,
+        code=CODE,
         started_at=STARTED,
         finished_at=STARTED,
         outcome="failed" if spec.failed else "finished",

@@ -135,7 +135,7 @@ class Attempts:
 
     @property
     def answer_us(self) -> NDArray[np.int64]:
-        """When its answer came, likewise."""
+        """When its answer came: as start_us."""
         return self._answer_us[: self.size]
 
 
@@ -160,7 +160,7 @@ class Held:
     def __init__(self, size: int) -> None:
         """size: of the attempts; what lies beyond was never attempted, and must not size the arrays either."""
         self.copies = np.zeros(size, dtype=np.uint8)
-        self.spoilt = np.zeros(size, dtype=np.bool_)
+        self.damaged = np.zeros(size, dtype=np.bool_)
         self.durable_at_us = np.full(size, NO_TIME, dtype=np.int64)
         self.foreign: dict[str, None] = {}
         self._beyond: list[NDArray[np.int64]] = []
@@ -183,7 +183,7 @@ class Held:
         seq = part.seq[within]
         known, copies = np.unique(seq, return_counts=True)
         self.copies[known] = np.minimum(self.copies[known] + copies, COPIES_MAX)
-        self.spoilt[seq[~part.content_ok[within]]] = True
+        self.damaged[seq[~part.content_ok[within]]] = True
         self.durable_at_us[seq] = part.durable_at_us[within]
 
     @property
@@ -245,7 +245,7 @@ def _combinations(attempts: Attempts, first: Held, again: Held) -> NDArray[np.ui
             wrong_ack=attempts.wrong_ack[part],
             first=np.minimum(first.copies[part], MANY),
             second=np.minimum(again.copies[part], MANY),
-            differs=first.spoilt[part] | again.spoilt[part],
+            differs=first.damaged[part] | again.damaged[part],
             durable=durable,
         )
     return number

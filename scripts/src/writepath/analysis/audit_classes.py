@@ -187,7 +187,7 @@ def _broken_identities(
     gone_without_answer = vanished - gone
     whole = audit.ok + audit.recovered + audit.rejected_present + vanished
     others = number["absent_then_stored"] + number["never_read_stored"]
-    spoilt_ids = audit.duplicated + audit.corrupted + audit.unexpected
+    wrong_ids = audit.duplicated + audit.corrupted + audit.unexpected
     sums = {
         f"planned {counts.planned} = started {found.requests} + dropped {counts.dropped}": (
             counts.planned == found.requests + counts.dropped
@@ -207,8 +207,8 @@ def _broken_identities(
             seen[REJECTED] == audit.clean_reject + audit.rejected_present + of[REJECTED]
         ),
         f"ids in the store {audit.stored_ids} = ok, recovered, rejected-present and vanished {whole}"
-        f" + duplicated, corrupted and unexpected {spoilt_ids} + lost or never read, but stored {others}": (
-            audit.stored_ids == whole + spoilt_ids + others
+        f" + duplicated, corrupted and unexpected {wrong_ids} + lost or never read, but stored {others}": (
+            audit.stored_ids == whole + wrong_ids + others
         ),
     }
     when = ("after the drain", "after the restart")

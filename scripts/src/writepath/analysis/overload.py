@@ -38,10 +38,10 @@ SATURATED, LATE = "was saturated", "was late"  # begin what is said of the gener
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The requests of the load by their planned moment. Arrays are parallel: one entry a planned request."""
+    """The requests of the load by their scheduled send time. Arrays are parallel: one entry a planned request."""
 
     stretch: NDArray[np.intp]
-    answer_ms: Floats  # from the planned moment to the 201; infinite for everything else
+    answer_ms: Floats  # from the scheduled send time to the 201; infinite for everything else
     hop: NDArray[np.int8]  # index into HOPS of what was not acknowledged, else NOT_FAILED
 
     def within(self, limit_ms: float) -> Marks:
@@ -97,7 +97,7 @@ def recovered_limit_ms(first_p95_ms: float) -> float:
 
 
 def recovered_after_s(within: Ints, planned: Ints) -> float | None:
-    """From the overload's end to the start of the first 5 s, by planned moments, that are as good as the first stretch.
+    """From the end of the overload to the start of the first 5 s, by scheduled send time, as good as at first.
 
     By cell, the requests that were planned, and those of them that were answered within the limit: a window's p95 is
     within it where so many are. None where no window is, or where none carries a p95.

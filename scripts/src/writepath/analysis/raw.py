@@ -37,7 +37,7 @@ STORED_SCHEMA = pa.schema(
     [
         ("read", pa.int8()),
         ("sequence", pa.int64()),  # null: an id that is not of this load
-        ("content_ok", pa.bool_()),  # likewise
+        ("content_ok", pa.bool_()),  # null where the sequence is
         ("durable_at_us", pa.int64()),
         ("foreign_id", pa.string()),
     ]

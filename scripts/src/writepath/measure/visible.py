@@ -44,7 +44,7 @@ AGE_SHARE = (
     0.02  # what has waited long is asked for at a fiftieth of its age: a backlog must not make questions long
 )
 MOST_ASKED = 500  # in one question, the longest unasked first
-GIVE_UP_S = 150.0  # after its planned moment: longer than k6's patience and the drain together
+GIVE_UP_S = 150.0  # after its scheduled send time: longer than k6's patience and the drain together
 QUIET_S = 5.0  # after the load: so long without a new one, and the rest is not awaited
 CAP_S = 120.0
 FIRST_S = 1.0  # of a closed load, which gives its rate

@@ -61,7 +61,7 @@ REQUESTS = 200  # searches, at least: fewer carry no p95
 SCRIPT = "k6/scenarios/beside.js"
 ALONE, BESIDE, WRITES = "alone", "beside", "beside-writes"  # folders
 LOGS = "logs"
-WARM_UP, WARM_UP_WRITES = "beside-warm-up", "beside-warm-up-writes"  # likewise, while a stage lasts
+WARM_UP, WARM_UP_WRITES = "beside-warm-up", "beside-warm-up-writes"  # folders while a stage lasts
 CONTENT_FILE = "content.json"
 
 

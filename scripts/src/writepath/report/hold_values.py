@@ -56,13 +56,13 @@ class HoldData:
     from_us: int  # epoch: the load's start by its own clock
     seconds: float
     answers: Mapping[tuple[int, ...], int]  # by status and error code
-    planned: Histogram  # from the planned moment
+    planned: Histogram  # from the scheduled send time
     accept: Histogram  # from sending
-    late: Histogram  # of the generator: from the planned moment to sending
+    late: Histogram  # of the generator: from the scheduled send time to sending
     answered_us: int  # of the last answer, whatever it was, since the load's start
     durable_us: int | None  # of the last row; None where none was read, or none says when
     stored: Ints | None  # rows that became durable in each second of the load; None where they were not read
-    held: Held | None  # likewise
+    held: Held | None  # None where it was not measured
     series: Series
 
     @property
@@ -153,9 +153,9 @@ class Times:
     """Of a load's requests."""
 
     from_us: int  # epoch: the load's start by its own clock
-    behind_ms: Floats  # of those served: from the planned moment to the answer
+    behind_ms: Floats  # of those served: from the scheduled send time to the answer
     took_ms: Floats  # of those served: from sending to the answer
-    late_ms: Floats  # of all that were sent and came to an end: from the planned moment to sending
+    late_ms: Floats  # of all that were sent and came to an end: from the scheduled send time to sending
     answered_us: int  # of the last answer, since the load's start
 
 

@@ -39,7 +39,7 @@ class Cell:
     figure: Spread | None = None
     exact: bool = False  # printed in full, whatever the column says: a figure quoted from elsewhere
     prefix: str = ""  # before the figure: "≥ " where it is a lower bound
-    ends: tuple[str, str] = ("", "")  # likewise, before the lowest and the highest value
+    ends: tuple[str, str] = ("", "")  # text before the lowest and the highest value
 
     @property
     def spans(self) -> bool:

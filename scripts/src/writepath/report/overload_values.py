@@ -39,7 +39,7 @@ STRETCH, FAILED = "planned", "failed"  # begin the names of lines of each stretc
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OverloadData:
-    """Of one overload. By second: of the planned moment, each stretch with seconds of its own."""
+    """Of one overload. By second: of the scheduled send time, each stretch with seconds of its own."""
 
     from_us: int  # epoch: the load's start by its own clock
     good: Ints  # answered 201 within the SLO, by second
@@ -49,7 +49,7 @@ class OverloadData:
     within: (
         Ints | None
     )  # by tenth of the last stretch's seconds: as quick as counts as recovered; None: unknown what is
-    late: Histogram  # of the generator: from the planned moment to sending
+    late: Histogram  # of the generator: from the scheduled send time to sending
     series: Series  # the queue, and the generator's processor
 
 

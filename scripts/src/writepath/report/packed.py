@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_DECIMALS = 9
 COARSE = 8  # buckets that are kept as one, at its highest value: under 0.8 % wide
-COARSEST = 32  # likewise, where little rests on it: under 3.2 %
+COARSEST = 32  # the same, where little depends on it: under 3.2 %
 Lines = dict[str, str]  # by name, without what says whose it is
 
 

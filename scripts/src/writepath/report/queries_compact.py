@@ -37,7 +37,7 @@ class LoadData:
     """Of a load of which answers and latency count."""
 
     answers: Mapping[tuple[int, ...], int]  # by status and error code
-    planned: Histogram  # from the planned moment
+    planned: Histogram  # from the scheduled send time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

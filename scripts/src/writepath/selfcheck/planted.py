@@ -77,7 +77,7 @@ def expected(planted: Planted, rows: Sequence[int]) -> Audit:
     foreign = FOREIGN if number["unexpected"] else ()
     others = sum(number[name] for name in ("recovered", "rejected_present", "never_read"))
     acknowledged = planted.requests - others
-    spoilt = sum(number[name] for name in ("absent", "vanished", "duplicated", "corrupted"))
+    defective = sum(number[name] for name in ("absent", "vanished", "duplicated", "corrupted"))
     named = {
         name: offenders.of(
             planted.of(name), foreign if name == "unexpected" else (), lambda seq: encode_id(RUN_ID, seq)
@@ -97,7 +97,7 @@ def expected(planted: Planted, rows: Sequence[int]) -> Audit:
         + number["unexpected"]
         + len(foreign),
         acknowledged=acknowledged,
-        ok=acknowledged - spoilt,
+        ok=acknowledged - defective,
         late=number["late"],
         lost=number["absent"],
         stranded=0,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TIE_US = (
     5 * US_PER_S
-)  # samples come each second and are smoothed over 5: what lies closer cannot be told apart
+)  # samples come each second and are smoothed over 5: events that lie closer have no known order
 TIE_SHARE = 0.1  # of the load, where that is longer
 
 # From the furthest back to the furthest in front. Of two that began at the same time the one further back counts: what
