@@ -252,7 +252,7 @@ def _cell(spec: Planted, position: int) -> CellData[LoadResult]:
         entry=entry,
         record=record,
         result=None if spec.failed else result(spec),
-        evidence=lambda: Evidence(tables={}, facts=to_data(_facts(spec))),
+        evidence=Evidence(tables={}, facts=to_data(_facts(spec))),
         problems=spec.problems,
     )
 

@@ -143,7 +143,7 @@ RawRun = Annotated[
     Path | None,
     _option("Also check the raw files of this run, as in --run results/latest.", show_default="none"),
 ]
-Add = Annotated[bool, _option("Add the blocks to those already published (suites with capacity runs).")]
+Add = Annotated[bool, _option("Add the blocks to those already published.")]
 Only = Annotated[
     str | None,
     _option("Some of audit, recorder, report, comparison, separated by commas.", show_default="all"),

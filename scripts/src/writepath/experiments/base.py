@@ -1,7 +1,6 @@
 """What a kind of experiment must give; the engine supplies everything else, for every kind alike.
 
-A kind: one module or folder in `experiments/`, one entry in `experiments/registry.py`, one page template. Kinds never
-import each other.
+A kind: a module or folder in `experiments/` and an entry in `experiments/registry.py`. Kinds never import each other.
 """
 
 from __future__ import annotations

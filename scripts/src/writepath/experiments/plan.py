@@ -63,7 +63,7 @@ Group = tuple[Cell, ...]  # cells that differ only in factors of scope `load`: t
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Kind:
+class _Setup:
     """A cell without its place."""
 
     variant: Variant
@@ -78,10 +78,10 @@ class _Kind:
 def groups(plan: Plan) -> Iterator[tuple[Group, ...]]:
     """By block, every cell once: groups, and cells within a group, in an order that the seed alone decides."""
     order = random.Random(f"writepath:{plan.seed}")  # noqa: S311 - an order, not a secret
-    kinds = list(_kinds(plan))
+    setups = list(_setups(plan))
     for block in range(1, plan.repetitions + 1):
         shuffled = [
-            order.sample(own, len(own)) if len(own) > 1 else own for own in order.sample(kinds, len(kinds))
+            order.sample(own, len(own)) if len(own) > 1 else own for own in order.sample(setups, len(setups))
         ]
         yield _placed(shuffled, block)
 
@@ -91,41 +91,41 @@ def order_of(plan: Plan) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(cell.name for group in block for cell in group) for block in groups(plan))
 
 
-def _kinds(plan: Plan) -> Iterator[list[_Kind]]:
+def _setups(plan: Plan) -> Iterator[list[_Setup]]:
     """The groups of a block, unshuffled."""
     per_stack = [factor for factor in plan.factors if factor.scope == "stack"]
     per_load = [factor for factor in plan.factors if factor.scope == "load"]
 
-    def group(variant: Variant, own: Mapping[str, str]) -> list[_Kind]:
+    def group(variant: Variant, own: Mapping[str, str]) -> list[_Setup]:
         levels = [{**own, **more} for more in combinations(per_load)]
-        return [_Kind(variant=variant, levels=_ordered(one, plan.factors)) for one in levels]
+        return [_Setup(variant=variant, levels=_ordered(one, plan.factors)) for one in levels]
 
     for variant in plan.variants:
         for own in combinations(per_stack):
             yield group(variant, own)
     if plan.control is not None:
         first = {factor.name: factor.levels[0] for factor in plan.factors}
-        yield [_Kind(variant=plan.control, levels=first, role="A/A control")]
+        yield [_Setup(variant=plan.control, levels=first, role="A/A control")]
 
 
 def _ordered(levels: Mapping[str, str], factors: Sequence[Factor]) -> dict[str, str]:
     return {factor.name: levels[factor.name] for factor in factors}
 
 
-def _placed(kinds: Sequence[Sequence[_Kind]], block: int) -> tuple[Group, ...]:
+def _placed(setups: Sequence[Sequence[_Setup]], block: int) -> tuple[Group, ...]:
     position, found = 0, []
-    for own in kinds:
+    for own in setups:
         cells = []
-        for kind in own:
+        for setup in own:
             position += 1
             cells.append(
                 Cell(
-                    name=kind.name,
-                    variant=kind.variant,
-                    levels=kind.levels,
+                    name=setup.name,
+                    variant=setup.variant,
+                    levels=setup.levels,
                     block=block,
                     position=position,
-                    role=kind.role,
+                    role=setup.role,
                 )
             )
         found.append(tuple(cells))

@@ -90,7 +90,7 @@ def _copy(folder: Path, data: SuiteData[Any], target: Path) -> None:
     copy_json(folder / INDEX_FILE, target / INDEX_FILE)
     for cell in data.cells:
         source, copy = inside(folder, cell.entry.folder), target / cell.entry.folder
-        evidence = cell.evidence()
+        evidence = cell.evidence
         if evidence is None:
             raise InvalidRunError(f"not published: {_name(cell)}: it has no evidence")
         files.save(dataclasses.replace(evidence, facts=scrubbed(dict(evidence.facts))), copy)

@@ -47,9 +47,7 @@ def saved(folder: Path, kind: Experiment[Any]) -> SuiteData[Any]:
     cells = []
     for entry in index.cells:
         found = load_cell(inside(folder, entry.folder))
-        cells.append(
-            CellData(entry=entry, record=found, result=result_of(found, kind.result), evidence=lambda: None)
-        )
+        cells.append(CellData(entry=entry, record=found, result=result_of(found, kind.result), evidence=None))
     return SuiteData(index=index, cells=tuple(cells))
 
 
@@ -80,9 +78,7 @@ def _cell(
     found = load_cell(place)
     problems = list(_disagreeing(entry, found))
     if found.result is None:
-        return CellData(
-            entry=entry, record=found, result=None, evidence=lambda: None, problems=tuple(problems)
-        )
+        return CellData(entry=entry, record=found, result=None, evidence=None, problems=tuple(problems))
     result = evidence = None
     try:
         evidence = load(place, found)
@@ -94,7 +90,7 @@ def _cell(
         entry=entry,
         record=found,
         result=result,
-        evidence=lambda: evidence,
+        evidence=evidence,
         problems=tuple(problems),
     )
 

@@ -17,12 +17,12 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellData(Generic[R]):
-    """One cell. `evidence` is read when it is asked for: of many requests it is large."""
+    """One cell, with the evidence that its result follows from."""
 
     entry: CellEntry
     record: CellRecord
     result: R | None  # None where the cell did not get that far
-    evidence: Callable[[], Evidence | None]
+    evidence: Evidence | None  # None where there is no result, or nothing was derived again
     problems: tuple[str, ...] = ()  # why its figures do not count, beside the verdict's reasons
 
     @property

@@ -85,8 +85,7 @@ class LoadExperiment:
 
 
 def _bands(cell: CellData[LoadResult]) -> Bands | None:
-    evidence = cell.evidence()
-    return None if evidence is None else bands(evidence)
+    return None if cell.evidence is None else bands(cell.evidence)
 
 
 def _ms(value: float | None) -> str:

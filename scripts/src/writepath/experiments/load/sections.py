@@ -113,9 +113,9 @@ def _facts(data: Suite) -> Iterator[LoadFacts]:
     seen = set()
     for one in data.cells:
         levels = tuple(one.record.levels.items())
-        if levels not in seen and (evidence := one.evidence()) is not None:
+        if levels not in seen and one.evidence is not None:
             seen.add(levels)
-            yield base.from_data(LoadFacts, dict(evidence.facts), f"{one.record.name}: facts")
+            yield base.from_data(LoadFacts, dict(one.evidence.facts), f"{one.record.name}: facts")
 
 
 def _load(facts: LoadFacts) -> str:
