@@ -5,4 +5,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ./bootstrap.sh
 exec ../.writepath/venv/bin/python -m writepath with-services --runtime "$1" -- \
-  mvn -B -ntp -f ../services/pom.xml verify -Dsurefire.redirectTestOutput=true
+  mvn -B -ntp -f ../services/pom.xml verify -Dmaven.test.redirectTestOutputToFile=true

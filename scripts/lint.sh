@@ -9,7 +9,7 @@ bin="$PWD/../.writepath/venv/bin"
 "$bin/ruff" check .
 "$bin/mypy"
 PYTHONPATH=src "$bin/lint-imports"
-"$bin/python" -m pytest -q tests/test_tidy.py tests/test_words.py
+"$bin/python" -m pytest -q tests/style
 
 cd ..
 mapfile -t texts < <(git ls-files -- '*.md' '*.py' '*.sh' '*.yaml' '*.yml' Makefile '*.js' ':!:results/published' ':!:docs/results')
@@ -19,7 +19,6 @@ mapfile -t texts < <(git ls-files -- '*.md' '*.py' '*.sh' '*.yaml' '*.yml' Makef
 "$bin/check-jsonschema" --check-metaschema schemas/*.json
 "$bin/check-jsonschema" --schemafile schemas/variants.schema.json variants.yaml
 "$bin/check-jsonschema" --schemafile schemas/suites.schema.json suites.yaml
-"$bin/check-jsonschema" --schemafile schemas/faults.schema.json faults.yaml
 
 command -v go >/dev/null || { echo "lint: go not found; k6's recorder needs Go 1.25 or newer" >&2; exit 10; }
 (

@@ -3,18 +3,27 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ./lint.sh
-./java-test.sh "$1"
+python=../.writepath/venv/bin/python
+"$python" -m writepath setup --runtime "$1" # before several processes need what it builds
 export WRITEPATH_TEST_RUNTIME="$1"
 
-# Tests that start stacks mostly wait, one after the other; the other tests need CPU. Run in parallel, both take little
-# more than half the time. The output of the others is shown when the stack tests have ended.
-python=../.writepath/venv/bin/python
-stacks="native or docker or contract"
+tests=("$python" -m pytest -q --durations=6 -m)
 said=$(mktemp)
-"$python" -m pytest -q --durations=6 -m "not ($stacks)" >"$said" 2>&1 &
-others=$!
-trap 'kill "$others" 2>/dev/null || true; wait "$others" || true; cat "$said"; rm -f "$said"' EXIT
-code=0
-"$python" -m pytest -q --durations=6 -m "$stacks" || code=$?
-wait "$others" || code=$?
-exit "$code"
+other=
+trap '[ -z "$other" ] || { kill "$other" 2>/dev/null || true; wait "$other" || true; cat "$said"; }; rm -f "$said"' EXIT
+
+# beside MARKS COMMAND...: runs these Python tests and the command at once, because stacks mostly wait. What the tests say
+# is shown when the command has ended. Fails where either does.
+beside() {
+  local code=0
+  "${tests[@]}" "$1" >"$said" 2>&1 &
+  other=$!
+  "${@:2}" || code=$?
+  wait "$other" || code=$?
+  other=
+  cat "$said"
+  return "$code"
+}
+
+beside "not (native or docker or contract)" ./java-test.sh "$1"
+beside contract "${tests[@]}" "native or docker"

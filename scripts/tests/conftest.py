@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+from report import planted_documents
 from writepath.measure import quiet
 from writepath.runtime.choose import choose
 from writepath.runtime.docker import DockerRuntime
@@ -21,6 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STACKS = ("native", "docker", "contract")  # marks; test.sh parts the tests by them
 _WITH_CONTAINERS = pytest.StashKey[bool]()
 
+# test.sh ends its background as Ctrl-C ends the rest: what was started is stopped.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+
 # No deadline: the machine may be busy. The same examples each time: a red build stays red until it is mended.
 settings.register_profile("writepath", deadline=None, derandomize=True, database=None)
 settings.load_profile("writepath")
@@ -30,6 +35,13 @@ settings.load_profile("writepath")
 def _noise_is_not_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests ask for no figures: a noisy host may be noisy."""
     monkeypatch.setattr(quiet, "LONGEST_S", 0.0)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout to publish into: its documents, and nothing published."""
+    planted_documents.write(tmp_path)
+    return tmp_path
 
 
 @pytest.hookimpl(wrapper=True)
@@ -48,11 +60,7 @@ def _unmarked(*_: object, **__: object) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves the containers' own tests to the docker runtime: RUNTIME=native promises to do without an engine.
-
-    The contract comes last: its stack lives until the end of the session, and would load whatever came after it.
-    """
-    items.sort(key=lambda item: item.get_closest_marker("contract") is not None)
+    """Leaves the containers' own tests to the docker runtime: RUNTIME=native promises to do without an engine."""
     containers = [item for item in items if item.get_closest_marker("docker")]
     if containers and not _with_containers(config):
         config.hook.pytest_deselected(items=containers)

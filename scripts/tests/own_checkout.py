@@ -12,7 +12,7 @@ from typing import Self
 
 ROOT = Path(__file__).resolve().parents[2]
 STOP_SECONDS = 60
-VANISHING = ("__pycache__", ".*_cache")  # other tests write there meanwhile
+VANISHING = ("__pycache__", ".*_cache", "surefire*", "failsafe*")  # other tests write there meanwhile
 
 
 def copied(folder: Path) -> Path:
@@ -27,6 +27,13 @@ def copied(folder: Path) -> Path:
         if cached.is_dir() and cached.name not in {"run", "venv", "stacks"}:
             (state / cached.name).symlink_to(cached)
     return copy
+
+
+def change(checkout: Path, file: str, old: str, new: str) -> None:
+    """Replaces the first occurrence of a text that must be there."""
+    text = (checkout / file).read_text(encoding="utf-8")
+    assert old in text
+    (checkout / file).write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 class Command:

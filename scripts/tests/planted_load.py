@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from writepath.analysis.stats import Floats
-    from writepath.records.capacity import LimitedBy
+    from writepath.records.steps import LimitedBy
 
 SECONDS = 60
 CORES = 2

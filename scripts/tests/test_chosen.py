@@ -1,42 +1,43 @@
-"""Does the contract's short choice leave out numbers alone, and does the long one leave out nothing that promises?"""
+"""Is each architecture asked the whole contract, each setting what it can change, and nothing else left out?"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from contract.chosen import ALL, chosen_of
+from contract.chosen import ALL, CHANGES, TUTORIALS, chosen_of
 from writepath.config import registry
 
 KNOWN = registry.load(Path(__file__).resolve().parents[2])
+FOLDER = Path(__file__).parent / "contract"
 
 
 def names(words: str) -> list[str]:
-    return [variant.name for variant in chosen_of(KNOWN, words)]
+    return [asked.variant.name for asked in chosen_of(KNOWN, words)]
 
 
-def test_variants_that_differ_in_numbers_alone_are_asked_once() -> None:
-    short = names("")
-    assert len({"elasticsearch-1s0r", "elasticsearch-8s0r", "elasticsearch-8s1r"} & set(short)) <= 1
-    assert {"jpa", "rabbitmq-jpa-4-consumers", "elasticsearch-8s0r-single", "jpa-tutorial"} <= set(short)
-    assert len(short) < len(names(ALL))
+def test_each_architecture_is_asked_everything_and_each_setting_what_it_changes() -> None:
+    short = {asked.variant.name: asked.files for asked in chosen_of(KNOWN, "")}
+    whole = {name for name, files in short.items() if files is None}
+    assert whole == {
+        *("jpa", "rabbitmq-jpa", "elasticsearch-8s1r", "rabbitmq-elasticsearch-1s0r"),
+        *("jpa-tutorial", "rabbitmq-tutorial"),  # code of their own
+    }
+    in_part = {"jpa-trigram", "jpa-bigram", "elasticsearch-8s0r-single", "elasticsearch-8s0r-bigrams"}
+    assert short.keys() - whole == in_part
 
 
-def test_every_word_of_a_setting_is_asked() -> None:
-    def words(variants: list[str]) -> set[tuple[str, str]]:
-        settings = (KNOWN.variant(name).settings.items() for name in variants)
-        return {(name, value) for own in settings for name, value in own if not value[:1].isdecimal()}
-
-    assert words(names("")) == words(names(ALL))
-
-
-def test_every_service_is_asked() -> None:
-    def services(variants: list[str]) -> set[str]:
-        known = [KNOWN.variant(name) for name in variants]
-        return {service for one in known for service in (one.ingress, one.inspector)}
-
-    assert services(names("")) == services(names(ALL))
-
-
-def test_twins_that_lose_and_controls_are_asked_where_they_are_named_alone() -> None:
+def test_weakened_controls_are_asked_where_they_are_named_alone_and_whoever_is_named_everything() -> None:
     assert not {"jpa-async-commit", "jpa-slowed"} & set(names(ALL))
+    assert set(names("")) < set(names(ALL))
     assert names("jpa-slowed,jpa") == ["jpa-slowed", "jpa"]
+    assert all(asked.files is None for asked in chosen_of(KNOWN, "jpa-trigram") + chosen_of(KNOWN, ALL))
+
+
+def test_files_and_exceptions_exist_and_only_tutorials_are_excepted() -> None:
+    files = {file.stem: file.read_text(encoding="utf-8") for file in FOLDER.glob("test_*.py")}
+    assert frozenset().union(*CHANGES.values()) <= files.keys()
+    assert TUTORIALS.keys() <= set(re.findall(r"^def (test_\w+)", "".join(files.values()), re.MULTILINE))
+    for asked in chosen_of(KNOWN, ALL):
+        excepted = [name for name in TUTORIALS if not asked.asks("test_write", name)]
+        assert bool(excepted) == (asked.variant.tutorial_of is not None)

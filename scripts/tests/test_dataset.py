@@ -62,24 +62,21 @@ def test_any_bytes_give_usable_lines_or_a_usage_error(folder: Path, data: bytes,
     assert all(line.strip() for line in lines)
 
 
-def test_a_quote_in_a_tsv_is_a_character(folder: Path) -> None:
-    path = saved(folder, "q.tsv", 'id\tdocument\tlabel\n1\t"굿\t0\n2\t좋다 "정말"\t1\n')
-    assert dataset.load(path).lines == ('"굿', '좋다 "정말"')
-
-
-def test_a_quoted_csv_column_may_hold_commas_and_doubled_quotes(folder: Path) -> None:
-    path = saved(folder, "r.csv", 'id,document\r\n1,"굿, ""진짜"""\r\n2,plain\r\n')
-    assert dataset.load(path).lines == ('굿, "진짜"', "plain")
-
-
-def test_a_csv_without_header_loses_no_line(folder: Path) -> None:
-    assert dataset.load(saved(folder, "plain.csv", "첫 줄\n둘째 줄\n")).lines == ("첫 줄", "둘째 줄")
-
-
-def test_a_byte_order_mark_belongs_to_no_line(folder: Path) -> None:
-    assert dataset.load(saved(folder, "bom.csv", b"\xef\xbb\xbfdocument\n" + "굿\n".encode())).lines == (
-        "굿",
-    )
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        ("q.tsv", 'id\tdocument\tlabel\n1\t"굿\t0\n2\t좋다 "정말"\t1\n', ['"굿', '좋다 "정말"']),
+        ("r.csv", 'id,document\r\n1,"굿, ""진짜"""\r\n2,plain\r\n', ['굿, "진짜"', "plain"]),
+        ("plain.csv", "첫 줄\n둘째 줄\n", ["첫 줄", "둘째 줄"]),
+        ("bom.csv", "\ufeffdocument\n굿\n", ["굿"]),
+        ("long.csv", "x" * 1000 + "\n" + "😀" * 501 + "\n", ["x" * 1000]),  # an emoji counts as two
+        ("quote.csv", 'good\n"bad"quote\nlast\n', ["good", "last"]),
+    ],
+)
+def test_quotes_headers_marks_and_lengths_are_understood(
+    folder: Path, name: str, text: str, lines: list[str]
+) -> None:
+    assert list(dataset.load(saved(folder, name, text)).lines) == lines
 
 
 def test_broken_lines_are_left_out_and_reported_by_number(folder: Path) -> None:
@@ -87,11 +84,12 @@ def test_broken_lines_are_left_out_and_reported_by_number(folder: Path) -> None:
         b"id\tdocument\tlabel\n1\tgood\t1\n2\ttwo columns\n3\t\xff\xfe\t1\n\n5\t \t1\n6\t"
         + b"x" * 1001
         + b"\t1\n7\ta\0b\t1\n8\tlast\t0\n"
+        + b"\n" * 25
     )
     loaded = dataset.load(saved(folder, "broken.tsv", text))
     assert loaded.lines == ("good", "last")
-    assert loaded.skipped == 6
-    assert loaded.skipped_reasons == (
+    assert (loaded.skipped, len(loaded.skipped_reasons)) == (31, 10)
+    assert loaded.skipped_reasons[:6] == (
         "line 3: 2 columns instead of 3",
         "line 4: not UTF-8",
         "line 5: blank",
@@ -99,22 +97,6 @@ def test_broken_lines_are_left_out_and_reported_by_number(folder: Path) -> None:
         "line 7: 1001 characters, more than 1000",
         "line 8: a NUL character",
     )
-
-
-def test_a_csv_row_with_a_broken_quote_is_reported(folder: Path) -> None:
-    loaded = dataset.load(saved(folder, "quote.csv", 'good\n"bad"quote\nlast\n'))
-    assert loaded.lines == ("good", "last")
-    assert loaded.skipped_reasons[0].startswith("line 2: ")
-
-
-def test_only_the_first_ten_broken_lines_are_named(folder: Path) -> None:
-    loaded = dataset.load(saved(folder, "many.tsv", "document\nok\n" + "\n" * 25))
-    assert (loaded.skipped, len(loaded.skipped_reasons)) == (25, 10)
-
-
-def test_a_thousand_characters_are_taken_and_an_emoji_counts_as_two(folder: Path) -> None:
-    loaded = dataset.load(saved(folder, "long.csv", "x" * 1000 + "\n" + "😀" * 501 + "\n"))
-    assert [len(line) for line in loaded.lines] == [1000]
 
 
 def test_the_file_is_not_read_further_than_needed(folder: Path) -> None:
@@ -136,51 +118,29 @@ def test_the_file_is_not_read_further_than_needed(folder: Path) -> None:
         ("utf16.tsv", "document\n굿\n".encode("utf-16"), "no usable line"),
         ("columns.tsv", b"1\ta\n2\tb\n", "2 columns, but the first line names none of them document"),
         ("reviews.xlsx", b"PK", "'.xlsx' is not a known file type"),
-        ("noarchive.csv.gz", None, "cannot be read"),
+        ("noarchive.csv.gz", b"not gzip", "cannot be read"),
+        ("nowhere.tsv", None, "cannot be read (No such file"),
+        (".", None, "'' is not a known file type"),
     ],
 )
 def test_a_useless_file_is_refused_with_a_remedy(
     folder: Path, name: str, data: bytes | None, problem: str
 ) -> None:
     path = folder / name
-    path.write_bytes(b"not gzip" if data is None else data)
+    if data is not None:
+        path.write_bytes(data)
     with pytest.raises(UsageError) as caught:
-        dataset.load(path)
+        dataset.choose(str(path), None, 1)
     assert str(caught.value).startswith(f"DATASET={path}: {problem}")
 
 
-def test_a_missing_file_is_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"DATASET=.*/nowhere\.tsv: cannot be read \(No such file"):
-        dataset.choose(str(folder / "nowhere.tsv"), None, 1)
-
-
-def test_a_folder_is_refused(folder: Path) -> None:
-    (folder / "sub.csv").mkdir()
-    with pytest.raises(UsageError, match="cannot be read"):
-        dataset.load(folder / "sub.csv")
-
-
-def test_no_lines_are_too_few() -> None:
-    with pytest.raises(UsageError, match="DATASET_LINES=0"):
-        dataset.choose(None, 0, 1)
-
-
-def test_without_a_file_a_thousand_lines_are_generated() -> None:
+def test_generated_lines_are_cycled_hashed_and_given_to_k6(tmp_path: Path) -> None:
     chosen = dataset.choose(None, None, 4)
     assert (chosen.name, len(chosen.lines)) == ("embedded", 1000)
-
-
-def test_lines_are_cycled() -> None:
+    with pytest.raises(UsageError, match="DATASET_LINES=0"):
+        dataset.choose(None, 0, 1)
     three = dataset.generate(9, 3)
-    assert [three.content(n) for n in range(7)] == [*three.lines, *three.lines, three.lines[0]]
-
-
-def test_hashes_are_the_beginning_of_sha256() -> None:
-    two = dataset.generate(9, 2)
-    assert two.hashes()[1] == hashlib.sha256(two.lines[1].encode()).hexdigest()[:16]
-
-
-def test_k6_is_given_the_same_lines(tmp_path: Path) -> None:
-    chosen = dataset.generate(2, 50)
-    chosen.write(tmp_path / "content.json")
-    assert tuple(json.loads((tmp_path / "content.json").read_text(encoding="utf-8"))) == chosen.lines
+    assert [three.content(n) for n in range(4)] == [*three.lines, three.lines[0]]
+    assert three.hashes()[1] == hashlib.sha256(three.lines[1].encode()).hexdigest()[:16]
+    three.write(tmp_path / "content.json")
+    assert tuple(json.loads((tmp_path / "content.json").read_text(encoding="utf-8"))) == three.lines

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, ClassVar
 import psutil
 import pytest
 
-from writepath import pidfile, process
+from writepath import pidfile
 from writepath.errors import StartError
-from writepath.faults import heals
-from writepath.faults.deadman import Deadman
 from writepath.process import Daemon
+from writepath.runtime import heals
+from writepath.runtime.deadman import armed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,10 +68,9 @@ def test_a_runner_killed_in_the_middle_of_a_pause_leaves_nothing_frozen(
 import time
 from pathlib import Path
 from writepath import pidfile
-from writepath.faults import heals
-from writepath.faults.deadman import Deadman
-with Deadman(Path({str(tmp_path)!r})) as deadman:
-    deadman.arm([heals.go_on({life(victim)!r})], within_s={LONG})
+from writepath.runtime import heals
+from writepath.runtime.deadman import armed
+with armed([heals.go_on({life(victim)!r})], {LONG}, Path({str(tmp_path)!r})):
     pidfile.freeze(pidfile.stat({victim.pid}))
     print("frozen", flush=True)
     time.sleep(600)
@@ -89,47 +88,50 @@ with Deadman(Path({str(tmp_path)!r})) as deadman:
     runner.stop()
 
 
-def test_what_is_overdue_is_healed_and_what_is_disarmed_is_not(tmp_path: Path, victim: Daemon) -> None:
-    """And the runner learns which it was."""
-    with Deadman(tmp_path) as deadman:
-        late = deadman.arm([heals.go_on(life(victim))], within_s=0.2)
+def test_what_is_overdue_is_healed_and_what_is_over_is_not(tmp_path: Path, victim: Daemon) -> None:
+    with armed([heals.go_on(life(victim))], 0.2, tmp_path):
         victim.freeze()
         assert eventually(lambda: are_frozen(victim) == {False})
-        assert not deadman.disarm(late)
-        done = deadman.arm([heals.go_on(life(victim))], within_s=LONG)
+    with armed([heals.go_on(life(victim))], LONG, tmp_path):
         victim.freeze()
-        assert deadman.disarm(done)
     assert are_frozen(victim) == {True}
+
+
+def test_whoever_fails_while_it_is_armed_leaves_nothing_frozen(tmp_path: Path, victim: Daemon) -> None:
+    def fail() -> None:
+        with armed([heals.go_on(life(victim))], LONG, tmp_path):
+            victim.freeze()
+            raise StartError("the runner could not heal it")
+
+    with pytest.raises(StartError, match="could not heal"):
+        fail()
+    assert are_frozen(victim) == {False}
 
 
 def test_another_bearer_of_the_pid_is_left_alone(tmp_path: Path, victim: Daemon) -> None:
     """The start time and the boot must match."""
     victim.freeze()
     pid, ticks = map(int, life(victim).split("-"))
-    with Deadman(tmp_path) as deadman:
-        deadman.arm([heals.go_on(f"{pid}-{ticks + 1}")], within_s=LONG)
-        deadman.arm([{"continue": {"pid": pid, "started_ticks": ticks, "boot": "another"}}], within_s=LONG)
+    other = {"continue": {"pid": pid, "started_ticks": ticks, "boot": "another"}}
+    with armed([heals.go_on(f"{pid}-{ticks + 1}"), other], 0.0, tmp_path):
+        assert eventually(lambda: (tmp_path / "deadman.log").read_text().endswith("healed\n"))
     assert are_frozen(victim) == {True}
 
 
 def test_one_heal_that_fails_keeps_no_other_from_being_done(tmp_path: Path) -> None:
-    """In the order given."""
     ballast = tmp_path / "ballast"
     ballast.touch()
-    with Deadman(tmp_path) as deadman:
-        deadman.arm([{"pray": "hard"}, heals.reset("http://127.0.0.1:1"), heals.remove(ballast)], LONG)
-    assert not ballast.exists()
+    with armed([{"pray": "hard"}, heals.reset("http://127.0.0.1:1"), heals.remove(ballast)], 0.0, tmp_path):
+        assert eventually(lambda: not ballast.exists())
 
 
-def test_a_deadman_that_is_gone_forbids_the_fault(tmp_path: Path) -> None:
-    """The caller learns it before, not after."""
-    with Deadman(tmp_path) as deadman:
-        keeper = pidfile.read(tmp_path / "deadman.pid")
-        assert keeper
-        os.kill(keeper.pid, signal.SIGKILL)
-        assert eventually(lambda: not pidfile.runs(keeper))
-        with pytest.raises(StartError, match="the deadman process"):
-            deadman.arm([], LONG)
+def test_without_its_process_no_fault_may_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with (
+        pytest.raises(StartError, match="the deadman process"),
+        armed([heals.remove(tmp_path)], LONG, tmp_path),
+    ):
+        pytest.fail("armed")
 
 
 class _Heard(socketserver.StreamRequestHandler):
@@ -149,30 +151,15 @@ def served(server: socketserver.BaseServer) -> Iterator[None]:
         server.shutdown()
 
 
-def test_toxiproxy_is_asked_to_forget_its_toxics(tmp_path: Path) -> None:
-    """Over its API."""
-    server = socketserver.TCPServer(("127.0.0.1", 0), _Heard)
-    with served(server), Deadman(tmp_path) as deadman:
-        deadman.arm([heals.reset(f"http://127.0.0.1:{server.server_address[1]}")], within_s=0.0)
-        assert eventually(lambda: _Heard.lines == ["POST /reset HTTP/1.1"])
-
-
-def test_a_container_goes_on(tmp_path: Path) -> None:
-    """Over the engine's socket."""
+@pytest.mark.parametrize("engine", [False, True])
+def test_toxiproxy_forgets_its_toxics_and_a_container_goes_on(engine: bool, tmp_path: Path) -> None:
+    """Over the API of each, the engine's on a socket."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own may be too long for a socket's name
         path = f"{folder}/engine"
-        server = socketserver.UnixStreamServer(path, _Heard)
-        with served(server), Deadman(tmp_path) as deadman:
-            deadman.arm([heals.unpause(f"unix://{path}", "abc")], within_s=0.0)
-            assert eventually(lambda: _Heard.lines == ["POST /containers/abc/unpause HTTP/1.1"])
-
-
-def test_a_small_disk_is_unmounted(tmp_path: Path) -> None:
-    """Though somebody holds a file there."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() == 0:  # nobody else makes one
-        process.call("mount", "-t", "tmpfs", "-o", "size=1m", "writepath", folder)
-    with (folder / "held").open("w"), Deadman(tmp_path) as deadman:
-        deadman.arm([heals.unmount(folder)], within_s=0.0)
-        assert eventually(lambda: not folder.is_mount())
+        kind = socketserver.UnixStreamServer if engine else socketserver.TCPServer
+        server = kind(path if engine else ("127.0.0.1", 0), _Heard)  # type: ignore[arg-type]
+        heal = heals.unpause(f"unix://{path}", "abc")
+        heal = heal if engine else heals.reset(f"http://127.0.0.1:{server.server_address[1]}")
+        asked = "POST /containers/abc/unpause HTTP/1.1" if engine else "POST /reset HTTP/1.1"
+        with served(server), armed([heal], 0.0, tmp_path):
+            assert eventually(lambda: _Heard.lines == [asked])

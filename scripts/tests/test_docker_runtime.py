@@ -14,6 +14,7 @@ from writepath.load import dataset, k6, ledger, plan
 from writepath.process import call
 from writepath.provision import k6 as provision_k6
 from writepath.runtime.docker import DockerRuntime, images
+from writepath.runtime.docker import engine as engines
 from writepath.runtime.docker.compose import checkout_key, project_prefix
 from writepath.runtime.docker.engine import Engine, usage_of
 from writepath.selfcheck.null_server import null_server
@@ -21,32 +22,35 @@ from writepath.selfcheck.null_server import null_server
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.timeout(
-    1200
-)  # the first to need an image builds it: k6 from its modules takes minutes
+# The first to need an image builds it: k6 from its modules takes minutes.
+pytestmark = pytest.mark.timeout(1200)
 ROOT = Path(__file__).resolve().parents[2]
-CPU = {"cpu_usage": {"total_usage": 2_500_000_000}}
+JPA = registry.load(ROOT).variant("jpa")
 
 
 def say(_: str) -> None:
     """Nobody listens."""
 
 
-def test_use_is_read_from_the_first_version_of_control_groups() -> None:
-    memory = {"usage": 900, "stats": {"total_rss": 100, "total_mapped_file": 20, "cache": 700}}
-    use = usage_of(
-        {"cpu_stats": CPU, "memory_stats": memory, "blkio_stats": {"io_service_bytes_recursive": []}}
+@pytest.mark.parametrize(
+    ("stats", "blocks", "rss_bytes", "write_bytes"),
+    [
+        ({"total_rss": 100, "total_mapped_file": 20, "cache": 700}, [], 120, None),
+        ({"anon": 100, "file_mapped": 30, "file": 700}, [("read", 5), ("write", 7), ("write", 1)], 130, 8),
+    ],
+    ids=["version 1", "version 2"],
+)
+def test_use_is_read_from_both_versions_of_control_groups(
+    stats: dict[str, int], blocks: list[tuple[str, int]], rss_bytes: int, write_bytes: int | None
+) -> None:
+    found = usage_of(
+        {
+            "cpu_stats": {"cpu_usage": {"total_usage": 2_500_000_000}},
+            "memory_stats": {"usage": 900, "stats": stats},
+            "blkio_stats": {"io_service_bytes_recursive": [{"op": op, "value": v} for op, v in blocks]},
+        }
     )
-    assert (use.cpu_seconds, use.rss_bytes, use.write_bytes) == (2.5, 120, None)
-
-
-def test_use_is_read_from_the_second_version_of_control_groups() -> None:
-    memory = {"usage": 900, "stats": {"anon": 100, "file_mapped": 30, "file": 700}}
-    blocks = [{"op": "read", "value": 5}, {"op": "write", "value": 7}, {"op": "write", "value": 1}]
-    use = usage_of(
-        {"cpu_stats": CPU, "memory_stats": memory, "blkio_stats": {"io_service_bytes_recursive": blocks}}
-    )
-    assert (use.cpu_seconds, use.rss_bytes, use.write_bytes) == (2.5, 130, 8)
+    assert (found.cpu_seconds, found.rss_bytes, found.write_bytes) == (2.5, rss_bytes, write_bytes)
 
 
 def test_two_checkouts_never_share_a_project(tmp_path: Path) -> None:
@@ -63,17 +67,14 @@ def test_loads_side_by_side_have_containers_of_their_own() -> None:
         return command[command.index("--name") + 1]
 
     with ThreadPoolExecutor(max_workers=1) as other:
-        names = [name(), name(), other.submit(name).result(), other.submit(name).result()]
-    assert names[0] == names[1] != names[2] == names[3]
+        assert name() == name() != other.submit(name).result()
 
 
 def test_the_images_follow_their_sources_and_ignore_build_output(tmp_path: Path) -> None:
-    source = tmp_path / "services" / "one" / "Main.java"
-    source.parent.mkdir(parents=True)
+    source, output = (tmp_path / "services" / "one" / name for name in ("Main.java", "target/one.jar"))
+    output.parent.mkdir(parents=True)
     source.write_text("class Main {}")
     before = images.fingerprint(tmp_path)
-    output = tmp_path / "services" / "one" / "target" / "one.jar"
-    output.parent.mkdir()
     output.write_text("built")
     assert images.fingerprint(tmp_path) == before
     source.write_text("class Main { int changed; }")
@@ -86,9 +87,10 @@ def test_the_image_of_k6_is_this_checkouts_own_unless_another_is_named(tmp_path:
     assert images.generator(tmp_path, {"K6_IMAGE": "theirs/k6:1"}) == "theirs/k6:1"
 
 
-def test_an_engine_behind_ssh_is_refused_in_words() -> None:
-    with pytest.raises(StartError, match="RUNTIME=native"):
-        Engine("ssh://somebody@somewhere")
+@pytest.mark.parametrize("host", ["ssh://somebody@somewhere", "tcp://127.0.0.1:1"])
+def test_an_engine_that_cannot_be_used_is_named_with_a_remedy(host: str) -> None:
+    with pytest.raises(StartError, match=f"no Docker engine can be used at {host}; try RUNTIME=native"):
+        Engine(host)
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +100,7 @@ def runtime() -> DockerRuntime:
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine(call("docker", "context", "inspect", "--format", "{{.Endpoints.docker.Host}}").strip())
+    return engines.current()
 
 
 @pytest.fixture
@@ -117,35 +119,26 @@ def claimed() -> set[Path]:
 
 
 @pytest.mark.docker
-def test_reap_removes_what_a_dead_run_left_and_nothing_of_a_living_one(
-    runtime: DockerRuntime, engine: Engine, abandoned: str
+def test_a_stack_tells_what_it_is_and_neither_it_nor_an_abandoned_one_leaves_anything_behind(
+    runtime: DockerRuntime, engine: Engine, abandoned: str, tmp_path: Path
 ) -> None:
-    variant = registry.load(ROOT).variant("jpa")
-    with runtime.start(variant, overrides={}, say=say, only=["postgres"]) as living:
+    before, folders = engine.projects(project_prefix(ROOT)) - {abandoned}, claimed()
+    with runtime.start(JPA, overrides={}, say=say, only=["postgres"]) as stack:
         runtime.reap(say)
         assert engine.containers(abandoned) == []
         assert abandoned not in engine.projects(abandoned)  # no network and no volume either
-        assert living.lost_components() == []
-
-
-@pytest.mark.docker
-def test_a_stack_leaves_nothing_behind(runtime: DockerRuntime, engine: Engine) -> None:
-    variant = registry.load(ROOT).variant("jpa")
-    before, folders = engine.projects(project_prefix(ROOT)), claimed()
-    with runtime.start(variant, overrides={}, say=say, only=["postgres"]) as stack:
-        assert stack.components == ["postgres"]
+        assert (stack.components, stack.lost_components()) == (["postgres"], [])
         assert len(engine.projects(project_prefix(ROOT)) - before) == 1
-    assert engine.projects(project_prefix(ROOT)) == before
-    assert claimed() == folders
 
+        listed = call("docker", "ps", "--filter", f"name={stack.project}", "--format", "{{.Ports}}")
+        assert "127.0.0.1:" in listed
+        assert "0.0.0.0:" not in listed
+        assert "[::]:" not in listed
 
-@pytest.mark.docker
-def test_a_stack_tells_use_logs_settings_and_loss(runtime: DockerRuntime, tmp_path: Path) -> None:
-    variant = registry.load(ROOT).variant("jpa")
-    with runtime.start(variant, overrides={}, say=say, only=["postgres"]) as stack:
         eventually(lambda: stack.usage()["postgres"].rss_bytes > 1_000_000, "a server's memory is seen")
-        assert stack.effective_settings()["postgres"]["POSTGRES_PASSWORD"] == "***"
-        assert "track_commit_timestamp=on" in stack.effective_settings()["postgres"]["command"]
+        settings = stack.effective_settings()["postgres"]
+        assert settings["POSTGRES_PASSWORD"] == "***"
+        assert "track_commit_timestamp=on" in settings["command"]
 
         def logged() -> bool:
             stack.save_logs(tmp_path)
@@ -154,24 +147,15 @@ def test_a_stack_tells_use_logs_settings_and_loss(runtime: DockerRuntime, tmp_pa
         eventually(logged, "the log is saved")
         stack.kill("postgres")
         assert "ended with exit code 137" in stack.lost_components()[0]
-
-
-@pytest.mark.docker
-def test_ports_are_published_on_loopback_only(runtime: DockerRuntime) -> None:
-    variant = registry.load(ROOT).variant("jpa")
-    with runtime.start(variant, overrides={}, say=say, only=["postgres"]):
-        listed = call("docker", "ps", "--filter", f"name={project_prefix(ROOT)}", "--format", "{{.Ports}}")
-    assert "127.0.0.1:" in listed
-    assert "0.0.0.0:" not in listed
-    assert "[::]:" not in listed
+    assert engine.projects(project_prefix(ROOT)) == before
+    assert claimed() == folders
 
 
 @pytest.mark.docker
 def test_a_container_that_ends_while_starting_is_named_with_its_log(runtime: DockerRuntime) -> None:
-    variant = registry.load(ROOT).variant("jpa")
     with (
         pytest.raises(StartError, match=r"nginx-1 ended with exit code 1(.|\n)*host not found in upstream"),
-        runtime.start(variant, overrides={}, say=say, only=["nginx"]),
+        runtime.start(JPA, overrides={}, say=say, only=["nginx"]),
     ):
         raise AssertionError("a proxy without writers must not become ready")
 
@@ -206,5 +190,5 @@ def test_the_load_generator_is_built_once_and_records_a_real_load(
 
 @pytest.mark.docker
 def test_versions_name_the_engine_and_every_image(runtime: DockerRuntime) -> None:
-    versions = runtime.versions(registry.load(ROOT).variant("jpa"))
+    versions = runtime.versions(JPA)
     assert {"docker", "docker-compose", "image:postgres", "image:nginx", "image:k6"} <= set(versions)

@@ -37,12 +37,9 @@ class FakeStore:
         return found.busy_seconds, found.waited_seconds, found.capped, found.rows
 
 
-def test_a_store_that_is_complete_takes_only_the_quiet_stretch() -> None:
-    assert FakeStore(rows_until_s=0, waiting_until_s=0).drained() == (0.0, QUIET_S, False, 0)
-
-
 def test_quiet_counts_from_the_last_row() -> None:
     assert FakeStore(rows_until_s=3, waiting_until_s=0).drained() == (3.0, 3 + QUIET_S, False, 300)
+    assert FakeStore(rows_until_s=0, waiting_until_s=0).drained() == (0.0, QUIET_S, False, 0)
 
 
 def test_a_message_on_its_way_is_no_quiet_though_no_row_is_added() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +11,12 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from writepath import provision
+from writepath import poll, provision
 from writepath.measure.proxy import Proxy
 from writepath.process import Daemon
 from writepath.provision import packages
 from writepath.runtime import topology
-from writepath.runtime.native import nginx
+from writepath.runtime.native import probe, proxies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -82,37 +81,26 @@ def proxy(
 ) -> Iterator[httpx.Client]:
     """The project's template before these instances."""
     provision.setup(ROOT, print, only={"packages"})
-    program = packages.NGINX.find()
-    assert program
     with socket.create_server(("127.0.0.1", 0)) as free:
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     upstream = " ".join(f"server 127.0.0.1:{port} max_fails=0;" for port in ports)
     given = topology.load(ROOT, settings or {}).services["nginx"].environment
-    text = nginx.configuration(ROOT, {**given, "LISTEN": listen, "UPSTREAM": upstream}, folder)
-    text = changed(text)
-    (folder / "nginx.conf").write_text(text, encoding="utf-8")
+    text = proxies.configuration(ROOT, {**given, "LISTEN": listen, "UPSTREAM": upstream}, folder)
+    assert "worker_processes 1;" in text  # or the limit of connections is a multiple
+    (folder / "nginx.conf").write_text(changed(text), encoding="utf-8")
     daemon = Daemon(
         "nginx",
-        [program, "-p", folder, "-c", folder / "nginx.conf", "-e", "stderr", "-g", "daemon off;"],
+        [packages.NGINX.installed(), *("-p", folder, "-c", folder / "nginx.conf", "-g", "daemon off;")],
         pid_folder=folder,
         log=folder / "nginx.log",
     )
     try:
+        port = int(listen.rpartition(":")[2])
+        assert poll.until(lambda: not probe.why_not("GET", port, "/nginx-health"), SECONDS), daemon.log_tail()
         with httpx.Client(base_url=f"http://{listen}", timeout=SECONDS, trust_env=False) as client:
-            deadline = time.monotonic() + SECONDS
-            while not _answers(client):
-                assert time.monotonic() < deadline, daemon.log_tail()
-                time.sleep(0.01)
             yield client
     finally:
         daemon.stop()
-
-
-def _answers(client: httpx.Client) -> bool:
-    try:
-        return client.get("/nginx-health").is_success
-    except httpx.TransportError:
-        return False
 
 
 def statuses(client: httpx.Client, start: int = 0) -> list[int]:
@@ -125,7 +113,6 @@ def refused() -> int:
 
 
 def test_an_instance_that_refuses_connections_costs_no_write(tmp_path: Path) -> None:
-    """Each arrives at the other one, exactly once."""
     one = Instance()
     with proxy(tmp_path, [refused(), one.port]) as client:
         assert set(statuses(client)) == {201}
@@ -134,7 +121,6 @@ def test_an_instance_that_refuses_connections_costs_no_write(tmp_path: Path) -> 
 
 
 def test_a_write_that_was_read_is_not_repeated_when_its_connection_breaks(tmp_path: Path) -> None:
-    """Whether it was stored is open: the client is told so, and nobody else is asked."""
     whole, breaking = Instance(), Instance(breaks=True)
     with proxy(tmp_path, [whole.port, breaking.port]) as client:
         found = statuses(client)
@@ -147,7 +133,6 @@ def test_a_write_that_was_read_is_not_repeated_when_its_connection_breaks(tmp_pa
 
 
 def test_the_experiment_would_see_a_repeated_write(tmp_path: Path) -> None:
-    """With the one word that allows it."""
     whole, breaking = Instance(), Instance(breaks=True)
     allow = "proxy_next_upstream error non_idempotent;"
     with proxy(
@@ -162,7 +147,6 @@ def test_the_experiment_would_see_a_repeated_write(tmp_path: Path) -> None:
 
 
 def test_a_rolling_restart_costs_no_write_that_was_not_sent(tmp_path: Path) -> None:
-    """An instance with idle connections from the proxy ends: the next writes are answered by the other one."""
     stays, leaves = Instance(), Instance()
     with proxy(tmp_path, [stays.port, leaves.port]) as client:
         assert set(statuses(client)) == {201}
@@ -175,10 +159,10 @@ def test_a_rolling_restart_costs_no_write_that_was_not_sent(tmp_path: Path) -> N
 
 
 def test_the_status_page_counts_what_is_open_of_what_may_be(tmp_path: Path) -> None:
-    """The sampler's own connection is one of them; each idle client's is another."""
-    one = Instance()
-    with proxy(tmp_path, [one.port]) as client, status(client) as asking:
+    one, limit = Instance(), {"NGINX_WORKER_CONNECTIONS": "64"}
+    with proxy(tmp_path, [one.port], settings=limit) as client, status(client) as asking:
         before = asking.gauges()
+        assert before["connections_max"] == 64
         assert before["connections_refused"] == 0
         with httpx.Client(base_url=client.base_url, trust_env=False) as other:
             assert other.post("/api/posts", content="1").status_code == 201
@@ -186,14 +170,6 @@ def test_the_status_page_counts_what_is_open_of_what_may_be(tmp_path: Path) -> N
         assert after["connections_open"] == before["connections_open"] + 1
         assert after["connections_idle"] >= 1
     one.end()
-
-
-def test_the_status_page_names_the_limit_that_nginx_has(tmp_path: Path) -> None:
-    text = (ROOT / nginx.TEMPLATE).read_text(encoding="utf-8")
-    assert "worker_processes 1;" in text  # or the limit is a multiple
-    limit = {"NGINX_WORKER_CONNECTIONS": "64"}
-    with proxy(tmp_path, [refused()], settings=limit) as client, status(client) as asking:
-        assert asking.gauges()["connections_max"] == 64
 
 
 def test_a_proxy_that_is_gone_or_has_no_such_page_tells_nothing(tmp_path: Path) -> None:

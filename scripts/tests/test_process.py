@@ -6,13 +6,12 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from writepath import pidfile, process
+from writepath import pidfile, poll
 from writepath.process import CallError, Daemon, ProgramMissingError, call
 
 if TYPE_CHECKING:
@@ -23,13 +22,7 @@ FOREVER = "import time\nwhile True: time.sleep(60)"
 
 
 def eventually(fact: Callable[[], bool]) -> bool:
-    """Polls, bounded."""
-    deadline = time.monotonic() + SECONDS
-    while not fact():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
+    return poll.until(fact, SECONDS, every_s=0.01)
 
 
 def python(
@@ -76,26 +69,20 @@ def has_become_itself(pid_file: Path) -> bool:
 
 
 def test_a_missing_program_is_named() -> None:
-    """The message says which program, and who knows how to get it."""
     with pytest.raises(ProgramMissingError, match=r"no-such-program: not found .*make doctor"):
         call("no-such-program", "--flag")
 
 
-def test_a_failed_call_quotes_command_code_and_output() -> None:
-    """Whoever reads it can repeat it."""
+def test_a_failed_call_quotes_command_code_and_output_and_a_long_one_ends() -> None:
     with pytest.raises(CallError, match=r"(?s)sh -c.*ended with exit code 3.*the reason") as caught:
         call("sh", "-c", "echo the reason >&2; exit 3")
     assert caught.value.code == 3
-
-
-def test_a_call_that_takes_too_long_is_an_error() -> None:
-    """Bounded."""
     with pytest.raises(CallError, match=r"timed out after 0 s"):
         call("sleep", "60", timeout_s=0.1)
+    assert call("env", env={"ONLY": "this"}).strip() == "ONLY=this"  # replaced, not extended
 
 
 def test_stopping_ends_the_children_too(tmp_path: Path) -> None:
-    """Also those that ignore the signal, and those that made a session of their own."""
     code = (
         "import signal, subprocess, sys, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -113,7 +100,6 @@ def test_stopping_ends_the_children_too(tmp_path: Path) -> None:
 
 
 def test_the_stop_signal_comes_before_the_kill(tmp_path: Path) -> None:
-    """A program that heeds it ends in its own way."""
     waiting = "print('up', flush=True)\n time.sleep(600)"
     # A shell's background job inherits SIGINT as ignored, and these tests may run in one.
     heed = "import signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -132,7 +118,6 @@ def test_the_stop_signal_comes_before_the_kill(tmp_path: Path) -> None:
 
 
 def test_a_daemon_started_by_a_thread_outlives_the_thread(tmp_path: Path) -> None:
-    """The kernel's parent-death signal goes by thread; the starter's thread stays."""
     import threading  # noqa: PLC0415 for this one test
 
     started: list[Daemon] = []
@@ -147,7 +132,6 @@ def test_a_daemon_started_by_a_thread_outlives_the_thread(tmp_path: Path) -> Non
 
 
 def test_a_daemon_dies_with_a_killed_runner(tmp_path: Path) -> None:
-    """Nothing is left to reap; killed before its daemon has become itself, it leaves that to reap."""
     folder = tmp_path / "stack"
     folder.mkdir()
     outer = runner(folder, "signal.SIGKILL")
@@ -160,7 +144,6 @@ def test_a_daemon_dies_with_a_killed_runner(tmp_path: Path) -> None:
 
 
 def test_reap_ends_what_a_killed_runner_left(tmp_path: Path) -> None:
-    """Where the kernel did not; and only once the runner is gone."""
     folder = tmp_path / "stack"
     folder.mkdir()
     outer = runner(folder, "None")
@@ -186,7 +169,6 @@ def test_reap_ends_what_a_killed_runner_left(tmp_path: Path) -> None:
 def test_a_foreign_process_with_a_reused_pid_is_never_signalled(
     tmp_path: Path, change: dict[str, object]
 ) -> None:
-    """Pid, boot, start time and command line must all match."""
     ours, stack = tmp_path / "ours", tmp_path / "stack"
     ours.mkdir()
     stack.mkdir()
@@ -203,12 +185,5 @@ def test_a_foreign_process_with_a_reused_pid_is_never_signalled(
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x"}'])
 def test_a_spoilt_pid_file_names_nobody(tmp_path: Path, text: str) -> None:
-    """A file cut by a full disk must not end a process."""
     (tmp_path / "part.pid").write_text(text)
     assert pidfile.reap(tmp_path) == []
-
-
-def test_the_environment_is_replaced_not_extended() -> None:
-    """What is measured does not depend on the user's shell."""
-    assert process.call("env", env={"ONLY": "this"}).strip() == "ONLY=this"
-    assert "PATH" in os.environ

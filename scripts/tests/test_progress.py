@@ -46,6 +46,10 @@ def test_a_log_gets_a_line_at_each_phase_and_at_most_one_in_five_seconds_between
         screen.now_s = tick / 4
         progress.load(live(screen.now_s))
     assert len(screen.lines()) == 2 + 2
+    assert "load  10/60 s  100/s (scheduled 100/s)  201: 1234  errors 2  queue 7" in screen.lines()[-1]
+    screen.now_s = 500.0  # a start that took long
+    progress.load(live(10.0))
+    assert "(1:10 left)" in screen.lines()[-1]  # never less than what the load still takes
 
 
 def test_waiting_for_a_quiet_host_says_each_minute_what_is_stolen_and_how_long_it_may_take() -> None:
@@ -57,25 +61,6 @@ def test_waiting_for_a_quiet_host_says_each_minute_what_is_stolen_and_how_long_i
         progress.noisy(0.123, 600.0 - screen.now_s)
     assert len(screen.lines()) == 1 + 2
     assert "wait for a quiet host  12.3% of CPU time stolen, waiting at most 8:00 more" in screen.lines()[-1]
-
-
-def test_a_line_of_the_load_tells_rate_answers_errors_and_queue() -> None:
-    screen = Screen()
-    progress = screen.progress()
-    progress.phase("load")
-    screen.now_s = 6.0
-    progress.load(live(6.0))
-    assert "load  6/60 s  100/s (scheduled 100/s)  201: 1234  errors 2  queue 7" in screen.lines()[-1]
-
-
-def test_time_left_never_says_less_than_what_the_load_still_takes() -> None:
-    screen = Screen()
-    progress = screen.progress(total=1, load_seconds=60.0)
-    progress.began(1, "jpa  default  block 1")
-    progress.phase("load")
-    screen.now_s = 500.0  # a start that took long
-    progress.load(live(10.0))
-    assert "(1:10 left)" in screen.lines()[-1]
 
 
 def test_time_left_of_a_suite_counts_the_runs_to_come() -> None:

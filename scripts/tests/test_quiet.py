@@ -14,7 +14,6 @@ from writepath.measure import quiet
 from writepath.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 NOISY, QUIET = STEAL_LIMIT * 2, STEAL_LIMIT / 2
@@ -24,34 +23,19 @@ def progress() -> Progress:
     return Progress(console=Console(file=io.StringIO()))
 
 
-@pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[float]], list[float]]:
-    """Has each look show one share that is stolen, the last one for ever; those still to come."""
-
-    def planted(shares: list[float]) -> list[float]:
-        def look(_: Path) -> Withheld:
-            share = shares.pop(0) if len(shares) > 1 else shares[0]
-            return Withheld(steal_share=share, throttled_share=None, swapped_pages=None)
-
-        monkeypatch.setattr(quiet, "look", look)
-        monkeypatch.setattr(quiet, "LONGEST_S", 60.0)
-        return shares
-
-    return planted
-
-
-def test_quiet_must_last_for_some_looks_running(
-    tmp_path: Path, shown: Callable[[list[float]], list[float]]
+def test_quiet_must_last_for_some_looks_running_and_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = shown([NOISY, QUIET, QUIET, NOISY, QUIET, QUIET, QUIET, 0.5])
+    shares = [NOISY, QUIET, QUIET, NOISY, QUIET, QUIET, QUIET, NOISY]
+
+    def look(_: Path) -> Withheld:
+        share = shares.pop(0) if len(shares) > 1 else shares[0]
+        return Withheld(steal_share=share, throttled_share=None, swapped_pages=None)
+
+    monkeypatch.setattr(quiet, "look", look)
+    monkeypatch.setattr(quiet, "LONGEST_S", 60.0)
     assert quiet.wait(tmp_path, progress())
-    assert left == [0.5]
-
-
-def test_a_host_that_stays_noisy_is_not_waited_for_for_ever(
-    tmp_path: Path, shown: Callable[[list[float]], list[float]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown([NOISY])
+    assert shares == [NOISY]
     monkeypatch.setattr(quiet, "LONGEST_S", 0.05)
     assert not quiet.wait(tmp_path, progress())
 
@@ -73,9 +57,5 @@ def test_a_look_reads_the_real_host_while_it_flushes_and_leaves_nothing(
     assert 0 <= seen.steal_share <= 1
     assert len(set(flushed)) == os.cpu_count()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiet, "LOOK_S", 0.05)
     with pytest.raises(FileNotFoundError):
         quiet.look(tmp_path / "gone")

@@ -7,7 +7,6 @@ import pytest
 
 from writepath.analysis.raw import Sample, read_samples, save_samples
 from writepath.analysis.stats import accumulated
-from writepath.measure.machine import Machine
 from writepath.measure.sampler import (
     HOST,
     K6,
@@ -59,21 +58,14 @@ def test_every_second_of_the_window_is_read_and_its_end_too() -> None:
     assert (sampler.taken, sampler.late, sampler.failed) == (5, 0, 0)
 
 
-def test_a_reading_that_overruns_makes_the_next_moment_skipped_not_hurried() -> None:
+def test_a_reading_that_overruns_makes_the_next_moment_skipped_and_one_that_comes_late_is_counted() -> None:
     fake = FakeTime(end_s=6.0, slow_reading_s=1.7)
     fake.sampler().run()
     assert fake.readings == [0.0, 2.0, 4.0, 6.0]
-
-
-def test_a_reading_that_comes_late_is_counted() -> None:
-    fake = FakeTime(end_s=4.0)
-    sampler = fake.sampler()
-    real = fake.wait
-
-    def oversleeping(seconds: float) -> bool:
-        return real(seconds + 0.6 if fake.now_s == 1.0 else seconds)
-
-    sampler._wait = oversleeping  # noqa: SLF001 - the wait of a busy machine
+    late = FakeTime(end_s=4.0)
+    sampler = late.sampler()
+    # The wait of a busy machine.
+    sampler._wait = lambda seconds: late.wait(seconds + 0.6 if late.now_s == 1.0 else seconds)  # noqa: SLF001
     sampler.run()
     assert sampler.late == 1
 
@@ -111,14 +103,6 @@ def test_samples_are_in_memory_what_they_are_in_the_file(tmp_path: Path) -> None
     assert accumulated(value).tolist() == [0.0] * len(value)
 
 
-def test_a_started_sampler_ends_when_told() -> None:
-    fake = FakeTime(end_s=0)
-    sampler = Sampler(usage=fake.usage, gauges=dict)
-    sampler.start()
-    sampler.stop()
-    assert sampler.taken >= 1
-
-
 def cpu(*points: tuple[float, float]) -> list[Sample]:
     return [
         Sample(at_us=round(at * 1_000_000), component=K6, metric="cpu_seconds", value=used)
@@ -131,13 +115,7 @@ def test_cpu_shares_are_the_mean_and_the_busiest_ten_seconds() -> None:
     mean, peak = cpu_shares(cpu(*points), K6)
     assert mean == pytest.approx(10 / 30)
     assert peak == pytest.approx(0.9)
-
-
-def test_a_window_below_ten_seconds_has_its_mean_as_peak() -> None:
-    assert cpu_shares(cpu((0, 0), (4, 1)), K6) == (0.25, 0.25)
-
-
-def test_without_samples_there_is_no_share() -> None:
+    assert cpu_shares(cpu((0, 0), (4, 1)), K6) == (0.25, 0.25)  # below ten seconds
     assert cpu_shares([], K6) == (0.0, 0.0)
 
 
@@ -153,14 +131,6 @@ def test_resources_are_growth_of_counters_and_peak_of_memory() -> None:
     assert (found.cpu_seconds, found.rss_peak_bytes, found.write_bytes) == (2.5, 30, 60)
 
 
-def test_what_the_machine_tells_is_sampled_as_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Machine, "read", lambda _: iter([("disk_busy_seconds@1", 7.0)]))
-    sampler = FakeTime(end_s=0.0).sampler()
-    sampler.run()
-    found = [s for s in sampler.samples if s.metric == "disk_busy_seconds@1"]
-    assert [(s.component, s.value) for s in found] == [(HOST, 7.0)]
-
-
 def test_the_foreign_share_is_what_neither_components_nor_runner_used() -> None:
     counters = {"total_seconds": 20.0, "busy_seconds": 12.0, "runner_seconds": 1.0}
     host = [
@@ -174,9 +144,6 @@ def test_the_foreign_share_is_what_neither_components_nor_runner_used() -> None:
         for metric, value in (("cpu_seconds", 5.0), ("rss_bytes", 1.0))
     ]
     assert foreign_share(host + own) == pytest.approx(6 / 20)
-
-
-def test_without_samples_the_foreign_share_is_unknown() -> None:
     assert foreign_share([]) is None
 
 

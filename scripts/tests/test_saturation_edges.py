@@ -21,7 +21,7 @@ from planted_load import (
     look,
 )
 from writepath.analysis.saturation import limited_by
-from writepath.records.capacity import LimitedBy
+from writepath.records.steps import LimitedBy
 
 if TYPE_CHECKING:
     from planted_load import Planted

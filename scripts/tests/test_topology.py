@@ -24,38 +24,19 @@ def load(folder: Path, text: str, settings: dict[str, str] | None = None) -> top
     ("text", "expected"),
     [
         ("plain", "plain"),
-        ("$A ${A}", "a a"),
-        ("${NONE}|$NONE", "|"),
-        ("${A:-b}", "a"),
-        ("${NONE:-b}", "b"),
-        ("${EMPTY:-b}", "b"),
-        ("${EMPTY-b}", ""),
-        ("${NONE-b}", "b"),
-        ("${NONE:-${A:-c}}", "a"),
-        ("${A:+set}${EMPTY:+set}${EMPTY+set}", "setset"),
-        ("${A:?needed}", "a"),
+        ("${A}|${NONE}", "a|"),
+        ("${A:-b}${NONE:-b}${EMPTY:-b}", "abb"),
         ("$$A $${A} 100$$", "$A ${A} 100$"),
         ("nginx:${TAG:-1.26}", "nginx:1.26"),
     ],
 )
 def test_variables_are_filled_in_as_compose_does(text: str, expected: str) -> None:
-    """Each form once."""
     assert topology.interpolate(text, VALUES, "here") == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("${NONE:?set it}", "services.x.image: variable NONE must be set: set it"),
-        ("${EMPTY?}${EMPTY:?now}", "services.x.image: variable EMPTY must be set: now"),
-        ("${A", "services.x.image: .* without a closing }"),
-        ("${A!b}", "services.x.image: .*not one of"),
-        ("5$ 6", "services.x.image: .*dollar sign as \\$\\$"),
-    ],
-)
-def test_a_wrong_variable_is_named_by_its_path(text: str, message: str) -> None:
-    """The user finds the line."""
-    with pytest.raises(UsageError, match=message):
+@pytest.mark.parametrize("text", ["${A", "${A!b}", "$A", "${A:-${EMPTY}}", "5$ 6"])
+def test_another_form_of_a_variable_is_refused_by_its_path(text: str) -> None:
+    with pytest.raises(UsageError, match=r"services.x.image: `\$.*` is not one of \${A}, \${A:-default}"):
         topology.interpolate(text, VALUES, "services.x.image")
 
 
@@ -64,43 +45,30 @@ def test_settings_win_over_env_file_over_default(tmp_path: Path, monkeypatch: py
     for name in "ABCD":
         monkeypatch.setenv(name, "environment")
     (tmp_path / ".env").write_text("B=file\nC=file  # a comment\nD='file'\n")
-    (tmp_path / "docker-compose.yml").write_text(
-        "services: {x: {image: i, environment: {V: '${A:-default} ${B} ${C} ${D}'}}}"
+    text = "services: {x: {image: i, environment: {V: '${A:-default} ${B} ${C} ${D}'}}}"
+    assert (
+        load(tmp_path, text, {"D": "setting"}).services["x"].environment["V"] == "default file file setting"
     )
-    found = topology.load(tmp_path, {"D": "setting"})
-    assert found.services["x"].environment["V"] == "default file file setting"
 
 
-def test_merge_lists_and_anchors_are_followed(tmp_path: Path) -> None:
-    """The entry's own keys win, then the first of the list."""
+def test_a_service_is_read_with_what_is_merged_into_it(tmp_path: Path) -> None:
     found = load(
         tmp_path,
-        "x-one: &one {A: '1', B: '1'}\nx-two: &two {B: '2', C: '2'}\n"
-        "services: {x: {image: i, environment: {<<: [*one, *two], A: own}}}",
-    )
-    assert found.services["x"].environment == {"A": "own", "B": "1", "C": "2"}
-
-
-def test_both_forms_of_lists_and_mappings_are_read(tmp_path: Path) -> None:
-    """As Compose allows them."""
-    found = load(
-        tmp_path,
+        "x-one: &one {A: '1', B: '1'}\nx-two: &two {B: '2', C: 2}\n"
         "services:\n"
         "  x:\n"
         "    image: host:5000/team/postgres:18@sha256:0\n"
-        "    environment: [A=1, B=x=y]\n"
+        "    environment: {<<: [*one, *two], A: own}\n"
         "    command: postgres -c 'a b'\n"
-        "    depends_on: [y]\n"
-        "    networks: [default]\n"
-        "  y: {build: {context: ., args: [MODULE=m]}, deploy: {replicas: '3'}}\n",
+        "    networks: {default: {aliases: [writer]}}\n"
+        "    volumes: ['data:/a', './b:/b:ro', '/c:/c', '~/d:/d', '/e', "
+        "{type: volume, source: more, target: /f}, {type: bind, source: /g, target: /g}]\n"
+        "  y: {build: {context: ., args: {MODULE: m}}, deploy: {replicas: '3'}}\n",
     )
     x, y = found.services["x"], found.services["y"]
-    assert (x.image_name, x.environment, x.command) == (
-        "postgres",
-        {"A": "1", "B": "x=y"},
-        ("postgres", "-c", "a b"),
-    )
-    assert x.depends_on == (topology.Dependency(service="y"),)
+    assert (x.image_name, x.command, x.aliases) == ("postgres", ("postgres", "-c", "a b"), ("writer",))
+    assert x.environment == {"A": "own", "B": "1", "C": "2"}
+    assert x.volumes == ("data", "more")  # a folder of this machine is none
     assert (y.module, y.replicas) == ("m", 3)
 
 
@@ -109,22 +77,18 @@ def test_both_forms_of_lists_and_mappings_are_read(tmp_path: Path) -> None:
     [
         ("{}", "services.x: needs an image"),
         ("{image: i, environment: {A: true}}", "services.x.environment.A: True: quote it"),
-        ("{image: i, environment: {A: [1]}}", "services.x.environment.A: needs one value"),
-        ("{image: i, deploy: {replicas: 0}}", "services.x.deploy.replicas: 0 is not"),
+        ("{image: i, environment: [A=1]}", "services.x.environment: Input should be a valid dictionary"),
         ("{image: i, deploy: {replicas: '${A}'}}", "services.x.deploy.replicas: 'many' is not"),
-        ("{image: i, profiles: {a: b}}", "services.x.profiles: needs a list"),
         ("{image: i, networks: {default: {aliases: {}}}}", "services.x.networks.default.aliases"),
-        ("text", "services.x: needs names and values"),
+        ("text", "services.x: "),
     ],
 )
 def test_a_mistake_is_named_by_its_path(tmp_path: Path, service: str, message: str) -> None:
-    """File, path, what is wrong."""
     with pytest.raises(UsageError, match=f"docker-compose.yml: {message}"):
         load(tmp_path, f"services: {{x: {service}}}", {"A": "many"})
 
 
-def test_a_required_dependency_must_be_active(tmp_path: Path) -> None:
-    """Compose refuses it too."""
+def test_a_required_dependency_and_every_profile_must_be_there(tmp_path: Path) -> None:
     text = (
         "services:\n  x: {image: i, profiles: [p], depends_on: {y: {condition: service_healthy%s}}}\n"
         "  y: {image: i, profiles: [q]}\n"
@@ -132,33 +96,22 @@ def test_a_required_dependency_must_be_active(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"services.x.depends_on.y: required.*required: false"):
         load(tmp_path, text % "").active(["p"])
     assert list(load(tmp_path, text % ", required: false").active(["p"])) == ["x"]
-
-
-def test_an_unknown_profile_is_refused(tmp_path: Path) -> None:
-    """With the known ones."""
-    with pytest.raises(UsageError, match="no service has profile q; known: p"):
-        load(tmp_path, "services: {x: {image: i, profiles: [p]}}").active(["q"])
+    with pytest.raises(UsageError, match="no service has profile r; known: p, q"):
+        load(tmp_path, text % "").active(["r"])
 
 
 def test_every_registered_variant_has_its_ingress_and_inspector() -> None:
-    """The registry and the compose file agree."""
     for variant in registry.load(ROOT).variants.values():
         settings = {name: str(value) for name, value in variant.settings.items()}
         active = topology.load(ROOT, settings).active(variant.profiles)
         assert {variant.ingress, variant.inspector} <= set(active), variant.name
 
 
-def test_stores_are_those_with_a_named_volume(tmp_path: Path) -> None:
-    """A folder of this machine is none, in either of Compose's two forms."""
-    found = load(
-        tmp_path,
-        "services: {x: {image: i, volumes: ['data:/a', './b:/b:ro', '/c:/c', '~/d:/d', '/e', "
-        "{type: volume, source: more, target: /f}, {type: bind, source: /g, target: /g}]}}",
-    )
-    assert found.services["x"].volumes == ("data", "more")
-    real = topology.load(ROOT, {}).services
-    stores = {name for name, service in real.items() if service.volumes}
+def test_the_stores_of_the_file_and_its_consumers_are_counted_by_themselves() -> None:
+    found = topology.load(ROOT, {"INSTANCES": "4", "CONSUMERS": "2"}).services
+    stores = {name for name, service in found.items() if service.volumes}
     assert stores == {"postgres", "rabbitmq", "elasticsearch", "elasticsearch-2"}
+    assert (found["rabbitmq-producer"].replicas, found["rabbitmq-consumer"].replicas) == (4, 2)
 
 
 @pytest.mark.parametrize(
@@ -180,9 +133,3 @@ def test_an_address_puts_toxiproxy_between_and_nothing_else_changes(
     active = known.active(["rabbitmq", "rabbitmq-elasticsearch", "toxiproxy"])
     addresses = Addresses(known.services, active)
     assert f"127.0.0.1:{addresses.port('toxiproxy', port)}" in addresses.rewrite(changed[name])
-
-
-def test_consumers_are_counted_by_themselves() -> None:
-    """More instances of the ingress leave the consumer as it is."""
-    found = topology.load(ROOT, {"INSTANCES": "4", "CONSUMERS": "2"}).services
-    assert (found["rabbitmq-producer"].replicas, found["rabbitmq-consumer"].replicas) == (4, 2)

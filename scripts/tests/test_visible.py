@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from writepath.analysis import stats
-from writepath.analysis.figures import time_to_visible
-from writepath.analysis.raw import Seen, read_visible, save_visible
 from writepath.config.registry import Phase
 from writepath.errors import AuditError
 from writepath.load import ledger as ledgers
@@ -20,6 +17,8 @@ from writepath.measure.visible import Prober, Sent, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from writepath.analysis.raw import Seen
 
 DEFAULT_LOAD = (
     Phase(name="ramp-up", seconds=20, from_per_s=3, to_per_s=100),
@@ -83,13 +82,15 @@ def test_the_visible_moment_is_that_of_the_first_answer_that_has_it() -> None:
     assert store.asked == [[0, 1], [0]]
 
 
-def test_nothing_is_asked_before_it_is_due() -> None:
+def test_only_so_many_that_are_due_are_asked_for_at_once() -> None:
     store = Store(shown_from_s={})
-    probe = prober(store, [0.0, 0.5])
-    probe.question()
+    probe = prober(store, [0.0] * (visible.MOST_ASKED + 10) + [0.5])
+    for _ in range(2):
+        probe.question()
     store.now_s += 0.6
     probe.question()
-    assert store.asked == [[0], [0, 1]]
+    assert [len(asked) for asked in store.asked] == [visible.MOST_ASKED, 10, visible.MOST_ASKED]
+    assert store.asked[2][0] == 0  # the longest unasked first
 
 
 def test_what_has_waited_long_is_asked_seldom_and_at_last_no_more() -> None:
@@ -128,60 +129,6 @@ def test_a_question_without_an_answer_says_nothing_of_the_writes() -> None:
     assert (probe.failed, probe.answered) == (1, 1)
 
 
-def test_a_question_is_never_longer_than_agreed() -> None:
-    store = Store(shown_from_s={})
-    probe = prober(store, [0.0] * (visible.MOST_ASKED + 10))
-    probe.question()
-    probe.question()
-    assert [len(asked) for asked in store.asked] == [visible.MOST_ASKED, 10]
-
-
-def test_the_file_comes_back_as_it_was(tmp_path: Path) -> None:
-    kept = Seen(
-        seq=np.array([3, 5, 9]),
-        not_before_us=np.array([1_000_250, NO_TIME, 1_001_000]),
-        visible_at_us=np.array([1_050_500, 1_060_000, NO_TIME]),
-    )
-    save_visible(kept, tmp_path / "visible.parquet")
-    back = read_visible(tmp_path / "visible.parquet")
-    assert back.seq.tolist() == [3, 5, 9]
-    assert back.not_before_us.tolist() == kept.not_before_us.tolist()
-    assert back.visible_at_us.tolist() == kept.visible_at_us.tolist()
-
-
-def test_times_count_from_sending_and_what_was_never_seen_is_at_infinity() -> None:
-    records = np.zeros(40, ledgers.RECORD)
-    records["seq"], records["start_us"] = np.arange(40), 1_000_000 + 1000 * np.arange(40)
-    records["status"] = np.where(np.arange(40) < 30, 201, 503)
-    found = Seen(
-        seq=np.arange(40),
-        not_before_us=np.full(40, 1_100_000),
-        visible_at_us=np.where(np.arange(40) < 21, 1_150_000 + 1000 * np.arange(40), NO_TIME),
-    )
-    figures = time_to_visible(ledgers.Ledger(records=records), found)
-    latency = figures.time_to_visible_ms
-    assert latency is not None
-    assert (latency.min, latency.median, latency.max) == (150.0, 150.0, 150.0)
-    assert (figures.visible_samples, figures.visible_error_ms_max) == (40, 70.0)
-    fewer = time_to_visible(
-        ledgers.Ledger(records=records),
-        Seen(seq=found.seq, not_before_us=found.not_before_us, visible_at_us=np.full(40, NO_TIME)),
-    )
-    assert fewer.time_to_visible_ms is not None
-    assert fewer.time_to_visible_ms.median is None
-
-
-def test_the_width_of_the_interval_begins_with_sending_where_no_later_question_missed_it() -> None:
-    widths = stats.widths_us(
-        np.array([1, 2, 3]),
-        np.array([100, 200, 300]),
-        np.array([1, 2, 3, 4]),
-        np.array([90, 240, NO_TIME, NO_TIME]),
-        np.array([150, 260, 310, 320]),
-    )
-    assert widths.tolist() == [50, 20, 10]
-
-
 class Growing(ledgers.Tail):
     """Of a closed load: so many records are there now."""
 
@@ -213,33 +160,16 @@ def test_of_a_closed_load_about_twenty_a_second_are_asked_for_by_its_first_rate(
     assert (np.diff(probe.seq) > 0).all()
 
 
-def test_of_a_closed_load_a_write_is_asked_for_once_a_user_may_have_sent_it() -> None:
-    store, tail = Store(shown_from_s={}), Growing(finished=10)  # so few that all are asked for
+def test_of_a_closed_load_what_was_never_sent_is_no_sample() -> None:
+    store, tail = Store(shown_from_s={13: 0.0}), Growing(finished=10)
     probe = closed(store, tail, users=3)
     store.now_s += visible.FIRST_S
     probe.question()
     assert store.asked == []
     tail.finished = 12
     probe.question()
-    assert store.asked == [[13, 14]]
-
-
-def test_of_a_closed_load_what_was_never_sent_is_no_sample() -> None:
-    store, tail = Store(shown_from_s={13: 0.0}), Growing(finished=10)
-    probe = closed(store, tail, users=3)
-    store.now_s += visible.FIRST_S
-    probe.question()
-    tail.finished = 12
-    probe.question()
+    assert store.asked == [[13, 14]]  # once a user may have sent them
     records = np.zeros(14, ledgers.RECORD)
     records["seq"], records["status"] = np.arange(14), 201
     probe.settle(ledgers.Ledger(records=records))
     assert seen(probe).seq.tolist() == [13]
-
-
-def test_without_a_record_nothing_of_a_closed_load_is_asked_for() -> None:
-    store = Store(shown_from_s={})
-    probe = closed(store, Growing())
-    store.now_s += 5
-    probe.question()
-    assert (store.asked, probe.seen()) == ([], None)

@@ -21,10 +21,8 @@ MEASURES = (  # what decides a measurement; documents, reports and analysis do n
     "docker-compose.yml",
     ".env",
     "scripts/requirements.lock",
-    *(
-        f"{PACKAGE}/{name}"
-        for name in ("measure", "load", "runtime", "provision", "experiments", "process.py")
-    ),
+    *(f"{PACKAGE}/{name}" for name in ("measure", "load", "runtime", "provision", "experiments")),
+    *(f"{PACKAGE}/{name}.py" for name in ("process", "pidfile", "poll")),
 )
 EXCEPT = ("/src/test/", "/tests/", "/sections", "README")  # parts of folders above that measure nothing
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from writepath import lock
 from writepath.config import registry
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from writepath.config.registry import Suite, Variant
+    from writepath.experiments.base import Experiment
+    from writepath.experiments.plan import Plan
     from writepath.options import Bench, Call, Faults
     from writepath.options import Runtime as RuntimeName
     from writepath.runtime.base import Runtime, Stack
@@ -24,12 +27,17 @@ if TYPE_CHECKING:
 STATE = ".writepath"
 WATCH_S = 1.0
 FEWEST_COMPARED = 2
+FAULTS, FAULT_HELP = "faults", "help"  # the suite, and FAULT=help, which lists the faults
 
 
 def bench_all(call: Call, asked: Bench) -> int:
     """A suite, or some of its variants."""
     known = registry.load(call.root)
     suite = known.suite(asked.suite)
+    if suite.kind == FAULTS:
+        raise UsageError(
+            f"SUITE={suite.name}: run it with `make bench-faults`, which has FAULT, TRIALS and JOBS"
+        )
     variants = suite.variants if asked.variants is None else tuple(map(known.variant, asked.variants))
     for variant in variants:
         if variant.naive_twin_of is not None:
@@ -48,19 +56,22 @@ def bench(call: Call, asked: Bench) -> int:
 
 
 def bench_faults(call: Call, asked: Faults) -> int:
-    """Faults under load: a matrix of variants and faults."""
-    from writepath.faults import command
+    """The suite of faults: variants x faults that apply to them."""
+    from writepath.experiments import chosen
+    from writepath.experiments.faults import design
+    from writepath.options import Bench
 
     known = registry.load(call.root)
-    if asked.faults == [command.HELP]:
-        print(command.listing(call.root, known))
+    suite = known.suite(FAULTS)
+    if asked.faults == [FAULT_HELP]:
+        print(design.listing(call.root, suite))
         return 0
     asked.settings.require_plain("`bench-faults` has a constant load")
-    with ExitStack() as held:
-        plan = command.plan(call.root, call.root / STATE, known, asked)
-        variants = list({wanted.variant.name: wanted.variant for wanted in plan.wanted}.values())
-        runtime = _ready_runtime(held, call, asked.runtime, variants, asked.settings)
-        return command.run(plan, runtime, print)
+    plain = Bench(seed=asked.seed, runtime=asked.runtime, resume=asked.resume, settings=asked.settings)
+    plan, kind = chosen.plan(call, plain, suite, suite.variants, call.root / STATE)
+    narrowed = design.Asked(faults=asked.faults, variants=asked.variants, trials=asked.trials)
+    plan = dataclasses.replace(design.designed(plan, known, narrowed), jobs=asked.jobs)
+    return _run(call, plan, kind, asked.runtime)
 
 
 def up(call: Call, name: str, runtime_name: RuntimeName, given: Given) -> int:
@@ -187,47 +198,22 @@ def script(call: Call, name: str, *words: str) -> int:
 
 
 def _bench(call: Call, asked: Bench, suite: Suite, variants: tuple[Variant, ...]) -> int:
-    from writepath import checkout
-    from writepath.capacity import command as capacity
-    from writepath.experiments import engine
-    from writepath.experiments.plan import RERUNS, Plan
-    from writepath.experiments.registry import kind_of
-    from writepath.experiments.shared import INTERRUPTED
-    from writepath.load import dataset
-    from writepath.progress import Progress
-    from writepath.queries import command as queries
+    from writepath.experiments import chosen
 
-    goal, questions = capacity.asked(call.command, asked, suite), queries.asked(call.command, asked, suite)
-    given = asked.settings.over(suite.settings, suite.factors)
-    if goal is not None:
-        given.require_plain(f"'{suite.name}' is a {suite.kind} suite")
-    kind = None if goal is not None else kind_of(suite.kind)
-    lines = asked.dataset_lines or (questions.documents if questions else None)
-    plan = Plan(
-        root=call.root,
-        state=call.root / STATE,
-        suite=suite,
-        params=None if kind is None else kind.params_of(suite),
-        variants=variants,
-        repetitions=asked.reps or suite.repetitions,
-        seed=asked.seed,
-        settings=given.values,
-        factors=given.factors,
-        dataset=dataset.choose(asked.dataset, lines, asked.seed),
-        code=checkout.code(call.root),
-        resumed=asked.resume,
-        reruns=RERUNS if asked.reruns is None else asked.reruns,
-    )
-    alone = call.command == "bench"
+    plan, kind = chosen.plan(call, asked, suite, variants, call.root / STATE)
+    return _run(call, plan, kind, asked.runtime)
+
+
+def _run(call: Call, plan: Plan, kind: Experiment[Any], runtime_name: RuntimeName) -> int:
+    from writepath.experiments import engine
+    from writepath.experiments.shared import INTERRUPTED
+    from writepath.progress import Progress
+
     with ExitStack() as held:
         progress = held.enter_context(Progress())
-        runtime = _ready_runtime(held, call, asked.runtime, variants, given, progress.say)
-        if kind is not None:
-            code, folder = engine.run(plan, kind, runtime, progress)
-        elif questions is not None:
-            code, folder = queries.run(questions, plan, runtime, progress, alone=alone)
-        elif goal is not None:
-            code, folder = capacity.run(goal, plan, runtime, progress, alone=alone)
+        given = Given(values=plan.settings, factors=plan.factors)
+        runtime = _ready_runtime(held, call, runtime_name, plan.started, given, progress.say)
+        code, folder = engine.run(plan, kind, runtime, progress)
     if code != INTERRUPTED:
         _show_tables(call.root, folder)
     return code

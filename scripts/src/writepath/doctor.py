@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from writepath.errors import SetupError
-from writepath.provision import archives, jdk, k6, maven, packages, state
+from writepath.provision import archives, golang, jdk, k6, maven, packages, state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,21 +47,18 @@ def examine(root: Path) -> list[Finding]:
         Finding(name="python", fine=True, text=platform.python_version(), needed_by="both"),
         _disk(root),
         _docker(root),
-        _checked("jdk", _jdk),
+        _checked("jdk", lambda: f"{jdk.find().version} ({jdk.find().home})"),
         _checked("maven", lambda: str(maven.find())),
         _package(packages.RABBITMQ, packages.rabbitmq_version),
         _package(packages.NGINX, packages.nginx_version),
-        _fetched("postgresql", archives.POSTGRES_VERSION, there=archives.postgres(root).is_dir()),
-        _fetched(
-            "elasticsearch", archives.ELASTICSEARCH_VERSION, there=archives.elasticsearch(root).is_dir()
-        ),
-        _k6(root),
+        _fetched("postgresql", archives.POSTGRES_VERSION, archives.postgres(root)),
+        _fetched("elasticsearch", archives.ELASTICSEARCH_VERSION, archives.elasticsearch(root)),
+        _checked("k6", lambda: _k6(root)),
     ]
 
 
 def _disk(root: Path) -> Finding:
-    free = shutil.disk_usage(root).free
-    wanted = state.FREE_BYTES_NEEDED
+    free, wanted = shutil.disk_usage(root).free, state.FREE_BYTES_NEEDED
     text = f"{free / 1024**3:.0f} GB free, {wanted / 1024**3:.0f} GB needed"
     return Finding(name="disk", fine=free >= wanted, text=text, needed_by="both")
 
@@ -70,11 +67,8 @@ def _docker(root: Path) -> Finding:
     from writepath.runtime import choose  # noqa: PLC0415 it knows both runtimes, which the other lines do not need
 
     reason = choose.why_not_docker(root)
-    text = (
-        f"{reason}; install Docker with Compose, or use RUNTIME=native"
-        if reason
-        else "engine and images available"
-    )
+    remedy = f"{reason}; install Docker with Compose, or use RUNTIME=native"
+    text = remedy if reason else "engine and images available"
     return Finding(name="docker", fine=not reason, text=text, needed_by="docker")
 
 
@@ -85,33 +79,21 @@ def _checked(name: str, look: Callable[[], str]) -> Finding:
         return Finding(name=name, fine=False, text=str(error))
 
 
-def _jdk() -> str:
-    found = jdk.find()
-    return f"{found.version} ({found.home})"
-
-
 def _package(package: packages.Package, version: Callable[[], str]) -> Finding:
-    found = package.find()
-    if found is not None:
-        return Finding(name=package.name, fine=True, text=f"{version()} ({found})")
-    if packages.may_install():
+    if package.find() is None and packages.may_install():
         return Finding(name=package.name, fine=True, text="not installed; `make setup` installs it")
-    return Finding(name=package.name, fine=False, text=f"run: {packages.command([package])}")
+    return _checked(package.name, lambda: f"{package.installed()}: {version()}")
 
 
-def _fetched(name: str, version: str, *, there: bool) -> Finding:
-    return Finding(
-        name=name, fine=True, text=version if there else f"{version}; `make setup` downloads it with Maven"
-    )
+def _fetched(name: str, version: str, place: Path) -> Finding:
+    text = version if place.is_dir() else f"{version}; `make setup` downloads it with Maven"
+    return Finding(name=name, fine=True, text=text)
 
 
-def _k6(root: Path) -> Finding:
-    found = k6.find(root)
-    if found is not None:
-        return Finding(name="k6", fine=True, text=f"{k6.VERSION} with the recorder ({found})")
-    go = k6.go()
-    if go is not None:
-        text = f"{k6.VERSION} with the recorder; `make setup` builds it with {go}"
-        return Finding(name="k6", fine=True, text=text)
-    text = f"install Go 1.25 or newer to build k6 {k6.VERSION} with the recorder; a k6 on the PATH has none"
-    return Finding(name="k6", fine=False, text=text)
+def _k6(root: Path) -> str:
+    """A k6 on the PATH has no recorder."""
+    found, compiler = k6.find(root), golang.find()
+    if found is None and compiler is None:
+        raise SetupError(k6.REMEDY)
+    what = f"{k6.VERSION} with the recorder"
+    return f"{what} ({found})" if found else f"{what}; `make setup` builds it with {compiler}"

@@ -7,9 +7,9 @@ import fcntl
 import os
 import re
 import signal
-import time
 from typing import TYPE_CHECKING
 
+from writepath import poll
 from writepath.errors import WritepathError
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ def interrupt(state: Path, doing: str) -> bool:
     if match is None or not match[2].startswith(doing):
         return False
     os.kill(int(match[1]), signal.SIGINT)
-    deadline = time.monotonic() + STOP_TIMEOUT_S
-    while _held(path) and time.monotonic() < deadline:
-        time.sleep(POLL_S)
+    poll.until(lambda: not _held(path), STOP_TIMEOUT_S, every_s=POLL_S)
     return True
 
 

@@ -9,7 +9,7 @@ from writepath.config.settings import Given
 from writepath.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 Runtime = Literal["auto", "native", "docker"]
@@ -44,16 +44,13 @@ class Bench:
     dataset_lines: int | None = None
     resume: bool = False
     reruns: int | None = None
-    slo_ms: int | None = None
-    hold_seconds: int | None = None
-    docs: int | None = None
-    rounds: int | None = None
+    of_kind: Mapping[str, int] = field(default_factory=dict)  # that only some kinds have, by name: SLO_MS
     settings: Given = field(default_factory=Given)  # the user's; Given.over() adds the suite's
 
 
 @dataclass(frozen=True, kw_only=True)
 class Faults:
-    """Of `bench-faults`. None: as faults.yaml says."""
+    """Of `bench-faults`. None: as the suite says."""
 
     faults: Sequence[str] | None = None
     variants: Sequence[str] | None = None

@@ -153,9 +153,11 @@ def write(path: Path, pid: int, command: Sequence[str]) -> Stat | None:
     return now
 
 
-def claim(folder: Path) -> None:
-    """Marks the folder as this process's own: reap leaves it alone as long as this process runs."""
+def claim(folder: Path) -> Path:
+    """Marks the folder, made where it is missing, as this process's own: reap leaves it alone while this runs."""
+    folder.mkdir(parents=True, exist_ok=True)
     write(folder / "owner.pid", os.getpid(), _words(os.getpid()))
+    return folder
 
 
 def read(path: Path) -> Stat | None:

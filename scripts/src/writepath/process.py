@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from writepath import pidfile
 from writepath.errors import SetupError, WritepathError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin")
 DEBUG = bool(os.environ.get("WRITEPATH_DEBUG"))  # the only switch: echo each command
@@ -58,23 +56,26 @@ def find(program: str | Path, *folders: str | Path) -> Path | None:
     return Path(found) if found else None
 
 
-def attempt(
-    *args: str | Path,
-    cwd: Path | None = None,
-    env: Mapping[str, str] | None = None,
-    timeout_s: float | None = None,
-    text_in: str | None = None,
-) -> Output:
-    """Runs a program to its end; returns what it said, whatever its exit code. env replaces the environment.
+class How(TypedDict, total=False):
+    """How a program is run to its end. env replaces the environment."""
+
+    cwd: Path | None
+    env: Mapping[str, str] | None
+    timeout_s: float | None
+    text_in: str | None
+
+
+def attempt(*args: str | Path, **how: Unpack[How]) -> Output:
+    """Runs a program to its end; returns what it said, whatever its exit code.
 
     ProgramMissingError if it does not exist, CallError if it takes longer than timeout_s.
     """
-    command = _resolved(args)
+    command, text_in, timeout_s = _resolved(args), how.get("text_in"), how.get("timeout_s")
     try:
         done = subprocess.run(
             command,
-            cwd=cwd,
-            env=None if env is None else dict(env),
+            cwd=how.get("cwd"),
+            env=how.get("env"),
             input=text_in,
             stdin=subprocess.DEVNULL if text_in is None else None,
             capture_output=True,
@@ -88,30 +89,19 @@ def attempt(
     return Output(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
-def call(
-    *args: str | Path,
-    cwd: Path | None = None,
-    env: Mapping[str, str] | None = None,
-    timeout_s: float | None = None,
-    text_in: str | None = None,
-) -> str:
+def call(*args: str | Path, **how: Unpack[How]) -> str:
     """As attempt, but returns standard output; CallError (with the output's end) unless it ended with 0."""
-    output = attempt(*args, cwd=cwd, env=env, timeout_s=timeout_s, text_in=text_in)
+    output = attempt(*args, **how)
     if output.code != 0:
         said = "\n".join((output.stderr.strip() or output.stdout.strip()).splitlines()[-15:])
-        command = shlex.join(map(str, args))
-        raise CallError(
-            f"{command}: ended with exit code {output.code}\n{said}",
-            output.code,
-            output.stdout,
-            output.stderr,
-        )
+        message = f"{shlex.join(map(str, args))}: ended with exit code {output.code}\n{said}"
+        raise CallError(message, output.code, output.stdout, output.stderr)
     return output.stdout
 
 
 def run_through(*args: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> int:
     """Runs a program on the caller's terminal; returns its exit code. Ctrl-C reaches it and is waited for."""
-    child = subprocess.Popen(_resolved(args), cwd=cwd, env=None if env is None else dict(env))
+    child = subprocess.Popen(_resolved(args), cwd=cwd, env=env)
     while True:
         try:
             return child.wait()
@@ -138,37 +128,9 @@ def _resolved(args: Sequence[str | Path]) -> list[str]:
     return command
 
 
-_Child: TypeAlias = "subprocess.Popen[bytes]"
-
-
-class _Starter:
-    """One thread that starts every long-lived child and lives as long as this process.
-
-    The kernel sends the parent-death signal when the *thread* that started the child ends, so starting
-    from a pool's thread would end the child with the pool.
-    """
-
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[tuple[Callable[[], _Child], Future[_Child]]] = queue.SimpleQueue()
-        threading.Thread(target=self._run, name="process-starter", daemon=True).start()
-
-    def start(self, job: Callable[[], _Child]) -> _Child:
-        future: Future[_Child] = Future()
-        self._jobs.put((job, future))
-        return future.result()
-
-    def _run(self) -> None:
-        while True:
-            job, future = self._jobs.get()
-            try:
-                future.set_result(job())
-            except BaseException as error:  # noqa: BLE001 the caller's thread raises it
-                future.set_exception(error)
-
-
-@cache
-def _starter() -> _Starter:
-    return _Starter()
+# One thread starts every long-lived child and lives as long as this process: the kernel sends the parent-death signal
+# when the *thread* that started the child ends, so starting from a pool's thread would end the child with the pool.
+_starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="process-starter")
 
 
 @cache
@@ -209,17 +171,16 @@ class Daemon:
         if flags:
             _resolved(args)  # a missing program is this call's error, not a line in the child's log
         with log.open("ab") as output:
-            self._child = _starter().start(
-                lambda: subprocess.Popen(
-                    command,
-                    cwd=cwd,
-                    env=None if env is None else dict(env),
-                    stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-            )
+            self._child = _starter.submit(
+                subprocess.Popen[bytes],
+                command,
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            ).result()
         self.pid = self._child.pid
         self._pid_file = pid_folder / f"{name}.pid"
         self._frozen: list[pidfile.Stat] = []
@@ -247,10 +208,6 @@ class Daemon:
             return self._child.wait(timeout_s)
         except subprocess.TimeoutExpired as error:
             raise TimeoutError(f"{self.name}: still running after {timeout_s} s") from error
-
-    def signal(self, number: signal.Signals) -> None:
-        """Sends a signal to the program itself, unless it has ended."""
-        self._child.send_signal(number)
 
     @property
     def life(self) -> str | None:

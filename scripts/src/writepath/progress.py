@@ -21,9 +21,7 @@ TAIL_S = 20.0  # of a run after its load: drain, both reads and the restart betw
 FIRST_GUESS_OVERHEAD_S = 45.0  # of a run, outside load; replaced by what the runs so far took
 COLOURS = {
     "valid": "green",
-    "found": "green",
     "unknown": "yellow",
-    "inconclusive": "yellow",
     "invalid": "red",
 }
 
@@ -53,7 +51,6 @@ class Progress:
     done: int = 0
 
     def __post_init__(self) -> None:
-        """Nothing is shown yet."""
         self._live: RichLive | None = None
         self._run = self._phase = ""
         self._run_began = self._plain_at = self.clock()
@@ -61,14 +58,12 @@ class Progress:
         self._at_least_s = 0.0  # left of the run, as far as the plan of the load tells
 
     def __enter__(self) -> Self:
-        """Opens the live line where there is a terminal."""
         if self.console.is_terminal:
             self._live = RichLive("", console=self.console, refresh_per_second=8, transient=True)
             self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Takes the live line away."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -125,7 +120,8 @@ class Progress:
         took = (self.clock() - self._run_began) / share
         self._took.append(took)
         self._show("")
-        word = record.outcome if record.outcome != "finished" else record.verdict.status
+        found = record.verdict.finding or record.verdict.status
+        word = record.outcome if record.outcome != "finished" else found
         text = Text("  ")
         text.append(word.upper(), style=COLOURS.get(word, "red"))
         text.append(f"  {record.name}  {line}" if share > 1 else f"  {line}")
@@ -137,17 +133,6 @@ class Progress:
         steps = "  ".join(f"{step.step} {step.seconds:.1f}" for step in record.timings)
         outside = took - sum(step.seconds for step in record.timings if step.step in ("load", "drain"))
         self.say(f"    seconds: {steps}; outside load and drain: {outside:.1f} of {took:.1f}")
-
-    def ended(self, word: str, detail: str, *, typical: bool = True) -> None:
-        """One line for what is no run; typical: it tells how long the others will take."""
-        self.done += 1
-        if typical:
-            self._took.append(self.clock() - self._run_began)
-        self._show("")
-        line = Text("  ")
-        line.append(word.upper(), style=COLOURS.get(word, "red"))
-        line.append(f"  {detail}")
-        self.console.print(line, soft_wrap=True)
 
     def _detail(self, detail: str, every_s: float | None = None) -> None:
         if self._live is not None:
@@ -161,14 +146,48 @@ class Progress:
             parts = [self._run, self._phase, detail, self._left()]
             self._live.update(Text("  ·  ".join(part for part in parts if part)), refresh=False)
 
+    def _expected_s(self) -> float:
+        """Of one run."""
+        return sum(self._took) / len(self._took) if self._took else self.load_seconds + FIRST_GUESS_OVERHEAD_S
+
+    def _left_of_all(self, jobs: int) -> str:
+        return f"{_minutes(self._expected_s() * max(1, self.total - self.done) / jobs)} left for all cells"
+
     def _left(self) -> str:
         """Of the run and of the suite, from the schedule and from what the runs so far took."""
-        expected = (
-            sum(self._took) / len(self._took) if self._took else self.load_seconds + FIRST_GUESS_OVERHEAD_S
-        )
+        expected = self._expected_s()
         run = max(self._at_least_s, expected - (self.clock() - self._run_began), 0.0)
         suite = run + expected * max(0, self.total - self.done - 1)
         return f"{_minutes(run)} left" + (f", {_minutes(suite)} for all cells" if self.total > 1 else "")
+
+
+@dataclass(kw_only=True)
+class Lane(Progress):
+    """Of one of several cells that run at a time: says what begins and ends, and no steps in between."""
+
+    whole: Progress
+    jobs: int
+
+    @staticmethod
+    def of(whole: Progress, jobs: int) -> Lane:
+        """Counts and estimates with the others."""
+        return Lane(console=whole.console, clock=whole.clock, total=whole.total, whole=whole, jobs=jobs)
+
+    def phase(self, name: str) -> None:
+        """Nothing."""
+
+    def cell_ended(self, record: CellRecord, line: str, share: int = 1) -> None:
+        """Also which cell."""
+        self.say(f"  {self._run}")
+        super().cell_ended(record, line, share)
+        self.whole.done += 1
+        self.whole._took.extend(self._took)  # noqa: SLF001 - its own class
+
+    def _detail(self, detail: str, every_s: float | None = None) -> None:
+        """Nothing."""
+
+    def _left(self) -> str:
+        return self.whole._left_of_all(self.jobs)  # noqa: SLF001 - its own class
 
 
 def _minutes(seconds: float) -> str:

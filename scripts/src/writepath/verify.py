@@ -8,13 +8,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from writepath.errors import WritepathError
+from writepath.errors import UsageError, WritepathError
 from writepath.experiments import publish, read
-from writepath.measure import audit_cli, raw_audit
-from writepath.records.capacity import CAPACITY_FILE
 from writepath.records.cell import CELL_FILE
-from writepath.records.queries import QUERIES_FILE
-from writepath.report import capacity_verify, queries_verify
 from writepath.report.staging import PUBLISHED
 
 if TYPE_CHECKING:
@@ -27,7 +23,7 @@ OK, DIFFERS = 0, 1
 
 
 def pages(root: Path) -> list[str]:
-    """Digests of what is published, and every page, table and plot, byte by byte; matrices of faults too."""
+    """Digests of what is published, and every page, table and plot, byte by byte."""
     return publish.differences(root)
 
 
@@ -42,13 +38,11 @@ def cells(root: Path) -> list[str]:
 CHECKERS: tuple[Callable[[Path], list[str]], ...] = (
     pages,
     cells,
-    capacity_verify.problems,
-    queries_verify.problems,
 )
 
 
 def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
-    """What is published and, where a path is given, a raw suite run or matrix: 0 where all agrees, else 1."""
+    """What is published and, where a path is given, a raw suite run: 0 where all agrees, else 1."""
     problems = [problem for check in CHECKERS for problem in _said(partial(check, root))]
     if path is not None:
         problems += raw(root, path)
@@ -64,32 +58,17 @@ def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
 
 
 def raw(root: Path, path: Path) -> list[str]:
-    """Of a raw folder of results/: every digit of its cells' figures; or the audits of a matrix of faults."""
-    folder = (root / path).resolve()
-    if (folder / CAPACITY_FILE).is_file():
-        return capacity_verify.of_raw(root, folder)
-    if (folder / QUERIES_FILE).is_file():
-        return queries_verify.of_raw(root, folder)
-    if (suite := read.suite_folder(root, path)) is not None:
-        name = str(suite.relative_to(root)) if suite.is_relative_to(root) else str(suite)
-        return _said(lambda: list(_problems(read.raw(suite), name)))
-    found = []
-    for one in audit_cli.folders(folder):
-        name = str(one.relative_to(root)) if one.is_relative_to(root) else str(one)
-        found += [f"{name}: {problem}" for problem in _said(partial(_of_audit, one))]
-    return found
+    """Of a raw folder of results/: every digit of its cells' figures."""
+    suite = read.suite_folder(root, path)
+    if suite is None:
+        raise UsageError(f"RUN={path}: not the folder of a suite run; use RUN=results/<suite>/<stamp>")
+    name = str(suite.relative_to(root)) if suite.is_relative_to(root) else str(suite)
+    return _said(lambda: list(_problems(read.raw(suite), name)))
 
 
 def _problems(data: SuiteData[Any], name: str) -> Iterator[str]:
-    for cell in data.cells:
+    for cell in data.all_cells:
         yield from (f"{name}/{cell.entry.folder}/{CELL_FILE}: {problem}" for problem in cell.problems)
-
-
-def _of_audit(folder: Path) -> list[str]:
-    """What cannot be read, or contradicts the record; not what the record itself says was not read."""
-    found = raw_audit.recompute(folder)
-    known = found.run.audit.unread if found.run is not None and found.run.audit is not None else ()
-    return [words for words in found.audit.unread if words not in known]
 
 
 def _said(check: Callable[[], list[str]]) -> list[str]:

@@ -1,10 +1,11 @@
-"""What does a new variant cost, and a new architecture? One place and four, and no line of Python or JavaScript."""
+"""What does a new architecture cost, and a further variant of it? Four places and one, and no line of Python."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,77 +15,41 @@ SAMPLE = Path(__file__).parent / "sample"
 MINUTES_20 = 1200
 EXIT_UNKNOWN = 3
 
-ENTRY = """
-  elasticsearch-3s0r:
-    title: Elasticsearch, 3 shards
-    family: elasticsearch-3s0r
-    profiles: [elasticsearch]
-    ingress: elasticsearch-writer
-    inspector: elasticsearch-writer
-    acknowledges: translog flushed on the primary shard
-    settings: {ELASTICSEARCH_SHARDS: 3, ELASTICSEARCH_REPLICAS: 0}
-"""
 
-
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return own_checkout.copied(tmp_path_factory.mktemp("adding"))
-
-
-def append(path: Path, text: str) -> None:
-    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
-
-
-def replace(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def bench(checkout: Path, variant: str) -> dict[str, object]:
-    """Runs the smoke load on one variant as a user would; the newest cell.json."""
-    with own_checkout.Command(checkout, "bench", VARIANT=variant, SUITE="smoke", RERUNS="0") as command:
-        assert command.ended(MINUTES_20) in {0, EXIT_UNKNOWN}, command.said()
-    (run,) = own_checkout.latest(checkout).rglob("block-01/cell.json")
-    found: dict[str, object] = json.loads(run.read_text(encoding="utf-8"))
+def read(folder: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / name).read_text(encoding="utf-8"))
     return found
 
 
-def assert_believed(run: dict[str, object], variant: str) -> None:
-    """Nothing spoke against the figures but, at most, other work on this host while it tests."""
-    assert run["variant"] == variant
-    verdict: dict[str, object] = run["verdict"]  # type: ignore[assignment]
-    assert verdict["status"] == "valid" or verdict["noise"], verdict
-    result: dict[str, object] = run["result"]  # type: ignore[assignment]
-    audit: dict[str, object] = result["audit"]  # type: ignore[assignment]
-    assert (audit["verdict"], audit["ok"]) == ("PASS", result["requests"]["acknowledged"])  # type: ignore[index]
-    assert audit["ok"] != 0
-
-
 @pytest.mark.native
 @pytest.mark.timeout(MINUTES_20)
-def test_a_variant_is_one_registry_entry(checkout: Path) -> None:
-    append(checkout / "variants.yaml", ENTRY)
-    run = bench(checkout, "elasticsearch-3s0r")
-    assert_believed(run, "elasticsearch-3s0r")
-    assert "3" in str(run["durability"])
-
-
-@pytest.mark.native
-@pytest.mark.timeout(MINUTES_20)
-def test_an_architecture_is_four_places(checkout: Path) -> None:
+def test_an_architecture_is_four_places_and_a_variant_one(tmp_path: Path) -> None:
+    checkout = own_checkout.copied(tmp_path)
     shutil.copytree(SAMPLE / "services/sql-writer", checkout / "services/sql-writer")
-    replace(
-        checkout / "services/pom.xml",
-        "<module>jpa-writer</module>",
-        "<module>jpa-writer</module>\n    <module>sql-writer</module>",
-    )
-    compose = checkout / "docker-compose.yml"
-    replace(
-        compose,
-        "\n  postgres:\n",
-        "\n" + (SAMPLE / "compose.yml").read_text(encoding="utf-8") + "  postgres:\n",
-    )
-    replace(compose, "profiles: [jpa, rabbitmq", "profiles: [sql, jpa, rabbitmq")
-    append(checkout / "variants.yaml", (SAMPLE / "variants.yaml").read_text(encoding="utf-8"))
-    assert_believed(bench(checkout, "sql"), "sql")
+    module = "<module>jpa-writer</module>"
+    own_checkout.change(checkout, "services/pom.xml", module, f"{module}\n    {module.replace('jpa', 'sql')}")
+    block = (SAMPLE / "compose.yml").read_text(encoding="utf-8")
+    own_checkout.change(checkout, "docker-compose.yml", "\n  postgres:\n", f"\n{block}  postgres:\n")
+    for _ in ("nginx", "postgres"):
+        own_checkout.change(
+            checkout, "docker-compose.yml", "profiles: [jpa, rabb", "profiles: [sql, jpa, rabb"
+        )
+    with (checkout / "variants.yaml").open("a", encoding="utf-8") as variants:
+        variants.write((SAMPLE / "variants.yaml").read_text(encoding="utf-8"))
+
+    asked = {"VARIANTS": "sql,sql-pool-7", "SUITE": "smoke", "RERUNS": "0"}
+    with own_checkout.Command(checkout, "bench-all", **asked) as command:
+        assert command.ended(MINUTES_20) in {0, EXIT_UNKNOWN}, command.said()
+    for variant, connections in (("sql", "5"), ("sql-pool-7", "7")):
+        folder = own_checkout.latest(checkout) / variant / "block-01"
+        assert_believed(read(folder, "cell.json"))
+        settings = read(folder, "settings.json")["sql-writer"]
+        assert settings["SPRING_DATASOURCE_HIKARI_MAXIMUM_POOL_SIZE"] == connections
+
+
+def assert_believed(cell: dict[str, Any]) -> None:
+    """Nothing spoke against the figures but, at most, other work on this host while it tests."""
+    assert cell["verdict"]["status"] == "valid" or cell["verdict"]["noise"], cell["verdict"]
+    audit = cell["result"]["audit"]
+    assert (audit["verdict"], audit["ok"]) == ("PASS", cell["result"]["requests"]["acknowledged"])
+    assert audit["ok"] != 0

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from writepath import selfcheck
 from writepath.selfcheck import recorder_part
 from writepath.selfcheck.recorder_part import Pair, Shape, Side, findings
 
@@ -52,11 +51,5 @@ def test_both_sides_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     shape = Shape(pairs=2, rate_per_s=200, seconds=1, top_users=4, top_seconds=1)
     assert recorder_part.run(said.append, shape)
     for side in [side for pair in seen for side in (pair.plain, pair.recorded)]:
-        assert side.p99_ms > 0
-        assert side.cpu_us > 0
-        assert side.top_per_s > 0
+        assert min(side.p99_ms, side.cpu_us, side.top_per_s) > 0
     assert [line.split(",")[0].strip() for line in said[-2:]] == ["pair 1 of 2", "pair 2 of 2"]
-
-
-def test_the_harness_knows_it() -> None:
-    assert selfcheck.PARTS["recorder"].run is recorder_part.run

@@ -1,35 +1,83 @@
-"""Which variants are asked for the contract? Named ones, all, or one of those that differ in numbers alone."""
+"""Which variants are asked for the contract, and how much of it?"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from writepath.config.registry import Registry, Variant
 
 ALL = "all"
 
+# A setting that is a word selects other code. Of a variant that differs from its architecture in one of these, only the
+# files are asked that it can change; a setting that is not listed can change everything.
+SEARCHES = frozenset({"test_search", "test_bulk_load"})
+CHANGES = {
+    "POSTGRES_SEARCH_INDEX": SEARCHES,
+    "ELASTICSEARCH_SEARCH_INDEX": SEARCHES,
+    "ELASTICSEARCH_WRITE_MODE": frozenset({"test_write", "test_outage"}),
+}
 
-def chosen_of(known: Registry, words: str) -> list[Variant]:
-    """words: names with commas between, `all`, or nothing. Naive twins and controls only where they are named."""
+# What a variant with Spring Boot's defaults does not promise, and why. No other variant is excepted from anything.
+TUTORIALS = {
+    "test_the_same_post_again_is_201_and_one_row": (
+        "the database makes the key, and nothing says that the client's id is one: a repetition is a second row"
+    ),
+    "test_the_same_id_with_other_content_keeps_the_first": "for the same reason it is neither refused nor parked",
+    "test_a_load_refuses_an_id_that_is_there": "for the same reason it is a second row",
+    "test_too_much_in_flight_is_503_at_once_and_stores_nothing": "admitted requests wait as long as in an outage",
+    "test_without_its_backing_service_a_write_is_503_in_time_and_never_201": (
+        "no wait is bounded below the proxy's and no exception translated: 500 or the proxy's 504 instead of 503"
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One variant, to be started once, and what it is asked."""
+
+    variant: Variant
+    files: frozenset[str] | None = None  # of this folder; None: all
+
+    def asks(self, file: str, test: str) -> bool:
+        """Whether the variant is asked this test."""
+        excepted = self.variant.tutorial_of is not None and test in TUTORIALS
+        return not excepted and (self.files is None or file in self.files)
+
+
+def chosen_of(known: Registry, words: str) -> list[Asked]:
+    """Names with commas between, or `all`: each asked everything. Nothing: each architecture, then each setting.
+
+    Weakened controls are asked where they are named.
+    """
     wanted = [name for name in words.split(",") if name]
     if wanted and wanted != [ALL]:
-        return [known.variant(name) for name in wanted]
+        return [Asked(variant=known.variant(name)) for name in wanted]
     promising = [
-        variant
-        for variant in known.variants.values()
-        if variant.naive_twin_of is None and variant.control_of is None
+        one for one in known.variants.values() if one.naive_twin_of is None and one.control_of is None
     ]
-    return promising if wanted else one_per_code(promising)
+    if wanted:
+        return [Asked(variant=variant) for variant in promising]
+    # How many shards, consumers or seconds selects no code. Of such variants the one listed last is asked, usually the
+    # largest; with a queue the first, because its store is asked without one.
+    distinct: dict[tuple[object, ...], Variant] = {}
+    for variant in promising:
+        key = (variant.ingress, variant.inspector, variant.settings.get("STORE"), _words(variant))
+        if variant.ingress == variant.inspector or key not in distinct:
+            distinct[key] = variant
+    return [Asked(variant=variant, files=_files(_words(variant))) for variant in distinct.values()]
 
 
-def one_per_code(variants: Sequence[Variant]) -> list[Variant]:
-    """How many shards, consumers or seconds changes no line that runs: of such variants the one listed last."""
-    return list({_code(variant): variant for variant in variants}.values())
+def _words(variant: Variant) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (name, value)
+        for name, value in variant.settings.items()
+        if name != "STORE" and not value[:1].isdecimal()
+    )
 
 
-def _code(variant: Variant) -> tuple[object, ...]:
-    words = {name: value for name, value in variant.settings.items() if not value[:1].isdecimal()}
-    return (variant.ingress, variant.inspector, tuple(sorted(words.items())))
+def _files(words: frozenset[tuple[str, str]]) -> frozenset[str] | None:
+    if not words or any(name not in CHANGES for name, _ in words):
+        return None
+    return frozenset[str]().union(*(CHANGES[name] for name, _ in words))

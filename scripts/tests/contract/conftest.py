@@ -3,124 +3,74 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-from contract.chosen import chosen_of
-from contract.excepted import excepted
-from contract.subject import Subject
+from contract.chosen import Asked, chosen_of
+from contract.subject import IN_FLIGHT_MAX, Subject
 from writepath.config import registry
 from writepath.runtime.choose import choose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from writepath.config.registry import Variant
     from writepath.runtime.base import Runtime
 
-ROOT = Path(__file__).resolve().parents[3]
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[2]
+OUTAGE = "test_outage"
 CLIENT_SECONDS = 15  # longer than the proxy's 10, so that the proxy's answer is seen
-OVERLOADED = {"IN_FLIGHT_MAX": "4", "INSTANCES": "2"}
+# Of who is asked what an outage and too much load do: two instances, and a cap that a test can reach.
+STRESSED = {"INSTANCES": "2", "IN_FLIGHT_MAX": str(IN_FLIGHT_MAX)}
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--runtime", default=None, help="auto, native or docker; default: WRITEPATH_TEST_RUNTIME, auto"
-    )
-    parser.addoption(
-        "--variants",
-        default=None,
-        help="comma-separated, or all; default: WRITEPATH_TEST_VARIANTS, one of those that differ in numbers alone",
-    )
-
-
-def _option(config: pytest.Config, name: str) -> str:
-    # The command line knows our options only where it names this folder; the environment reaches us always.
-    return config.getoption(name, default=None) or os.environ.get(f"WRITEPATH_TEST_{name.upper()}", "")
-
-
-def _variants(config: pytest.Config) -> list[Variant]:
-    return chosen_of(registry.load(ROOT), _option(config, "variants"))
-
-
-def _one_per_ingress(variants: Sequence[Variant]) -> list[Variant]:
-    """What a cap does is the ingress's own code: one variant of each shows it."""
-    return list({variant.ingress: variant for variant in reversed(variants)}.values())[::-1]
+def _asked() -> list[Asked]:
+    return chosen_of(registry.load(ROOT), os.environ.get("WRITEPATH_TEST_VARIANTS", ""))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    for fixture, chosen in (("subject", lambda known: known), ("overloaded", _one_per_ingress)):
-        if fixture in metafunc.fixturenames:
-            variants = chosen(_variants(metafunc.config))
-            metafunc.parametrize(
-                fixture, variants, indirect=True, scope="session", ids=[v.name for v in variants]
-            )
+    if "subject" in metafunc.fixturenames:
+        asked = _asked()
+        names = [one.variant.name for one in asked]
+        metafunc.parametrize("subject", asked, indirect=True, scope="session", ids=names)
+
+
+def _of(item: pytest.Item) -> Asked:
+    found: Asked = item.callspec.params["subject"]  # type: ignore[attr-defined]
+    return found
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks this folder's tests; a variant's outage comes last, because nothing works after it."""
-    ours = [item for item in items if Path(__file__).parent in item.path.parents]
-    promised_by_no_tutorial = [item for item in ours if _excepted(item)]
-    if promised_by_no_tutorial:
-        config.hook.pytest_deselected(items=promised_by_no_tutorial)
-        items[:] = [item for item in items if item not in promised_by_no_tutorial]
-        ours = [item for item in ours if item not in promised_by_no_tutorial]
-    for item in ours:
+    """Marks this folder's tests and sorts them by variant; its outage comes last, because nothing works after it."""
+    ours = [item for item in items if FOLDER in item.path.parents]
+    kept = [item for item in ours if _of(item).asks(item.path.stem, getattr(item, "originalname", item.name))]
+    config.hook.pytest_deselected(items=[item for item in ours if item not in kept])
+    for item in kept:
         item.add_marker(pytest.mark.contract)
-    places = [place for place, item in enumerate(items) if item in ours]
-    for place, item in zip(places, sorted(ours, key=_turn), strict=True):
-        items[place] = item
-
-
-def _parameters(item: pytest.Item) -> dict[str, Variant]:
-    callspec = getattr(item, "callspec", None)
-    return callspec.params if callspec else {}
-
-
-def _excepted(item: pytest.Item) -> bool:
-    subject = _parameters(item).get("subject")
-    return subject is not None and excepted(subject, getattr(item, "originalname", item.name))
-
-
-def _turn(item: pytest.Item) -> tuple[str, str, bool]:
-    parameters = _parameters(item)
-    started = next((name for name in ("subject", "overloaded") if name in parameters), "")
-    variant = parameters[started].name if started else ""
-    return (started, variant, "outage" in item.path.name)
+    kept.sort(key=lambda item: (_of(item).variant.name, item.path.stem == OUTAGE))
+    items[:] = [item for item in items if item not in ours] + kept
 
 
 @pytest.fixture(scope="session")
-def runtime(request: pytest.FixtureRequest) -> Runtime:
-    variants = _variants(request.config)
-    chosen = choose(ROOT, _option(request.config, "runtime") or "auto", print, variants)
+def runtime() -> Runtime:
+    variants = [one.variant for one in _asked()]
+    chosen = choose(ROOT, os.environ.get("WRITEPATH_TEST_RUNTIME") or "auto", print, variants)
     chosen.reap(print)
     chosen.prepare(variants, print)
     return chosen
 
 
-@contextmanager
-def _started(runtime: Runtime, variant: Variant, overrides: dict[str, str]) -> Iterator[Subject]:
-    limits = httpx.Limits(max_connections=None)
-    with (
-        runtime.start(variant, overrides=overrides, say=print) as stack,
-        httpx.Client(base_url=stack.base_url, timeout=CLIENT_SECONDS, limits=limits, trust_env=False) as http,
-    ):
-        yield Subject(variant=variant, stack=stack, http=http)
-
-
 @pytest.fixture(scope="session")
 def subject(request: pytest.FixtureRequest, runtime: Runtime) -> Iterator[Subject]:
-    """A variant as it is compared."""
-    with _started(runtime, request.param, {}) as started:
-        yield started
-
-
-@pytest.fixture(scope="session")
-def overloaded(request: pytest.FixtureRequest, runtime: Runtime) -> Iterator[Subject]:
-    """Two instances that each admit few requests at a time."""
-    with _started(runtime, request.param, OVERLOADED) as started:
-        yield started
+    """A started variant."""
+    asked: Asked = request.param
+    limits = httpx.Limits(max_connections=None)
+    overrides = STRESSED if asked.asks(OUTAGE, "") else {}
+    with (
+        runtime.start(asked.variant, overrides=overrides, say=print) as stack,
+        httpx.Client(base_url=stack.base_url, timeout=CLIENT_SECONDS, limits=limits, trust_env=False) as http,
+    ):
+        yield Subject(variant=asked.variant, stack=stack, http=http)

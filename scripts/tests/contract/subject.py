@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import httpx
+
+from writepath import poll
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,17 +20,14 @@ if TYPE_CHECKING:
 
 VISIBLE_SECONDS = 15.0  # a queue's consumer or an index refresh, on a busy machine
 LOAD_SECONDS = 120.0  # an index is built, a replica copied
+IN_FLIGHT_MAX = 32  # of each instance of a variant that is asked everything; more are refused
 PROBLEM = "application/problem+json"
 LINES_OF_JSON = "application/x-ndjson"
-_PAUSE_SECONDS = 0.05
 
 
 def eventually(probe: Callable[[], bool], what: str, within_s: float = VISIBLE_SECONDS) -> None:
     """Returns once the probe holds; AssertionError when it does not within the bound."""
-    deadline = time.monotonic() + within_s
-    while not probe():
-        assert time.monotonic() < deadline, f"not within {within_s:.0f} s: {what}"
-        time.sleep(_PAUSE_SECONDS)
+    assert poll.until(probe, within_s), f"not within {within_s:.0f} s: {what}"
 
 
 def token() -> str:
@@ -66,9 +64,9 @@ class Subject:
         assert response.status_code == httpx.codes.CREATED, response.text
         return str(response.json()["id"])
 
-    def write_all(self, contents: Sequence[str]) -> list[httpx.Response]:
-        """One POST each, all at once."""
-        with ThreadPoolExecutor(len(contents)) as pool:
+    def write_all(self, contents: Sequence[str], clients: int = IN_FLIGHT_MAX) -> list[httpx.Response]:
+        """One POST each, by so many clients at once; by default no more than one instance admits."""
+        with ThreadPoolExecutor(clients) as pool:
             return list(pool.map(self.write, contents))
 
     def found(self, post: str) -> dict[str, Any]:
@@ -77,22 +75,10 @@ class Subject:
         answer: dict[str, Any] = self.http.get(f"/api/posts/{post}").json()
         return answer
 
-    def page(self, keyword: str, *, total: int, size: int | None = None) -> list[dict[str, Any]]:
+    def page(self, keyword: str, *, total: int, **query: int | str) -> list[dict[str, Any]]:
         """The posts found, once the search knows of so many in all."""
-        query = {"keyword": keyword} if size is None else {"keyword": keyword, "size": str(size)}
-        last: dict[str, Any] = {}
-
-        def complete() -> bool:
-            response = self.http.get("/api/posts", params=query)
-            assert response.status_code == httpx.codes.OK, response.text
-            last.update(response.json())
-            return bool(last["total"] == total)
-
-        try:
-            eventually(complete, f"a search for {keyword!r} finds {total}")
-        except AssertionError as error:
-            raise AssertionError(f"{error}; it found {last['total']}") from None
-        posts: list[dict[str, Any]] = last["posts"]
+        eventually(lambda: self.search(keyword)["total"] == total, f"a search for {keyword!r} finds {total}")
+        posts: list[dict[str, Any]] = self.search(keyword, **query)["posts"]
         return posts
 
     def search(self, keyword: str, **query: int | str) -> dict[str, Any]:
@@ -165,12 +151,15 @@ class Subject:
         return [json.loads(self.http.get(f"{u}/{question}").text) for u in self.stack.inspector_urls(service)]
 
     def rows(self, question: str) -> list[list[str]]:
-        """The lines of one of the inspector's CSV exports, the header first."""
-        url = self.stack.inspector_urls(self.variant.inspector)[0]
-        response = self.http.get(f"{url}/{question}")
-        assert response.status_code == httpx.codes.OK, response.text
-        assert response.headers["content-type"].startswith("text/csv")
-        return [line.split(",") for line in response.text.splitlines()]
+        """The lines of one of the inspector's CSV exports, the header first; of commits those of each instance."""
+        urls = self.stack.inspector_urls(self.variant.inspector)
+        lines: list[str] = []
+        for url in urls if question == "commits" else urls[:1]:
+            response = self.http.get(f"{url}/{question}")
+            assert response.status_code == httpx.codes.OK, response.text
+            assert response.headers["content-type"].startswith("text/csv")
+            lines += response.text.splitlines()[bool(lines) :]
+        return [line.split(",") for line in lines]
 
     def count(self) -> int:
         """Rows or documents in the store, exactly."""
@@ -198,3 +187,9 @@ def assert_try_later(response: httpx.Response, refused_by: str | None = None) ->
     assert_problem(response, httpx.codes.SERVICE_UNAVAILABLE)
     assert int(response.headers["retry-after"]) >= 1
     assert response.headers["x-refused-by"] in ({refused_by} if refused_by else {"application", "store"})
+
+
+def made(number: int, content: str) -> dict[str, str]:
+    """A post for a bulk load; each four share a moment."""
+    moment = f"2026-01-02T03:04:{number // 4000 % 60:02d}.{number // 4 % 1000:03d}Z"
+    return {"id": str(uuid.uuid4()), "content": content, "createdAt": moment}

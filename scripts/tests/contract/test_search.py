@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from contract.subject import assert_problem, token
+from contract.subject import eventually, made, token
+from contract.texts import KEYWORDS, TEXTS, WORDS, holds
 
 if TYPE_CHECKING:
+    import pytest
+
     from contract.subject import Subject
 
 # A keyword with something special in it, and a content that only a pattern or a query would find with it.
@@ -25,8 +26,7 @@ SPECIAL = {
 
 # Keywords that something on the way could stumble over. The word in each is in no post: whatever is found is a mistake.
 STRANGE = {
-    "wildcards": "{word}%_*?",
-    "quotes": "{word}'\"`",
+    "a word": "{word}",
     "SQL": "{word}'; DROP TABLE posts; --",
     "a query of Elasticsearch": '{word}"}}}}}} {{"query":{{"match_all":{{}}}}',
     "a template": "${{jndi:ldap://{word}}} {{{{7*7}}}}",
@@ -41,66 +41,45 @@ STRANGE = {
 }
 
 
-def test_a_search_finds_the_newest_first(subject: Subject) -> None:
-    word = token()
-    ids = []
-    for number in range(5):
-        ids.append(subject.written(f"{word} {number}"))
-        subject.found(ids[-1])
-    posts = subject.page(word, total=5)
-    moments = [post["createdAt"] for post in posts]
-    assert moments == sorted(moments, reverse=True)
-    assert {post["id"] for post in posts} == set(ids)
-    assert set(posts[0]) == {"id", "content", "createdAt"}
-
-
-def test_size_limits_the_posts_and_not_the_total(subject: Subject) -> None:
-    word = token()
-    for number in range(25):
-        subject.written(f"{word} {number}")
-    assert len(subject.page(word, total=25, size=3)) == 3
-    assert len(subject.page(word, total=25, size=100)) == 25
-    assert len(subject.page(word, total=25)) == 20
-
-
-def test_a_search_without_a_hit_is_empty(subject: Subject) -> None:
-    assert subject.page(token(), total=0) == []
-
-
-def test_a_korean_word_is_found(subject: Subject) -> None:
-    word = "".join(chr(0xAC00 + ord(letter) - ord("a")) for letter in token())
-    subject.written(f"이 {word} 정말 좋다")
-    assert [post["content"] for post in subject.page(word, total=1)] == [f"이 {word} 정말 좋다"]
-
-
-@pytest.mark.parametrize(("keyword", "other"), SPECIAL.values(), ids=SPECIAL.keys())
-def test_a_keyword_is_text_and_never_a_pattern(subject: Subject, keyword: str, other: str) -> None:
-    word = token()
-    subject.written(other.format(word=word))
-    wanted = subject.written(keyword.format(word=word))
-    assert [post["id"] for post in subject.page(keyword.format(word=word), total=1)] == [wanted]
-
-
 def in_order(posts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """As a search must give them; an id's digits compare as its bytes do."""
     return sorted(posts, key=lambda post: (post["createdAt"], post["id"]), reverse=True)
 
 
-@pytest.mark.parametrize("size", [1, 7, 24, 25, 1000])
-def test_pages_by_number_and_by_cursor_give_every_post_once_and_in_order(subject: Subject, size: int) -> None:
+def test_a_search_finds_the_newest_first_and_never_less_than_before(subject: Subject) -> None:
+    word, ids, totals = token(), [], [0]
+    for number in range(10):
+        ids.append(subject.written(f"{word} {number}"))
+        totals.append(subject.search(word)["total"])
+    posts = subject.page(word, total=10)
+    totals += [subject.search(word)["total"] for _ in range(60)]
+    assert totals == sorted(totals)
+    assert totals[-1] == 10
+    assert posts == in_order(posts)
+    assert {post["id"] for post in posts} == set(ids)
+    assert set(posts[0]) == {"id", "content", "createdAt"}
+
+
+def test_pages_by_number_and_by_cursor_give_every_post_once_and_in_order(
+    subject: Subject, subtests: pytest.Subtests
+) -> None:
     word = token()
     ids = {answer.json()["id"] for answer in subject.write_all([f"{word} {number}" for number in range(25)])}
-    subject.page(word, total=25)
-    numbered: list[dict[str, Any]] = []
-    for page in range(-(-25 // size)):
-        answer = subject.search(word, size=size, page=page)
-        assert answer["total"] == 25
-        numbered += answer["posts"]
-        assert ("next" in answer) == (len(numbered) < 25)
-    assert numbered == in_order(numbered)
-    assert {post["id"] for post in numbered} == ids
-    assert len(numbered) == 25
-    assert subject.walk(word, size) == numbered
+    assert len(subject.page(word, total=25)) == 20  # without a size
+    for size in (1, 7, 24, 25, 1000):
+        with subtests.test(size=size):
+            numbered: list[dict[str, Any]] = []
+            for page in range(-(-25 // size)):
+                answer = subject.search(word, size=size, page=page)
+                assert answer["total"] == 25
+                numbered += answer["posts"]
+                assert ("next" in answer) == (len(numbered) < 25)
+            assert numbered == in_order(numbered)
+            assert {post["id"] for post in numbered} == ids
+            assert len(numbered) == 25
+            assert subject.walk(word, size) == numbered
+    for size, page in ((25, 1), (1, 25), (1, 9999), (1000, 9)):
+        assert subject.search(word, size=size, page=page) == {"total": 25, "posts": []}
 
 
 def test_a_cursor_gives_what_was_there_once_while_others_are_written(subject: Subject) -> None:
@@ -114,40 +93,45 @@ def test_a_cursor_gives_what_was_there_once_while_others_are_written(subject: Su
     assert seen == in_order(seen)
 
 
-@pytest.mark.parametrize(("size", "page"), [(20, 1), (1, 3), (1, 9999), (1000, 9)])
-def test_a_page_beyond_the_last_post_is_empty(subject: Subject, size: int, page: int) -> None:
-    word = token()
-    for number in range(3):
-        subject.written(f"{word} {number}")
-    subject.page(word, total=3)
-    assert subject.search(word, size=size, page=page) == {"total": 3, "posts": []}
+def test_a_keyword_is_text_and_never_a_pattern(subject: Subject, subtests: pytest.Subtests) -> None:
+    wanted = {}
+    for name, (keyword, other) in SPECIAL.items():
+        word = token()
+        subject.written(other.format(word=word))
+        wanted[name, keyword.format(word=word)] = subject.written(keyword.format(word=word))
+    for (name, keyword), post in wanted.items():
+        with subtests.test(name):
+            assert [found["id"] for found in subject.page(keyword, total=1)] == [post]
 
 
-def test_a_search_repeated_never_finds_less(subject: Subject) -> None:
-    word, totals = token(), [0]
-    for number in range(60):
-        if number < 10:
-            subject.written(f"{word} {number}")
-        totals.append(subject.search(word)["total"])
-    subject.page(word, total=10)
-    totals += [subject.search(word)["total"] for _ in range(60)]
-    assert totals == sorted(totals)
-    assert totals[-1] == 10
+def test_a_strange_keyword_is_answered_and_finds_nothing(subject: Subject, subtests: pytest.Subtests) -> None:
+    for name, keyword in STRANGE.items():
+        with subtests.test(name):
+            assert subject.search(keyword.format(word=token())) == {"total": 0, "posts": []}
 
 
-@pytest.mark.parametrize("keyword", STRANGE.values(), ids=STRANGE.keys())
-def test_a_strange_keyword_is_answered_and_finds_nothing(subject: Subject, keyword: str) -> None:
-    word = token()
-    assert subject.search(keyword.format(word=word)) == {"total": 0, "posts": []}
+def stored_texts(subject: Subject) -> dict[str, str]:
+    """Content by id, in a store that has nothing else: half of the texts are written as a client does, half loaded."""
+    subject.fence()
+    subject.empty()
+    loaded = [made(number, text) for number, text in enumerate(TEXTS[::2])]
+    subject.loaded(loaded)
+    contents = {post["id"]: post["content"] for post in loaded}
+    contents |= {subject.written(text): text for text in TEXTS[1::2]}
+    eventually(lambda: subject.count() == len(TEXTS), "every text is stored")
+    return contents
 
 
-@pytest.mark.parametrize("character", ["x", "영", "%", "_", "'", "*", "\U0001f600", "\x07"])
-def test_one_character_is_a_keyword(subject: Subject, character: str) -> None:
-    answer = subject.search(character, size=1000)
-    assert len(answer["posts"]) == min(1000, answer["total"])
-    assert all(character in post["content"].lower() for post in answer["posts"])
-
-
-@pytest.mark.parametrize("query", ["keyword=%ff%fe", "keyword=%ed%a0%80"])
-def test_a_keyword_that_is_no_text_is_400(subject: Subject, query: str) -> None:
-    assert_problem(subject.http.get(f"/api/posts?{query}"), 400)
+def test_a_keyword_finds_exactly_what_holds_it(subject: Subject, subtests: pytest.Subtests) -> None:
+    """Beside an oracle by brute force, on few texts that have everything in them."""
+    texts, search_index = stored_texts(subject), subject.search_index
+    for keyword in KEYWORDS:
+        with subtests.test(keyword):
+            wanted = {post for post, text in texts.items() if holds(text, keyword, search_index)}
+            found = subject.page(keyword, total=len(wanted), size=1000)
+            assert {post["id"]: post["content"] for post in found} == {post: texts[post] for post in wanted}
+            assert len(found) == len(wanted)
+            assert subject.walk(keyword, size=3) == found
+    parts = sum("화를" in text for text in texts.values())
+    assert parts
+    assert len(subject.search("화를")["posts"]) == (0 if search_index == WORDS else parts)

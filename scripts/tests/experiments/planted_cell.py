@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from lifecycle import fakes
-from writepath.analysis import raw
-from writepath.analysis.audit import Counts
 from writepath.analysis.evidence import FACTS_FILE, load_facts
-from writepath.analysis.reads import audited
 from writepath.config.registry import Scenario, Suite
 from writepath.experiments.base import Cell, CellRun
+from writepath.experiments.load import LoadExperiment
 from writepath.experiments.load.measure import measure
 from writepath.experiments.session import StackSession
 from writepath.load import ledger
@@ -28,13 +26,16 @@ from writepath.records import base
 from writepath.records.load_facts import LoadFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import pytest
 
-    from writepath.analysis.audit import Comparison
     from writepath.config.registry import Variant
+    from writepath.experiments.base import Session
+    from writepath.records import Audit
+
+    Measure = Callable[[CellRun, Session], None]
 
 REQUESTS_FILE = "requests.parquet"
 
@@ -77,6 +78,7 @@ def cell_run(
     settings: Mapping[str, str] | None = None,
     of: Variant | None = None,
     name: str = "jpa",
+    params: object = None,
 ) -> CellRun:
     own = of or fakes.variant()
     folder = made.root / name
@@ -86,7 +88,7 @@ def cell_run(
         suite=Suite(
             name="short", title="Short", kind="load", scenario=scenario, repetitions=1, variants=(own,)
         ),
-        params=None,
+        params=params,
         settings=settings or {},
         seed=1,
         dataset=fakes.dataset(),
@@ -96,11 +98,17 @@ def cell_run(
     )
 
 
-def measured(folder: Path, runtime: fakes.FakeRuntime, **asked: Any) -> CellRun:
+def measured(
+    folder: Path,
+    runtime: fakes.FakeRuntime,
+    progress: Progress | None = None,
+    by: Measure = measure,
+    **asked: Any,
+) -> CellRun:
     """A cell that was measured on a stack of its own; what ended it comes out."""
-    run = cell_run(bench(folder, runtime), **asked)
+    run = cell_run(bench(folder, runtime, progress), **asked)
     with StackSession(run.bench) as session:
-        measure(run, session)
+        by(run, session)
     return run
 
 
@@ -112,16 +120,7 @@ def requests_of(folder: Path) -> ledger.Ledger:
     return ledger.read(folder / REQUESTS_FILE)
 
 
-def audit_of(run: CellRun) -> Comparison:
+def audit_of(run: CellRun) -> Audit:
     """From the raw files and the facts alone."""
-    facts, taken = facts_of(run), requests_of(run.folder)
-    dropped = facts.dropped or 0
-    reads = [raw.read_stored(run.folder / raw.STORED_FILE, number + 1) for number in range(len(facts.reads))]
-    counts = Counts(
-        planned=len(taken.records) + dropped,
-        dropped=dropped,
-        reads=facts.reads,
-        suppressed_duplicates=facts.suppressed_duplicates,
-        unread=facts.unread,
-    )
-    return audited(taken, reads, counts, facts.run_id)
+    kind = LoadExperiment()
+    return kind.audit(kind.derive(kind.reduce(run.folder, run.bench.host)))

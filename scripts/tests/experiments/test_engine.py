@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from experiments.toy import Toy, ToyParams
+from experiments.thought import ThoughtParams
+from experiments.toy import Toy
 from lifecycle.fakes import FakeRuntime, dataset, suite
 from writepath.errors import SetupError, StartError, UsageError
-from writepath.experiments import engine, plan, registry
-from writepath.experiments.plan import Plan, order_of
+from writepath.experiments import engine, plan, read, registry
+from writepath.experiments.plan import Plan, References, order_of
 from writepath.experiments.shared import INTERRUPTED, worst
 from writepath.measure import host
 from writepath.progress import Progress
@@ -49,7 +50,7 @@ def planned(tmp_path: Path, *names: str, **changed: object) -> Plan:
         root=tmp_path,
         state=state,
         suite=asked,
-        params=ToyParams(thought_ms=2.0),
+        params=ThoughtParams(thought_ms=2.0),
         variants=asked.variants,
         repetitions=1,
         seed=1,
@@ -228,7 +229,10 @@ def test_as_many_reruns_are_made_as_were_asked_for(tmp_path: Path, toy: Toy) -> 
         ({"repetitions": 2}, "REPS differs"),
         ({"settings": {"INSTANCES": "2"}}, "settings differs"),
         ({"factors": (POOL,)}, "factors differs"),
-        ({"params": ToyParams(thought_ms=3.0)}, "the suite's load in suites.yaml differs"),
+        (
+            {"params": ThoughtParams(thought_ms=3.0)},
+            r"of the load differs .* was {'thought_ms': 2.0}, is now {'thought_ms': 3.0}",
+        ),
         ({"code": Code(commit="0" * 40, dirty=False, digest="1" * 64)}, "the code that measures differs"),
         ({"variants": suite("a").variants}, "VARIANTS"),
         ({"dataset": replace(dataset(), sha256="1" * 64)}, "DATASET differs"),
@@ -278,3 +282,29 @@ def test_the_index_says_which_variant_is_a_baseline_of_which(tmp_path: Path, toy
     first, second = asked.variants
     _, index = run(replace(asked, variants=(first, replace(second, tutorial_of="a"))), toy)
     assert [variant.tutorial_of for variant in index.variants] == [None, "a"]
+
+
+def test_references_of_another_kind_run_in_each_block_and_are_given_apart(
+    tmp_path: Path, toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Toy(kind="other")
+    monkeypatch.setitem(registry.KINDS, "other", other)
+    params = ThoughtParams(thought_ms=7.0)
+    references = References(suite=replace(suite("b", "z"), name="others"), kind=other, params=params)
+    asked = planned(tmp_path, "a", "b", repetitions=2, references=references)
+    other.before = interrupted(3)
+    assert run(asked, toy)[0] == INTERRUPTED
+    other.before = lambda _: None
+    code, index = run(replace(asked, resumed=True), toy)
+    assert code == 0
+    assert all(Counter(block) == Counter(("a", "b", "b@other", "z@other")) for block in index.order)
+    assert index.references is not None
+    assert (index.references.kind, index.references.params) == ("other", {"thought_ms": 7.0})
+    data = read.raw(tmp_path / "results" / "latest")
+    assert {(cell.record.kind, cell.record.variant) for cell in data.cells} == {("toy", "a"), ("toy", "b")}
+    assert {cell.entry.name for cell in data.references} == {"b@other", "z@other"}
+    assert {cell.result and cell.result.thought_ms for cell in data.references} == {7.125, 7.25}
+    assert not [problem for cell in data.all_cells for problem in cell.problems]
+    assert [row.variant.name for row in data.rows] == ["a", "b"]
+    with pytest.raises(UsageError, match="no suite run of 'short'"):
+        run(replace(asked, resumed=True), toy)

@@ -53,7 +53,7 @@ GENERATOR = Generator(
 
 
 def params(scenario: Scenario) -> LoadParams:
-    return LoadExperiment().params_of(replace(fakes.suite("jpa"), scenario=scenario))
+    return LoadExperiment().params_of(replace(fakes.suite("jpa"), scenario=scenario), {})
 
 
 def result(latency: Latency) -> LoadResult:

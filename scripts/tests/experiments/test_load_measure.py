@@ -28,6 +28,7 @@ from writepath.analysis.evidence import FACTS_FILE
 from writepath.errors import LoadError, StartError, WritepathError
 from writepath.experiments.load.measure import measure
 from writepath.experiments.session import StackSession
+from writepath.load import parquet
 from writepath.load.plan import encode_id
 from writepath.measure import crash, visible, withheld
 from writepath.progress import Progress
@@ -112,7 +113,7 @@ def test_behind_a_queue_deliveries_are_counted(tmp_path: Path) -> None:
 
 
 def test_an_honest_load_passes_its_audit_from_raw_files(tmp_path: Path) -> None:
-    audit = audit_of(measured(tmp_path, FakeRuntime())).audit
+    audit = audit_of(measured(tmp_path, FakeRuntime()))
     assert (audit.verdict, audit.ok, audit.identities_broken) == ("PASS", PLANNED, ())
 
 
@@ -126,7 +127,7 @@ def test_raw_files_name_every_lie_of_the_first_read(tmp_path: Path) -> None:
         invent=(foreign,),
     )
     run = measured(tmp_path, FakeRuntime(lies=[lies]))
-    audit = audit_of(run).audit
+    audit = audit_of(run)
     assert {name: found.intervals for name, found in audit.offenders.items()} == {
         "absent": "3..4",
         "duplicated": "7",
@@ -146,7 +147,7 @@ def test_raw_files_name_every_lie_after_the_answer(tmp_path: Path) -> None:
         admit=frozenset({8}),
         delay=frozenset({10}),
     )
-    audit = audit_of(measured(tmp_path, FakeRuntime(lies=[lies]))).audit
+    audit = audit_of(measured(tmp_path, FakeRuntime(lies=[lies])))
     assert {name: found.intervals for name, found in audit.offenders.items()} == {
         "vanished": "2..3",
         "rejected_present": "8",
@@ -162,9 +163,9 @@ def test_a_search_finds_the_sampled_writes_and_one_that_is_lost_is_never_seen(
     monkeypatch.setattr(visible, "PER_S", 100.0)  # all
     monkeypatch.setattr(visible, "QUIET_S", 0.3)
     run = measured(tmp_path, FakeRuntime(lies=[Lies(skip=frozenset({3}))]))
-    seen = raw.read_visible(run.folder / raw.VISIBLE_FILE)
-    assert len(seen.seq) == PLANNED
-    assert seen.seq[seen.visible_at_us < 0].tolist() == [3]
+    seen = parquet.load_table(run.folder / raw.VISIBLE_FILE).to_pylist()
+    assert len(seen) == PLANNED
+    assert [row["sequence"] for row in seen if row["visible_at_us"] is None] == [3]
 
 
 def test_without_samples_there_is_no_file_of_visibility(
@@ -189,7 +190,7 @@ def test_a_second_read_that_fails_is_named_and_the_first_is_kept(
 ) -> None:
     monkeypatch.setattr(crash, "READY_TIMEOUT_S", 0.5)
     run = measured(tmp_path, runtime)
-    facts, audit = facts_of(run), audit_of(run).audit
+    facts, audit = facts_of(run), audit_of(run)
     assert len(facts.reads) == 1
     assert words in facts.unread[0]
     assert (audit.verdict, audit.ok) == ("UNKNOWN", PLANNED)
@@ -200,9 +201,9 @@ def test_a_store_that_cannot_be_read_is_not_killed(tmp_path: Path) -> None:
     run = measured(tmp_path, runtime)
     facts = facts_of(run)
     assert (facts.reads, len(facts.unread)) == ((), 1)
-    assert raw.read_stored(run.folder / raw.STORED_FILE).rows == 0
+    assert len(parquet.load_table(run.folder / raw.STORED_FILE)) == 0
     assert "kill app" not in runtime.events
-    assert audit_of(run).audit.verdict == "UNKNOWN"
+    assert audit_of(run).verdict == "UNKNOWN"
 
 
 def test_a_lost_component_is_named(tmp_path: Path) -> None:
@@ -300,7 +301,7 @@ def test_a_closed_load_has_no_schedule(tmp_path: Path) -> None:
     facts = facts_of(run)
     assert (facts.model, facts.phases, facts.virtual_users, facts.seconds) == ("closed", (), 3, 0.5)
     assert (facts.dropped, facts.generator_faults) == (0, ())
-    audit = audit_of(run).audit
+    audit = audit_of(run)
     assert audit.verdict == "PASS"
     assert audit.ok == len(requests_of(run.folder).records) > 0
 

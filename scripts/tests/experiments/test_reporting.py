@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import planted_runs
+from planted_capacity import bracket, run, suite, variant
 from planted_index import STAMP
 from planted_runs import LATER, PlantedCell
 from writepath.errors import UsageError
 from writepath.experiments import publish, read, registry, reporting
+from writepath.experiments.registry import kind_of
 from writepath.records.index import load_index, save_index
+from writepath.report.comparison import compared
 
 if TYPE_CHECKING:
     from planted_tables import Planted
@@ -140,3 +143,12 @@ def test_a_folder_without_results_is_an_error_with_a_remedy(checkout: Path) -> N
         reporting.report(checkout, Path("nowhere"))
     with pytest.raises(UsageError, match="RUN=docs: no index of a suite run in this folder"):
         reporting.publish(checkout, Path("docs"))
+
+
+def test_capacity_suites_are_compared_by_their_rates_and_costs() -> None:
+    runs = [[run(bracket(rate, 1.04 * rate))] for rate in (1000, 1500)]
+    figures, *_ = compared([suite([(variant("jpa"), own)]) for own in runs], kind=kind_of("capacity"))
+    told = {row.cells[1].text: row.cells[4].figure for row in figures.rows}
+    assert told["sustained (1/s)"] is not None
+    assert told["sustained (1/s)"].median == pytest.approx(50.0)
+    assert "CPU per 1,000 stored writes (s)" not in told  # the same in both

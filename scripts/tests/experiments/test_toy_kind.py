@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from experiments import thought
 from experiments.test_engine import interrupted
 from experiments.toy import Toy, suites_yaml
 from lifecycle.fakes import FakeRuntime
@@ -34,7 +36,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     """The registry entry; the runtime starts nothing."""
 
     def ready(_held: ExitStack, *_: Any) -> Runtime:
-        return FakeRuntime()
+        return FakeRuntime(name="native")
 
     kind = Toy()
     monkeypatch.setitem(registry.KINDS, "toy", kind)
@@ -56,6 +58,12 @@ def root(tmp_path: Path) -> Path:
 
 def wp(root: Path, *words: str) -> int:
     return cli.run(words, root)
+
+
+def test_the_example_in_the_documents_is_this_kind() -> None:
+    page = (PROJECT / "docs/adding-an-experiment.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert Path(thought.__file__).read_text(encoding="utf-8").endswith(f"\n\n{shown}")
 
 
 def test_a_kind_runs_through_every_command(root: Path, toy: Toy, capsys: pytest.CaptureFixture[str]) -> None:

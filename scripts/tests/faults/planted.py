@@ -1,50 +1,40 @@
-"""Ledgers and read-backs with planted faults."""
+"""Requests, trials and cells of a faults suite, planted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from writepath.faults.schedule import Moment
-from writepath.faults.trials import Struck
-from writepath.load.ledger import RECORD, Ledger
-from writepath.records import Code
-from writepath.records.faults import FAULTS_SCHEMA_VERSION, Cell, CellEntry, FaultsResult, Trial
+from planted_index import CODE, DATASET, STARTED, index_of
+from writepath.analysis import audit
+from writepath.analysis.evidence import Evidence
+from writepath.analysis.fault_trials import Sent
+from writepath.analysis.faults import derive_faults, tables_of
+from writepath.records.base import to_data
+from writepath.records.cell import CellRecord
+from writepath.records.faults import FaultFacts, FaultParams, FaultResult, Injection, Trial
+from writepath.records.index import SCHEMA_VERSION, CellEntry, VariantRecord, cell_name
+from writepath.report.data import CellData, SuiteData
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
 ORIGIN_US = 1_700_000_000_000_000
 RATE_PER_S = 50.0
 STEP_US = round(1_000_000 / RATE_PER_S)
-
-
-def ledger(seconds: float, failed: dict[range, int] | None = None) -> Ledger:
-    """Requests at a steady rate, each answered 201 after 5 ms but the failed ones: sequences by status."""
-    records = np.zeros(int(seconds * RATE_PER_S), RECORD)
-    records["seq"] = np.arange(len(records))
-    records["start_us"] = ORIGIN_US + records["seq"] * STEP_US
-    records["duration_us"] = 5000
-    records["status"] = 201
-    for sequences, status in (failed or {}).items():
-        records["status"][list(sequences)] = status
-    return Ledger(records=records)
-
-
-def lost(*sequences: int) -> dict[str, NDArray[np.int64]]:
-    """Classes of which only this one has members."""
-    nothing = np.empty(0, np.int64)
-    names = ("vanished", "stranded", "corrupted", "duplicated", "recovered")
-    return {"lost": np.array(sequences, np.int64), **dict.fromkeys(names, nothing)}
-
-
-def struck(
-    number: int, at_s: float, lasts_s: float = 1.0, proof: str = "replaced by a new process"
-) -> Struck:
-    moment = Moment(number=number, steady_seconds=1.0, lasts_seconds=lasts_s, choice=0.5)
-    injected_us, healed_us = (ORIGIN_US + round(second * 1_000_000) for second in (at_s, at_s + lasts_s))
-    return Struck(moment=moment, injected_us=injected_us, healed_us=healed_us, proof=proof)
+MEMBERS = ("lost", "vanished", "stranded", "corrupted", "duplicated", "recovered")
+READ = replace(audit.not_read(), verdict="PASS", unread=())
+TRIAL = Trial(
+    number=1,
+    effective=True,
+    recovered_after_seconds=2.0,
+    exposed=100,
+    taken_along=0,
+    errors={},
+    **dict.fromkeys(MEMBERS, 0),
+)
 
 
 def at(second: float) -> int:
@@ -52,69 +42,122 @@ def at(second: float) -> int:
     return int(second * RATE_PER_S)
 
 
-CODE = Code(commit="0" * 40, dirty=False)
-TRIAL = Trial(
-    number=1,
-    steady_seconds=1.0,
-    lasts_seconds=1.0,
-    injected_at_ms=0.0,
-    healed_at_ms=1000.0,
-    effective=True,
-    proof="replaced by a new process",
-    recovered_after_seconds=2.0,
-    exposed=100,
-    lost=0,
-    vanished=0,
-    stranded=0,
-    corrupted=0,
-    duplicated=0,
-    recovered=0,
-    errors={},
-)
-CELL = Cell(
-    schema_version=FAULTS_SCHEMA_VERSION,
-    run_id="0123456789abcde",
-    variant="jpa",
-    title="JPA",
-    family="jpa",
-    naive_twin_of=None,
-    acknowledges="committed and flushed in PostgreSQL",
-    fault="kill-database",
-    fault_words="kill -9 of the database",
-    runtime="native",
-    seed=1,
-    rate_per_s=RATE_PER_S,
-    trials_wanted=1,
-    side_by_side=1,
-    overrides={},
-    code=CODE,
-    started_at="2026-01-02T03:04:05.000Z",
-    finished_at="2026-01-02T03:05:05.000Z",
-    outcome="finished",
-    error=None,
-    status="held",
-    reasons=(),
-    trials=(TRIAL,),
-)
-ENTRY = CellEntry(
-    variant="jpa",
-    fault="kill-database",
-    folder="jpa/kill-database",
-    outcome="finished",
-    status="held",
-    seconds=60.0,
-)
-MATRIX = FaultsResult(
-    schema_version=FAULTS_SCHEMA_VERSION,
-    stamp="20260102T030405Z",
-    status="finished",
-    started_at="2026-01-02T03:04:05.000Z",
-    finished_at="2026-01-02T03:06:05.000Z",
-    seed=1,
-    runtime="native",
-    rate_per_s=RATE_PER_S,
-    overrides={},
-    code=CODE,
-    wanted=("jpa/kill-database",),
-    cells=(ENTRY,),
-)
+def sent(seconds: float, failed: Mapping[range, int] | None = None, **members: tuple[int, ...]) -> Sent:
+    """Requests at a steady rate, each answered 201 after 5 ms but the failed ones. members: sequences of a class."""
+    sequence = np.arange(int(seconds * RATE_PER_S))
+    status = np.full(len(sequence), 201)
+    for sequences, code in (failed or {}).items():
+        status[list(sequences)] = code
+    return Sent(
+        at_us=ORIGIN_US + sequence * STEP_US,
+        answered_us=ORIGIN_US + sequence * STEP_US + 5000,
+        acknowledged=status == 201,
+        status=status,
+        error_code=np.zeros(len(sequence), np.int64),
+        classes={name: np.isin(sequence, members.get(name, ())) for name in MEMBERS},
+    )
+
+
+def injection(number: int, at_s: float, lasts_s: float = 1.0, **changes: Any) -> Injection:
+    injected_us, healed_us = (ORIGIN_US + round(second * 1_000_000) for second in (at_s, at_s + lasts_s))
+    struck = Injection(
+        number=number,
+        steady_seconds=1.0,
+        lasts_seconds=lasts_s,
+        injected_at_us=injected_us,
+        healed_at_us=healed_us,
+        destroyed_at_us=None,
+        proof="replaced by a new process",
+    )
+    return replace(struck, **changes)
+
+
+def evidence(*trials: Trial, **changes: Any) -> Evidence:
+    """Of a cell; changes: of its facts."""
+    facts = FaultFacts(
+        fault="kill-database",
+        words="kill -9 of the database",
+        weakened=False,
+        rate_per_s=RATE_PER_S,
+        capacity_per_s=None,
+        trials_asked=len(trials),
+        parallel=1,
+        injections=tuple(injection(trial.number, 20.0 * trial.number) for trial in trials),
+        load_ended_at_us=None,
+        load=None,
+        audit=READ,
+    )
+    numbered = [replace(trial, number=number) for number, trial in enumerate(trials, 1)]
+    return Evidence(tables=tables_of(numbered), facts=to_data(replace(facts, **changes)))
+
+
+def result(*trials: Trial, **changes: Any) -> FaultResult:
+    return derive_faults(evidence(*trials, **changes))
+
+
+TITLES = {"jpa": "JPA", "jpa-async-commit": "JPA, asynchronous commit", "rabbitmq-jpa": "RabbitMQ + JPA"}
+
+
+def suite(*cells: tuple[str, FaultResult], **changes: Any) -> SuiteData[FaultResult]:
+    """Cells by variant; a variant whose name ends in -commit is a weakened control."""
+    found, blocks = [], dict[str, int]()
+    for name, own in cells:
+        levels = {"FAULT": own.fault}
+        key = cell_name(name, levels)
+        blocks[key] = blocks.get(key, 0) + 1
+        found.append(_cell(key, name, levels, blocks[key], own))
+    variants = [_variant(name) for name in dict.fromkeys(name for name, _ in cells)]
+    params = to_data(FaultParams(rate_per_s=RATE_PER_S, trials={}))
+    entries = [one.entry for one in found]
+    fields = {"kind": "faults", "suite": "faults", "title": "Faults under load", **changes}
+    index = index_of(entries, variants, params, cells=tuple(entries), **fields)
+    return SuiteData(index=index, cells=tuple(found))
+
+
+def _variant(name: str) -> VariantRecord:
+    twin = "jpa" if name.endswith("-commit") else None
+    return VariantRecord(
+        name=name,
+        title=TITLES.get(name, name),
+        family="jpa",
+        acknowledges=f"{name} flushed",
+        profiles=(),
+        settings={},
+        naive_twin_of=twin,
+    )
+
+
+def _cell(
+    key: str, variant: str, levels: dict[str, str], block: int, own: FaultResult
+) -> CellData[FaultResult]:
+    same: dict[str, Any] = {"name": key, "variant": variant, "levels": levels, "role": "measured"}
+    same |= {"block": block, "position": 1, "outcome": "finished"}
+    entry = CellEntry(
+        **same,
+        folder=f"{key}/block-{block:02d}",
+        verdict=own.verdict.status,
+        reasons=own.verdict.reasons,
+        seconds=60.0,
+        exit_code=own.verdict.exit_code,
+    )
+    record = CellRecord(
+        **same,
+        schema_version=SCHEMA_VERSION,
+        kind="faults",
+        run_id="0123456789abcde",
+        suite="faults",
+        title=TITLES.get(variant, variant),
+        family="jpa",
+        acknowledges="flushed",
+        runtime="native",
+        seed=1,
+        settings={},
+        dataset=DATASET,
+        code=CODE,
+        started_at=STARTED,
+        finished_at=STARTED,
+        error=None,
+        verdict=own.verdict,
+        versions={"postgresql": "18.6"},
+    )
+    return CellData(entry=entry, record=record, result=own, evidence=None)

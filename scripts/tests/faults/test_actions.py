@@ -1,4 +1,4 @@
-"""Does a fault count only where something else than its own call shows it, and is its heal armed first?"""
+"""A fault counts only where something else than its own call shows it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,32 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from writepath.config import registry
-from writepath.faults.actions import CRASHES, CrashLoop, FillDisk, Kill, Pause, Restart
-from writepath.faults.evaluate import redelivered
-from writepath.faults.scene import FaultError, Scene
+from writepath.experiments.faults.actions import (
+    CRASHES,
+    CrashLoop,
+    FillDisk,
+    Kill,
+    KillUnderBacklog,
+    Pause,
+    Restart,
+)
+from writepath.experiments.faults.measure import redelivered
+from writepath.experiments.faults.scene import FaultError, Scene
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from writepath.faults.actions import Action
-    from writepath.faults.deadman import Deadman
-    from writepath.faults.toxiproxy import Toxiproxy
+    from writepath.experiments.faults.actions import Action
+    from writepath.experiments.faults.toxiproxy import Toxiproxy
     from writepath.runtime.base import Stack
+    from writepath.runtime.heals import Heal
 
 JPA = registry.load(Path(__file__).resolve().parents[3]).variant("jpa")
 
 
 @dataclass
 class PlannedStack:
-    """A stack whose parts do as a test says; what is asked of it is noted, the deadman's part too."""
+    """A stack whose parts do as a test says; what is asked of it is noted."""
 
     lives_now: dict[str, str] = field(default_factory=lambda: {"jpa-writer": "1-1", "jpa-writer-2": "2-1"})
     dies: bool = True
@@ -66,8 +74,8 @@ class PlannedStack:
         self.done.append(f"resume {component}")
         self._frozen = False
 
-    def remedies(self, component: str) -> list[str]:
-        return [f"mend {component}"]
+    def remedies(self, component: str) -> list[Heal]:
+        return [{"mend": component}]
 
     def fill_disk(self, component: str) -> int:
         self.done.append(f"fill {component}")
@@ -76,20 +84,13 @@ class PlannedStack:
     def free_disk(self, component: str) -> None:
         self.done.append(f"free {component}")
 
-    def arm(self, remedies: list[str], _: float) -> int:
-        self.done.append(f"arm {remedies[0]}")
-        return 1
-
-    def disarm(self, _: int) -> None:
-        self.done.append("disarm")
-
 
 def scene(stack: PlannedStack) -> Scene:
     return Scene(
         variant=JPA,
         stack=cast("Stack", stack),
         toxiproxy=cast("Toxiproxy", None),
-        deadman=cast("Deadman", stack),
+        broker_password="secret",
         stopped=threading.Event(),
     )
 
@@ -106,14 +107,23 @@ def test_a_kill_is_proved_by_other_processes_all_of_them() -> None:
     assert after(Kill(scene(PlannedStack(dies=False)), "jpa-writer")) == ""
 
 
-def test_a_freeze_is_proved_by_silence_and_the_same_process_and_its_heal_is_armed_before() -> None:
+def test_a_freeze_is_proved_by_silence_and_the_same_process() -> None:
     stack = PlannedStack()
-    assert (
-        after(Pause(scene(stack), "jpa-writer"))
-        == "jpa-writer: no response while frozen, same process afterwards"
+    frozen = Pause(scene(stack), "jpa-writer")
+    assert after(frozen) == "jpa-writer: no response while frozen, same process afterwards"
+    assert (list(frozen.remedies()), stack.done) == (
+        [{"mend": "jpa-writer"}],
+        ["pause jpa-writer", "resume jpa-writer"],
     )
-    assert stack.done == ["arm mend jpa-writer", "pause jpa-writer", "resume jpa-writer", "disarm"]
     assert after(Pause(scene(PlannedStack(falls_silent=False)), "jpa-writer")) == ""
+
+
+def test_a_kill_under_backlog_needs_the_proofs_of_both_and_undoes_the_freeze() -> None:
+    stack = PlannedStack(falls_silent=False)
+    both = KillUnderBacklog(scene(stack), "jpa-writer", "postgres")
+    assert list(both.remedies()) == [{"mend": "postgres"}]
+    assert after(both) == ""
+    assert stack.done == ["pause postgres", "kill jpa-writer", "resume postgres", "revive jpa-writer"]
 
 
 def test_a_crash_loop_is_proved_only_if_each_crash_took_another_process() -> None:
@@ -124,7 +134,7 @@ def test_a_crash_loop_is_proved_only_if_each_crash_took_another_process() -> Non
 def test_a_full_disk_is_proved_by_what_is_left_and_freed_before_its_store_is_revived() -> None:
     stack = PlannedStack(dies=False)
     assert after(FillDisk(scene(stack), "postgres")) == "postgres: 512 bytes left on its disk"
-    assert stack.done == ["arm mend postgres", "fill postgres", "free postgres", "disarm", "revive postgres"]
+    assert stack.done == ["fill postgres", "free postgres", "revive postgres"]
     assert after(FillDisk(scene(PlannedStack(dies=False, left_bytes=2 << 20)), "postgres")) == ""
 
 

@@ -1,4 +1,4 @@
-"""Does each family survive kill -9 of each of its parts? The command as a user types it, on real parts, under load."""
+"""Each family survives kill -9 of each of its parts: the command as a user types it, on real parts, under load."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import pytest
 import own_checkout
 from contract.subject import eventually
 from own_checkout import Command
+from writepath.analysis.evidence import load_facts
+from writepath.experiments import read
 from writepath.load import recorded
-from writepath.records.faults import Cell, load_cell, load_faults
+from writepath.records.index import load_index
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FAMILIES = ("jpa", "rabbitmq-jpa", "elasticsearch-1s0r")
 PARTS = {
     "jpa": {"jpa-writer", "postgres", "nginx"},
     "rabbitmq-jpa": {"rabbitmq-producer", "rabbitmq-consumer", "rabbitmq", "postgres", "nginx"},
@@ -28,44 +29,45 @@ EXIT_UNKNOWN = 3
 INTERRUPTED = 130
 
 
-def matrix(checkout: Path) -> Path:
-    """The folder of the only one."""
-    (folder,) = (checkout / "results/faults").iterdir()
-    return folder
-
-
 @pytest.mark.native
 @pytest.mark.timeout(2 * MINUTES_5)
 def test_each_family_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> None:
     checkout = own_checkout.copied(tmp_path)
-    asked = {"FAULT": "kill-each", "VARIANTS": ",".join(FAMILIES), "JOBS": "2"}
+    asked = {"FAULT": "kill-each", "VARIANTS": ",".join(PARTS), "JOBS": "2"}
     with Command(checkout, "bench-faults", **asked) as command:
         code = command.ended(MINUTES_5 + 120)  # the copy is set up once, before the five minutes
         said = command.said()
     assert code in (0, EXIT_UNKNOWN), said  # how soon each recovers says little while two others run
-    folder = matrix(checkout)
-    assert load_faults(folder).status == "finished"
-    for name in FAMILIES:
-        cell = load_cell(folder / name / "kill-each")
-        assert cell.status in ("held", "unknown"), said
-        assert struck(cell) == PARTS[name]
-        assert cell.audit is not None
-        assert (cell.audit.verdict, cell.losing) == ("PASS", 0)
-        assert all(trial.exposed > 0 and trial.recovered_after_seconds is not None for trial in cell.trials)
+    data = read.raw((checkout / "results/latest").resolve())
+    assert {cell.record.variant for cell in data.cells} == PARTS.keys()
+    for cell in data.cells:
+        assert cell.result is not None, said
+        assert cell.problems == ()
+        assert cell.result.status in ("held", "unknown"), said
+        assert (cell.result.audit.verdict, cell.result.losing) == ("PASS", 0)
+        assert None not in cell.result.recovery_seconds
+        faults = load_facts(checkout / "results/latest" / cell.entry.folder)["injections"]
+        struck = [one["proof"].partition(":")[0] for one in faults]  # other processes than before
+        assert sorted(struck) == sorted(PARTS[cell.record.variant])
 
 
-def struck(cell: Cell) -> set[str]:
-    """Which parts are other processes than before, each by a separate fault."""
-    parts = [trial.proof.partition(":")[0] for trial in cell.effective]
-    assert len(parts) == len(set(parts))
-    return set(parts)
+@pytest.mark.docker
+@pytest.mark.timeout(3 * MINUTES_5)
+def test_a_fault_in_containers_is_proved_and_loses_nothing(tmp_path: Path) -> None:
+    checkout = own_checkout.copied(tmp_path)
+    asked = {"RUNTIME": "docker", "FAULT": "pause-database", "VARIANTS": "jpa", "TRIALS": "1"}
+    with Command(checkout, "bench-faults", **asked) as command:
+        assert command.ended(2 * MINUTES_5) == 0, command.said()
+    (cell,) = read.raw((checkout / "results/latest").resolve()).cells
+    assert cell.result is not None
+    assert (cell.problems, cell.result.status, cell.result.effective) == ((), "held", 1)
 
 
 @pytest.mark.native
 @pytest.mark.timeout(2 * MINUTES_5)
 def test_ctrl_c_leaves_no_process_and_no_half_made_cell(tmp_path: Path) -> None:
     checkout = own_checkout.copied(tmp_path)
-    with Command(checkout, "bench-faults", FAULT="none", VARIANTS="jpa", TRIALS="50") as command:
+    with Command(checkout, "bench-faults", FAULT="none", VARIANTS="jpa", TRIALS="50", JOBS="2") as command:
 
         def loads() -> bool:
             assert command.process.poll() is None, command.said()
@@ -77,5 +79,5 @@ def test_ctrl_c_leaves_no_process_and_no_half_made_cell(tmp_path: Path) -> None:
         assert command.ended(MINUTES_5) == INTERRUPTED, command.said()
         assert "0 of 1 cells are saved. Continue with RESUME=1" in command.said()
     assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes)
-    index = load_faults(matrix(checkout))
+    index = load_index((checkout / "results/latest").resolve())
     assert (index.status, index.cells) == ("aborted", ())

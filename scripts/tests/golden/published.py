@@ -1,6 +1,6 @@
 """Golden master of every published figure: {(page, table, row, column): what a reader sees}, kept as published.csv.
 
-Recorded with the code of commit 9f69ca1, before the rewrite on one engine. Only the readers (`load_pages` and the
+Recorded with the code of commit 9f69ca1, before the rewrite on one engine. Only the readers (`suite_pages` and the
 like) follow the code; `of_tables` and the file stay. To record newly published suites: `python -m golden.published`
 with src and tests on the path.
 """
@@ -14,19 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from writepath.experiments import publish, read
 from writepath.experiments.registry import kind_of
 from writepath.report import (
-    capacity_page,
-    capacity_publish,
-    capacity_raw,
     fault_tables,
     faults,
-    faults_page,
-    queries_page,
-    queries_publish,
-    queries_raw,
 )
-from writepath.report.capacity_figures import by_host, capacity_figures
+from writepath.report.capacity.figures import by_host
 from writepath.report.model import number, plain, shown
-from writepath.report.queries_figures import queries_figures
 from writepath.report.rows import DAGGER
 
 if TYPE_CHECKING:
@@ -41,7 +33,7 @@ FRONT = "front"  # README and docs/choosing.md
 IDENTITY = {  # columns that say whose figures a row has; a table's row is known by those that it has
     *("host", "variant", "phase", "component", "compared_metric", "measured", "repetition"),
     *("fact_group", "fact", "fact_value", "limited_bracket", "cost_rate", "share_of", "ceiling"),
-    *("hold_block", "hold_number", "search_mode", "keyword", "ratio_of", "ratio_by", "ratio_setting"),
+    *("step_block", "step_number", "search_mode", "keyword", "ratio_of", "ratio_by", "ratio_setting"),
     *("fault", "twin"),
 }
 JOINT = " | "
@@ -83,49 +75,43 @@ def of_tables(page: str, built: Iterable[Table]) -> Figures:
     return found
 
 
-def load_pages(root: Path) -> Iterator[Figures]:
-    """Suites of fixed load."""
+def suite_pages(root: Path) -> Iterator[Figures]:
+    """Suites of the engine."""
     for folder in publish.published_suites(root):
         data = read.published(folder)
         yield of_tables(folder.name, kind_of(data.index.kind).report(data).tables)
 
 
-def capacity_pages(root: Path) -> Iterator[Figures]:
-    """Suites of capacity runs, with the resolution of each host."""
-    for folder in capacity_publish.published(root):
-        data = capacity_raw.read(folder)
-        yield of_tables(folder.name, capacity_page.tables(capacity_figures(data)))
-        for host, own in by_host(data):
+def resolutions(root: Path) -> Iterator[Figures]:
+    """Of capacity suites, the resolution of each host."""
+    for folder in publish.published_suites(root):
+        data = read.published(folder)
+        for host, own in by_host(data) if data.index.kind == "capacity" else ():
             key = Key(folder.name, "resolution", host, "resolution_percent")
             yield {
                 key: number(100 * own.resolution),
-                key._replace(column="control_ratios"): " ".join(f"{ratio:.2f}" for ratio in own.twin_ratios),
+                key._replace(column="control_ratios"): " ".join(
+                    f"{ratio:.2f}" for ratio in own.control_ratios
+                ),
             }
 
 
-def search_pages(root: Path) -> Iterator[Figures]:
-    """Suites of searches."""
-    for folder in queries_publish.published(root):
-        data = queries_raw.read(folder)
-        writes = capacity_publish.that_made_most_of(data.names, root)
-        yield of_tables(folder.name, queries_page.tables(queries_figures(data, writes)))
-
-
 def fault_pages(root: Path) -> Iterator[Figures]:
-    """Matrices of faults, with what docs/durability.md quotes of them, and how much they cover."""
-    for folder in faults_page.published(root):
-        page, matrix = f"faults/{folder.name}", faults.read(folder)
-        order = faults.order(matrix.cells)
-        yield of_tables(page, (*fault_tables.tables(matrix, order), fault_tables.evidence(matrix, order)))
-        found = fault_tables.coverage(matrix)
-        for name in ("faults", "losing", "control_faults"):
-            yield {Key(page, "coverage", "all", name): str(getattr(found, name))}
+    """What docs/durability.md quotes of suites of faults, and how much they cover."""
+    for folder in publish.published_suites(root):
+        data = read.published(folder)
+        if data.index.kind == "faults":
+            struck = faults.struck(data)
+            yield of_tables(folder.name, [fault_tables.evidence(struck)])
+            found = faults.coverage(struck)
+            for name in ("faults", "losing", "control_faults"):
+                yield {Key(folder.name, "coverage", "all", name): str(getattr(found, name))}
 
 
 def front_pages(root: Path) -> Iterator[Figures]:
     """What README and docs/choosing.md quote."""
     loads = {folder.name: read.published(folder) for folder in publish.published_suites(root)}
-    facts = publish.published_facts(root, loads)
+    facts = publish.published_facts(loads)
     for name in FACTS:
         yield {Key(FRONT, "facts", "all", name): _said(getattr(facts, name))}
     for variant in facts.variants:
@@ -188,7 +174,7 @@ def _said(value: object) -> str:
     return "–" if value is None else str(value)
 
 
-PAGES = (load_pages, capacity_pages, search_pages, fault_pages, front_pages)
+PAGES = (suite_pages, resolutions, fault_pages, front_pages)
 
 
 def collect(root: Path) -> Figures:

@@ -7,20 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faults.planted import CELL, MATRIX, TRIAL
-from report import planted_queries, planted_suite
-from report.planted_capacity import Planted
+from faults.planted import TRIAL, suite
+from faults.planted import result as result_of
+from report import planted_suite
 from report.planted_suite import LOADS, constant
 from writepath import records as result
-from writepath.report import capacity_page, fault_tables, queries_page
-from writepath.report.capacity_figures import capacity_figures
+from writepath.experiments import read
+from writepath.experiments.registry import kind_of
+from writepath.report import fault_tables, faults
 from writepath.report.comparison import compared
-from writepath.report.queries_figures import queries_figures
 
 if TYPE_CHECKING:
     from writepath.report.model import Table
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "reading-results.md"
+ROOT = Path(__file__).resolve().parents[3]
+DOCUMENT = ROOT / "docs" / "reading-results.md"
 ORDER = result.Order(inversions=0, overtaken_share=0.0, redelivered=0)
 FAULTS = "Faults under load"  # its tables have no CSV: they are defined by the titles of their columns
 
@@ -61,15 +62,20 @@ def load_tables() -> list[Table]:
     return [*made.tables, *compared([data, data], kind=LOADS)]
 
 
-def test_every_column_is_defined_and_nothing_else(tmp_path: Path) -> None:
+def published_tables(*names: str) -> dict[str, list[str]]:
+    """By title, the keys of the columns of published suites, without that of hosts."""
+    suites = [read.published(ROOT / "results" / "published" / name) for name in names]
+    built = [table for data in suites for table in kind_of(data.index.kind).report(data).tables]
+    return {
+        table.title: [key for column in table.columns if (key := column.key) != "host"] for table in built
+    }
+
+
+def test_every_column_is_defined_and_nothing_else() -> None:
     built = load_tables()
-    searched = capacity_page.tables(capacity_figures(Planted(root=tmp_path).data()))
-    assert len(searched) == len(capacity_page.BUILDERS)
-    found = queries_page.tables(queries_figures(planted_queries.Planted(root=tmp_path).data()))
-    assert len(found) == len(queries_page.BUILDERS)
-    built += [*searched, *found]
     assert {table.key for table in built} >= {"clocks", "order", "twins", "comparison", "compare_noise"}
-    assert defined() == {table.title: [column.key for column in table.columns] for table in built}
+    loads = {table.title: [column.key for column in table.columns] for table in built}
+    assert defined() == loads | published_tables("capacity", "search-capacity", "search")
 
 
 def test_the_sections_of_a_load_suite_are_in_the_order_of_its_page() -> None:
@@ -78,13 +84,11 @@ def test_the_sections_of_a_load_suite_are_in_the_order_of_its_page() -> None:
 
 
 def test_every_column_of_the_fault_tables_is_defined_and_nothing_else() -> None:
-    cell = replace(CELL, title="Each variant", fault="kill-consumer", order=ORDER)
-    control = replace(cell, variant="control", title="Control", naive_twin_of=cell.variant, status="loses")
-    matrix = fault_tables.Matrix(
-        index=MATRIX, cells=(cell, replace(control, trials=(replace(TRIAL, lost=1),)))
+    cell = result_of(TRIAL, fault="kill-consumer", order=ORDER)
+    data = suite(
+        ("Each variant", cell), ("jpa-async-commit", result_of(replace(TRIAL, lost=1), weakened=True))
     )
-    order = (cell.fault,)
-    built = [*fault_tables.tables(matrix, order), fault_tables.evidence(matrix, order)]
+    built = [*fault_tables.report(data).tables, fault_tables.evidence(faults.struck(data))]
     titles = {
         title: re.findall(r"^\| ([^|]+) \|", body, re.MULTILINE)[1:]  # without the head
         for title, body in sections(document()[FAULTS], "###").items()

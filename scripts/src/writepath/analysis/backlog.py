@@ -1,4 +1,4 @@
-"""Does a queue fill up while a rate is held? A robust line through the samples of its depth."""
+"""Says whether a queue fills up during a load step: a robust line through the samples of its depth."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import theilslopes
 
-from writepath.records.capacity import Backlog
+from writepath.records.steps import Backlog
 
 if TYPE_CHECKING:
     from writepath.analysis.stats import Floats
@@ -19,7 +19,7 @@ LEAST_SAMPLES = 3  # a line needs two, and one of three may be an outlier
 
 
 def backlog(at_s: Floats, depth: Floats, rate_per_s: float, stored_per_s: float | None) -> Backlog:
-    """at_s: since the hold's start, ascending; depth: messages that were answered 201 and are not stored.
+    """at_s: since the step's start, ascending; depth: messages that were answered 201 and are not stored.
 
     ValueError where the samples are too few: what was not measured is not zero.
     """

@@ -109,7 +109,7 @@ class _Sums:
 def aggregated(rows: Rows, facts: LoadFacts, *, exact: bool) -> dict[str, pa.Table]:
     """TABLES, by name. LoadError where no request has times. rows: of no more use afterwards."""
     client = rows.client([operation.served for operation in facts.operations])
-    classes = _combinations(rows, client)
+    classes = combinations_of(rows, client)
     tally = np.bincount(classes, minlength=COMBINATIONS)
     filled = np.flatnonzero(tally)
     tables = {
@@ -140,7 +140,7 @@ def parts(length: int) -> Iterator[slice]:
     return (slice(begin, begin + stats.AT_ONCE) for begin in range(0, length, stats.AT_ONCE))
 
 
-def _combinations(rows: Rows, client: NDArray[np.uint8]) -> NDArray[np.uint16]:
+def combinations_of(rows: Rows, client: NDArray[np.uint8]) -> NDArray[np.uint16]:
     """By request, what decides its class."""
     first = rows.first
     second = first if rows.second is None else rows.second

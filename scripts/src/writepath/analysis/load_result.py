@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from writepath.analysis import load_audit, stats, usage
 from writepath.analysis.answers import Answers
@@ -14,25 +13,26 @@ from writepath.analysis.load_aggregates import ACCEPT, DURABLE, LATENESS, SCHEDU
 from writepath.analysis.load_rows import NO_TIME, column_of, whole
 from writepath.analysis.load_tables import SAMPLES, UNEXPECTED, VISIBLE, aggregates, facts_of
 from writepath.analysis.timeline import CLOSED_PHASE, US_PER_S
+from writepath.analysis.times import MEAN_DIGITS, Times, times
 from writepath.analysis.verdict import Evidence as Judged
 from writepath.analysis.verdict import judge
 from writepath.errors import LoadError
-from writepath.records import Drain, Generator, Latency, Order
+from writepath.records import Drain, Generator, Order
 from writepath.records.load import LoadPhase, LoadResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import pyarrow as pa
+
     from writepath.analysis.evidence import Evidence
     from writepath.analysis.samples import Series
-    from writepath.analysis.stats import Ints
     from writepath.records import Host, Requests
     from writepath.records.load_facts import LoadFacts
 
 LATER_SHARE = 0.01  # of the acknowledged: so many rows durable after their 201 are no rounding
-MEAN_DIGITS, SHARE_DIGITS = 6, 4
+SHARE_DIGITS = 4
 P99 = 0.99
-NO_LATENCY = Latency(min=None, mean=None, median=None, p95=None, p99=None, max=None)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,47 +57,6 @@ class _Load:
         return max(self.planned_seconds * US_PER_S, last)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Times:
-    """Latencies of a clock, in microseconds, ascending."""
-
-    value_us: Ints
-    count: Ints
-    low_us: int
-    high_us: int
-    sum_us: int
-
-    @property
-    def number(self) -> int:
-        """All of them."""
-        return int(self.count.sum())
-
-    def at(self, rank: int) -> float | None:
-        """Milliseconds of the one at a rank, from 1; None where there are fewer."""
-        if rank > self.number:
-            return None
-        place = int(np.searchsorted(np.cumsum(self.count), rank))
-        return min(int(self.value_us[place]), self.high_us) / US_PER_MS  # a bucket ends above its highest
-
-    def latency(self, planned: int) -> Latency:
-        """Ranks over `planned` requests, those without a time at infinity."""
-        if not self.number:
-            return NO_LATENCY
-        ranks = (
-            self.at(stats.rank(planned, quantile)) if stats.carries(planned, quantile) else None
-            for quantile in (0.5, 0.95, P99)
-        )
-        median, p95, p99 = ranks
-        return Latency(
-            min=self.low_us / US_PER_MS,
-            mean=round(self.sum_us / self.number / US_PER_MS, MEAN_DIGITS),
-            median=median,
-            p95=p95,
-            p99=p99,
-            max=self.high_us / US_PER_MS,
-        )
-
-
 def derive_load(evidence: Evidence) -> LoadResult:
     """The result. LoadError where the load did not get as far as figures."""
     load = _load(evidence)
@@ -118,7 +77,7 @@ def derive_load(evidence: Evidence) -> LoadResult:
         durable_of_acknowledged_ms=durable.latency(requests.acknowledged),
         durable_later=load.scalars.get("durable_later", 0) > LATER_SHARE * requests.acknowledged,
         **_visible(evidence.tables.get(VISIBLE)),
-        order=_order(load),
+        order=order_of(facts, load.scalars),
         **_rates(load),
         phases=tuple(_phases(load)),
         audit=audit,
@@ -153,14 +112,12 @@ def derive_load(evidence: Evidence) -> LoadResult:
 def _load(evidence: Evidence) -> _Load:
     facts = facts_of(evidence)
     tables = aggregates(evidence, facts)
-    names, values = column_of(tables["scalars"], "name").to_pylist(), whole(tables["scalars"], "value")
-    columns = ("status", "error_code", "client", "count")
-    answers = Answers(**{name: whole(tables["answers"], name) for name in columns})
+    answers = answers_of(tables)
     planned = int(whole(tables["phases"], "planned").sum())
     return _Load(
         facts=facts,
         tables=tables,
-        scalars=dict(zip(names, values.tolist(), strict=True)),
+        scalars=scalars_of(tables),
         answers=answers,
         requests=answers.requests(
             planned, planned - answers.started if facts.dropped is None else facts.dropped
@@ -169,26 +126,20 @@ def _load(evidence: Evidence) -> _Load:
     )
 
 
-def _times(load: _Load, clock: str, phase: int | None = None) -> _Times:
-    """Of a clock; phase: None for all of them."""
-    buckets, sums = (_of(load.tables[name], clock, phase) for name in ("latencies", "latency_sums"))
-    values, place = np.unique(whole(buckets, "value_us"), return_inverse=True)
-    counts = np.bincount(place, weights=whole(buckets, "count"), minlength=len(values))
-    return _Times(
-        value_us=values,
-        count=counts.astype(np.int64),
-        low_us=int(whole(sums, "low_us").min(initial=np.iinfo(np.int64).max)),
-        high_us=int(whole(sums, "high_us").max(initial=np.iinfo(np.int64).min)),
-        sum_us=int(whole(sums, "sum_us").sum()),
-    )
+def answers_of(tables: Mapping[str, pa.Table]) -> Answers:
+    """What requests were answered with, of aggregates."""
+    columns = ("status", "error_code", "client", "count")
+    return Answers(**{name: whole(tables["answers"], name) for name in columns})
 
 
-def _of(table: pa.Table, clock: str, phase: int | None) -> pa.Table:
-    """The rows of a clock and a phase."""
-    marks = np.array(column_of(table, "clock").to_pylist(), dtype=object) == clock
-    if phase is not None:
-        marks &= whole(table, "phase") == phase
-    return table.filter(pa.array(marks, pa.bool_()))
+def scalars_of(tables: Mapping[str, pa.Table]) -> dict[str, int]:
+    """Single numbers by name, of aggregates."""
+    names, values = column_of(tables["scalars"], "name").to_pylist(), whole(tables["scalars"], "value")
+    return dict(zip(names, values.tolist(), strict=True))
+
+
+def _times(load: _Load, clock: str, phase: int | None = None) -> Times:
+    return times(load.tables, clock, phase)
 
 
 def _phases(load: _Load) -> Iterator[LoadPhase]:
@@ -240,7 +191,7 @@ def _visible(table: pa.Table | None) -> dict[str, Any]:
     delays, widths = (np.sort((visible_us - begin)[known]) for begin in (start_us, since_us))
     values, counts = np.unique(delays, return_counts=True)
     some = len(delays) > 0
-    times = _Times(
+    found = Times(
         value_us=values,
         count=counts,
         low_us=int(delays[0]) if some else 0,
@@ -249,19 +200,18 @@ def _visible(table: pa.Table | None) -> dict[str, Any]:
     )
     median = round(float(np.median(widths)) / US_PER_MS, MEAN_DIGITS) if some else None
     largest = int(widths[-1]) / US_PER_MS if some else None
-    return dict(zip(names, (times.latency(len(table)), len(table), median, largest), strict=True))
+    return dict(zip(names, (found.latency(len(table)), len(table), median, largest), strict=True))
 
 
-def _order(load: _Load) -> Order | None:
+def order_of(facts: LoadFacts, scalars: Mapping[str, int]) -> Order | None:
     """Only where another service than the ingress writes to the store does an order come about."""
-    scalars = load.scalars
-    if not load.facts.queue_path:
+    if not facts.queue_path:
         return None
     writes = scalars["order_writes"]
     return Order(
         inversions=scalars["order_inversions"],
         overtaken_share=round(scalars["order_overtaken"] / writes, 6) if writes else 0.0,
-        redelivered=load.facts.redelivered,
+        redelivered=facts.redelivered,
     )
 
 

@@ -1,7 +1,4 @@
-"""Figures of the stretches of an overload: half of a capacity, twice, half again. Of requests, or of counts of them.
-
-A search asks right after its load, of every request; `make verify` asks again, of the counts that are published.
-"""
+"""The phases of an overload, half of a capacity, twice, half again: whose errors, and when the path has recovered."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from writepath.analysis.audit import Stored
 from writepath.errors import UsageError
 from writepath.load import ledger, parquet
-from writepath.load.ledger import NO_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -205,9 +204,3 @@ def read_visible(path: Path) -> Seen:
         not_before_us=parquet.whole(table, "not_before_us"),
         visible_at_us=parquet.whole(table, "visible_at_us"),
     )
-
-
-def known(moments_us: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those that are known."""
-    found: NDArray[np.int64] = moments_us[moments_us != NO_TIME]
-    return found

@@ -1,7 +1,4 @@
-"""What do the samples of a load say of its queue and of the processors? Pure, on arrays, whoever keeps them.
-
-The runner asks of what it has just sampled, `make verify` of what is published.
-"""
+"""Figures of queue and processors from the samples of a load: pure functions of arrays."""
 
 from __future__ import annotations
 

@@ -32,25 +32,6 @@ AT_ONCE = 1 << 20  # values of a longer array that are worked on together: their
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distribution:
-    """Of one run's times, in milliseconds. `None`: no such value, or too few requests for it."""
-
-    planned: int  # requests that should have been served
-    served: int  # requests that were
-    min_served: float | None
-    mean_served: float | None
-    max_served: float | None
-    median: float | None  # over planned, like all percentiles; UNSERVED where its rank falls on one
-    p95: float | None
-    p99: float | None
-
-    @property
-    def unserved(self) -> int:
-        """Planned and not served: dropped, failed, refused or without an answer."""
-        return self.planned - self.served
-
-
-@dataclass(frozen=True, kw_only=True)
 class Spread:
     """Values of several repetitions: their median and their range. Percentiles are never averaged."""
 
@@ -58,6 +39,11 @@ class Spread:
     low: float
     high: float
     repetitions: int
+
+    @staticmethod
+    def of_one(value: float) -> Spread:
+        """Of a single value."""
+        return Spread(median=value, low=value, high=value, repetitions=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,49 +66,6 @@ def carries(planned: int, quantile: float) -> bool:
 def rank(planned: int, quantile: float) -> int:
     """Which of the planned requests, from the fastest on, stands at the quantile; from 1."""
     return max(1, math.ceil(_exact(quantile) * planned))
-
-
-def percentile(served: npt.ArrayLike, planned: int, quantile: float) -> float | None:
-    """The value at rank ceil(quantile * planned) of the served values, the unserved following at infinity.
-
-    `None` when the sample cannot carry it. ValueError when more were served than planned.
-    """
-    values = np.asarray(served, dtype=np.float64)
-    _check(values, planned)
-    if not carries(planned, quantile):
-        return None
-    at = rank(planned, quantile)
-    if at > values.size:
-        return UNSERVED
-    return float(np.partition(values, at - 1)[at - 1])
-
-
-def distribution(served: npt.ArrayLike, planned: int) -> Distribution:
-    """Summary of one run: min, mean and max over the served, percentiles over the planned."""
-    return of_sorted(np.sort(np.asarray(served, dtype=np.float64)), planned)
-
-
-def of_sorted(values: Floats, planned: int) -> Distribution:
-    """The same of values that ascend: nothing is copied, which ten million of them would feel."""
-    _check(values, planned)
-    some = values.size > 0
-
-    def at(quantile: float) -> float | None:
-        if not carries(planned, quantile):
-            return None
-        place = rank(planned, quantile)
-        return float(values[place - 1]) if place <= values.size else UNSERVED
-
-    return Distribution(
-        planned=planned,
-        served=int(values.size),
-        min_served=float(values[0]) if some else None,
-        mean_served=float(values.mean()) if some else None,
-        max_served=float(values[-1]) if some else None,
-        median=at(0.5),
-        p95=at(0.95),
-        p99=at(0.99),
-    )
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
@@ -156,25 +99,6 @@ def delays_us(sent_seq: Ints, sent_us: Ints, stored_seq: Ints, durable_at_us: In
     return delays
 
 
-def widths_us(
-    sent_seq: Ints, sent_us: Ints, seen_seq: Ints, not_before_us: Ints, visible_at_us: Ints
-) -> Ints:
-    """How wide the interval is in which each sample seen became visible; `sent_seq` ascending.
-
-    From the last question that missed it, or from sending where that is later, to the answer that had it.
-    """
-    seen = (visible_at_us >= 0) & np.isin(seen_seq, sent_seq)
-    sent = sent_us[np.searchsorted(sent_seq, seen_seq[seen])]
-    widths: Ints = visible_at_us[seen] - np.maximum(not_before_us[seen], sent)
-    return widths
-
-
-def finite_ms(delays: Ints) -> Floats:
-    """Those below infinity."""
-    found: Floats = delays[delays != NEVER_US] / US_PER_MS
-    return found
-
-
 def accumulated(counter: npt.ArrayLike) -> Floats:
     """Growth of a counter since its first reading; where it falls, it began again from 0 (another process)."""
     values = np.asarray(counter, dtype=np.float64)
@@ -182,24 +106,6 @@ def accumulated(counter: npt.ArrayLike) -> Floats:
         return np.empty(0)
     steps = np.diff(values)
     return np.concatenate(([0.0], np.cumsum(np.where(steps < 0, values[1:], steps))))
-
-
-def bands(served_ms: Iterable[Floats], planned: Ints) -> Bands:
-    """Of the served times of each second, and how many requests were planned in it: median, p95 (by rank) and max."""
-    ranks, served = np.full((3, len(planned)), np.nan), np.zeros(len(planned), dtype=np.int64)
-    for second, own in enumerate(served_ms):
-        served[second] = own.size
-        if own.size:
-            values = np.sort(own)
-            ranks[:, second] = [values[rank(own.size, quantile) - 1] for quantile in (0.5, 0.95, 1.0)]
-    return Bands(
-        second=np.arange(len(planned), dtype=np.int64),
-        median=ranks[0],
-        p95=ranks[1],
-        max=ranks[2],
-        served=served,
-        unserved=planned - served,
-    )
 
 
 def upper_bound(losing: int, effective: int) -> float | None:
@@ -217,12 +123,3 @@ def upper_bound(losing: int, effective: int) -> float | None:
 def _exact(quantile: float) -> Fraction:
     """0.95 means 95/100, not the nearest binary fraction: ceil would see the difference."""
     return Fraction(str(quantile))
-
-
-def _check(values: Floats, planned: int) -> None:
-    if values.size > planned:
-        raise ValueError(
-            f"{values.size} answers for {planned} scheduled requests: more answers than requests"
-        )
-    if values.size and not np.isfinite(values).all():
-        raise ValueError("values of answered requests must be finite; the others are counted by `planned`")

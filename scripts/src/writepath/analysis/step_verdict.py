@@ -1,4 +1,4 @@
-"""Did a path carry the rate that was held? One verdict from what was measured, with reasons and limits in words."""
+"""Judges a load step: one verdict from what was measured, with reasons and limits in words."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from writepath.analysis import stats
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from writepath.records.capacity import Backlog, HoldKind, HoldVerdict
     from writepath.records.measures import AuditVerdict, Generator, Latency, Requests
+    from writepath.records.steps import Backlog, StepKind, StepVerdict
 
 ACKNOWLEDGED_SHARE = 0.999  # of the scheduled requests
 COMPLETED_SHARE = 0.99  # of the scheduled rate
@@ -31,7 +31,7 @@ AUDIT_FAILED = f"{BROKEN}the store does not match the acknowledged writes (audit
 class Evidence:
     """What is known about one load step."""
 
-    kind: HoldKind
+    kind: StepKind
     slo_ms: float
     rate_per_s: float
     seconds: float
@@ -41,7 +41,7 @@ class Evidence:
     backlog: Backlog | None
     drain_seconds: float | None  # null: not waited for
     audit: AuditVerdict | None  # null: the store was not read
-    host_busy_share: float | None  # of all processors, over the load
+    host_full: bool  # so busy that a slow load generator is the path's doing
     noise_reasons: tuple[str, ...]  # in words; any makes it a step on a noisy host
     broken: tuple[str, ...]  # lost components, faults of the generator, offenders of the audit: in words
     writes: bool = True  # else searches, of which nothing has to be stored
@@ -51,7 +51,7 @@ class Evidence:
 class Judgement:
     """The verdict and its reasons."""
 
-    verdict: HoldVerdict
+    verdict: StepVerdict
     burst: bool
     reasons: tuple[str, ...]
     generator_bound: bool
@@ -179,8 +179,7 @@ def unstable(backlog: Backlog, seconds: float) -> str:
 
 def _generator(evidence: Evidence) -> Iterator[str]:
     """Why the load generator may have failed, not the path. On a full host its slowness counts as the path's."""
-    busy = evidence.host_busy_share
-    if busy is not None and busy >= HOST_FULL_SHARE:
+    if evidence.host_full:
         return
     generator, limit = evidence.generator, GENERATOR_CPU_SHARE * 100
     if generator.cpu_share_peak > GENERATOR_CPU_SHARE:

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from writepath.analysis.samples import Series
 
 K6 = "k6"
+RESIDENT = "rss_bytes"
 US_PER_S = 1_000_000
 HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes")
-METRICS = ("cpu_seconds", "rss_bytes", "write_bytes", "queue_ready", "queue_unacknowledged", *HOST_METRICS)
+METRICS = ("cpu_seconds", RESIDENT, "write_bytes", "queue_ready", "queue_unacknowledged", *HOST_METRICS)
 PROCESS_COUNTED = "native"  # there, the bytes a process wrote are whole folios of the page cache: no figure
 
 
@@ -45,11 +46,11 @@ def resources(seen: Series, runtime: str) -> dict[str, Resource]:
     return {
         component: Resource(
             cpu_seconds=float(stats.accumulated(cpu)[-1]),
-            rss_peak_bytes=int(seen[component, "rss_bytes"][1].max()),
+            rss_peak_bytes=int(seen[component, RESIDENT][1].max()),
             write_bytes=None if runtime == PROCESS_COUNTED else _written(seen, component),
         )
         for (component, metric), (_, cpu) in seen.items()
-        if metric == "cpu_seconds" and (component, "rss_bytes") in seen
+        if metric == "cpu_seconds" and (component, RESIDENT) in seen
     }
 
 

@@ -64,10 +64,7 @@ def bench_all(
         dataset_lines=dataset_lines,
         resume=resume,
         reruns=reruns,
-        slo_ms=slo_ms,
-        hold_seconds=hold_seconds,
-        docs=docs,
-        rounds=rounds,
+        of_kind=_given(SLO_MS=slo_ms, HOLD_SECONDS=hold_seconds, DOCS=docs, ROUNDS=rounds),
         settings=_settings(ctx, set_),
     )
     return commands.bench_all(ctx.obj, asked)
@@ -102,10 +99,7 @@ def bench(
         dataset_lines=dataset_lines,
         resume=resume,
         reruns=reruns,
-        slo_ms=slo_ms,
-        hold_seconds=hold_seconds,
-        docs=docs,
-        rounds=rounds,
+        of_kind=_given(SLO_MS=slo_ms, HOLD_SECONDS=hold_seconds, DOCS=docs, ROUNDS=rounds),
         settings=_settings(ctx, set_),
     )
     return commands.bench(ctx.obj, asked)
@@ -251,6 +245,10 @@ def bench_harness(ctx: typer.Context, only: given.Only = None) -> int:
 def clean(ctx: typer.Context) -> int:
     """Stop what was started and delete .writepath; results/ is kept."""
     return commands.clean(ctx.obj)
+
+
+def _given(**values: int | None) -> dict[str, int]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _settings(ctx: typer.Context, words: list[str] | None) -> Given:

@@ -55,9 +55,7 @@ Variants = Annotated[
 ]
 FaultVariants = Annotated[
     str | None,
-    _option(
-        "Several variants, separated by commas.", autocompletion=_variants, show_default="of faults.yaml"
-    ),
+    _option("Several variants, separated by commas.", autocompletion=_variants, show_default="the suite's"),
 ]
 ContractVariants = Annotated[
     str, _option("Several variants, separated by commas, or all.", autocompletion=_variants)
@@ -87,9 +85,7 @@ DatasetLines = Annotated[
     ),
 ]
 Resume = Annotated[bool, _option("Continue the newest unfinished run with the same options.")]
-Reruns = Annotated[
-    int | None, _option("Load suites: reruns of a cell on a noisy host.", min=0, max=9, show_default="2")
-]
+Reruns = Annotated[int | None, _option("Reruns of a cell on a noisy host.", min=0, max=9, show_default="2")]
 SloMs = Annotated[
     int | None,
     _option("Capacity and search suites: limit of the p99.", min=1, max=15_000, show_default="the suite's"),
@@ -119,18 +115,18 @@ Settings = Annotated[
         "--set",
         metavar="NAME=value",
         help="A setting, as in --set POOL_SIZE=10; repeatable. Several values, separated by commas, are a factor"
-        " of a load suite: --set POOL_SIZE=5,10. `settings` lists names, defaults and ranges.",
+        " of the suite: --set POOL_SIZE=5,10. `settings` lists names, defaults and ranges.",
         show_default="of .env, the suite and the variant",
         autocompletion=_settings,
     ),
 ]
 Fault = Annotated[
     str | None,
-    _option("Faults, separated by commas; kill-each; help lists them.", show_default="of faults.yaml"),
+    _option("Faults, separated by commas; kill-each; help lists them.", show_default="the suite's"),
 ]
 Trials = Annotated[
     int | None,
-    _option("How often each fault is injected.", min=1, max=1000, show_default="of faults.yaml"),
+    _option("How often each fault is injected.", min=1, max=1000, show_default="the suite's"),
 ]
 Jobs = Annotated[
     int, _option("Cells that run in parallel; recovery times are then upper bounds.", min=1, max=8)

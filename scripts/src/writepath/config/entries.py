@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import Field
 
 from writepath.config.checked import Name, Names, Text, Thousandths, Value, entry, validated
+from writepath.errors import UsageError
 
 if TYPE_CHECKING:
     from writepath.config.settings import Factor
@@ -105,41 +106,22 @@ class Scenario(ScenarioEntry):
 
 
 @entry
-class Goal:
-    """What a capacity run asks of a rate: the part `capacity:` of a suite."""
-
-    slo_ms: SloMs
-    begins_per_s: Annotated[
-        float | None, Field(gt=0, description="Rate of the first ramp step; default: the lowest rate.")
-    ] = None
-
-
-@entry
-class Questions:
-    """What a search run stores and asks before its capacity run: the part `search:` of a suite."""
-
-    slo_ms: SloMs
-    documents: Annotated[
-        int, Field(ge=1_000, le=1_000_000, description="Posts that are loaded first (DOCS).")
-    ]
-    rounds: Annotated[
-        int, Field(ge=1, le=1_000, description="How often one client searches for each keyword (ROUNDS).")
-    ]
-    keywords: Annotated[Names, Field(description="Keywords of the rounds.")]
-
-
-@entry
 class SuiteEntry:
     """Kind x variants x factors x repetitions. The part named like the kind is checked by the kind."""
 
     title: Text
-    kind: Annotated[Name, Field(description="What is done in a cell: load, capacity or search.")]
-    scenario: str
+    kind: Annotated[
+        Name, Field(description="What is done in a cell: load, capacity, search, faults or ceilings.")
+    ]
+    scenario: Annotated[str | None, Field(description="Of kinds that send a load.")] = None
     repetitions: Annotated[int, Field(ge=1, le=1_000)]
     variants: Names
     baseline: Annotated[
         str | None,
         Field(description="The others are compared with it; it runs twice in each block (A/A control)."),
+    ] = None
+    references: Annotated[
+        str | None, Field(description="A suite of another kind whose cells run in each block too.")
     ] = None
     settings: Annotated[dict[str, Value], Field(description="Settings of every cell (make settings).")] = (
         field(default_factory=dict)
@@ -157,13 +139,23 @@ class Suite:
     name: str
     title: str
     kind: str
-    scenario: Scenario
+    scenario: Scenario | None
     repetitions: int
     variants: tuple[Variant, ...]
     baseline: Variant | None = None
+    references: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     factors: tuple[Factor, ...] = ()
     params: dict[str, Any] = field(default_factory=dict)  # the part named like the kind, as it is written
+
+    @property
+    def load(self) -> Scenario:
+        """Its scenario; UsageError where it has none."""
+        if self.scenario is None:
+            raise UsageError(
+                f"{SUITES_FILE}: suites.{self.name}: kind '{self.kind}' sends a load, so it needs a `scenario`"
+            )
+        return self.scenario
 
     def checked_params(self, kind: type[T]) -> T:
         """The part named like the kind as a dataclass; UsageError for what it forbids."""

@@ -12,9 +12,7 @@ from writepath.config.checked import nearest, validated
 from writepath.config.entries import (
     SUITES_FILE,
     VARIANTS_FILE,
-    Goal,
     Phase,
-    Questions,
     Scenario,
     Suite,
     SuiteEntry,
@@ -32,9 +30,7 @@ if TYPE_CHECKING:
     from writepath.config.settings import Setting
 
 __all__ = [
-    "Goal",
     "Phase",
-    "Questions",
     "Registry",
     "Scenario",
     "Suite",
@@ -89,6 +85,8 @@ def load(root: Path) -> Registry:
         for name, entry in file.suites.items()
     }
     suites = {name: replace(suite, params=params.get(name, {})) for name, suite in suites.items()}
+    for suite in suites.values():
+        _check_references(suite, suites)
     return Registry(root=root, variants=variants, scenarios=scenarios, suites=suites)
 
 
@@ -172,7 +170,8 @@ def _check_scenario(root: Path, scenario: Scenario) -> None:
 
 def _suite(name: str, entry: SuiteEntry, files: Registry, known: dict[str, Setting]) -> Suite:
     where = f"{SUITES_FILE}: suites.{name}"
-    _require(entry.scenario, files.scenarios, f"{where}.scenario", f"{SUITES_FILE} has no scenario")
+    if entry.scenario is not None:
+        _require(entry.scenario, files.scenarios, f"{where}.scenario", f"{SUITES_FILE} has no scenario")
     for variant in entry.variants:
         _require(variant, files.variants, f"{where}.variants", f"{VARIANTS_FILE} has no variant")
         _check_ranked(files.variants[variant], where)
@@ -187,12 +186,21 @@ def _suite(name: str, entry: SuiteEntry, files: Registry, known: dict[str, Setti
             raise UsageError(f"{where}: '{setting}' is both a setting and a factor; remove one of them")
         known[setting].factor(levels, f"{where}.factors: ")
     fields = vars(entry) | {
-        "scenario": files.scenarios[entry.scenario],
+        "scenario": None if entry.scenario is None else files.scenarios[entry.scenario],
         "variants": tuple(files.variants[variant] for variant in entry.variants),
         "baseline": None if entry.baseline is None else files.variants[entry.baseline],
         "factors": tuple(known[setting].factor(levels) for setting, levels in entry.factors.items()),
     }
     return Suite(name=name, **fields)
+
+
+def _check_references(suite: Suite, suites: dict[str, Suite]) -> None:
+    if suite.references is None:
+        return
+    where = f"{SUITES_FILE}: suites.{suite.name}.references"
+    _require(suite.references, suites, where, f"{SUITES_FILE} has no suite")
+    if suites[suite.references].kind == suite.kind:
+        raise UsageError(f"{where}: '{suite.references}' is of the same kind; name a suite of another kind")
 
 
 def _check_ranked(variant: Variant, where: str) -> None:

@@ -1,4 +1,4 @@
-"""The JSON Schemas of variants.yaml, suites.yaml and faults.yaml, for editors and other languages.
+"""The JSON Schemas of variants.yaml and suites.yaml, for editors and other languages.
 
 `python -m writepath.config.schemas` rewrites the committed files; a test fails where they differ.
 """
@@ -13,10 +13,9 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from writepath.config.entries import SuitesFile, VariantsFile
-from writepath.config.faults_file import FaultsFile
 
 ROOT = Path(__file__).parents[4]
-_FILES: dict[str, type] = {"variants": VariantsFile, "suites": SuitesFile, "faults": FaultsFile}
+_FILES: dict[str, type] = {"variants": VariantsFile, "suites": SuitesFile}
 
 
 class _Untitled(GenerateJsonSchema):

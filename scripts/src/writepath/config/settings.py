@@ -142,10 +142,15 @@ class Given:
         """UsageError for several values and for settings of the load, where `what` cannot use them."""
         for factor in self.factors:
             raise UsageError(
-                f"{factor.name}={','.join(factor.levels)}: several values are a factor, which only load suites have;"
+                f"{factor.name}={','.join(factor.levels)}: several values are a factor, which only suites have;"
                 f" {what}. Give one value"
             )
-        for name, value in self.of_scope("load").items():
+        self.require_stack(what)
+
+    def require_stack(self, what: str) -> None:
+        """UsageError for settings of the load, where `what` sends none that they could change."""
+        of_load = {factor.name: ",".join(factor.levels) for factor in self.factors if factor.scope == "load"}
+        for name, value in {**self.of_scope("load"), **of_load}.items():
             raise UsageError(f"{name}={value}: applies only to load suites; {what}. Omit it")
 
 

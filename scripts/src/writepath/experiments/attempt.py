@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from writepath.records.measures import Canary
 
 UNEXPECTED = 10
-EXIT_CODES = {"valid": 0, "unknown": 3, "invalid": 1}
 STOPPED = Verdict(status="unknown", reasons=("stopped before its end; not counted",))
 
 
@@ -66,7 +65,7 @@ class Attempt:
                 self.fail(error)
         record = self._record(result)
         if record.outcome == "finished":
-            self.exit_code = EXIT_CODES[record.verdict.status]
+            self.exit_code = record.verdict.exit_code
         save_cell(record, self.run.folder)
         return record
 
@@ -74,7 +73,7 @@ class Attempt:
         run, index, cell = self.run, self.index, self.run.cell
         return CellRecord(
             schema_version=SCHEMA_VERSION,
-            kind=index.kind,
+            kind=self.kind.kind,
             run_id=run.run_id,
             suite=index.suite,
             name=cell.name,
@@ -130,8 +129,11 @@ def run_group(attempts: Sequence[Attempt], bench: Bench) -> list[tuple[Attempt, 
 def _measure(attempts: Sequence[Attempt], begun: list[Attempt], bench: Bench) -> None:
     first = attempts[0]
     begun.append(first)
-    with first.run.step("canary"):
-        before = bench.cage.measure()
+    before = after = None
+    alone = first.run.parallel == 1  # next to other cells it would measure their load
+    if alone:
+        with first.run.step("canary"):
+            before = bench.cage.measure()
     with StackSession(bench) as session:
         for attempt in attempts:
             if attempt is not first:
@@ -140,8 +142,9 @@ def _measure(attempts: Sequence[Attempt], begun: list[Attempt], bench: Bench) ->
             attempt.save()
             attempt.kind.measure(attempt.run, session)
             attempt.outcome = "finished"
-    with begun[-1].run.step("canary"):
-        after = bench.cage.measure()
+    if alone:
+        with begun[-1].run.step("canary"):
+            after = bench.cage.measure()
     for attempt in begun:
         attempt.after = after
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from writepath.analysis.evidence import Evidence
@@ -55,14 +55,15 @@ class CellRun:
     folder: Path  # raw files go here; it exists
     run_id: str
     bench: Bench
+    parallel: int = 1  # cells that run at a time
     durability: Durability | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     steps: dict[str, float] = field(default_factory=dict)  # wall time in seconds, by step
 
     @contextlib.contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Shows the step and adds its wall time."""
-        self.bench.progress.phase(name)
+    def step(self, name: str, shown: str = "") -> Iterator[None]:
+        """Shows the step and adds its wall time. shown: what it is called on the terminal, if not by its name."""
+        self.bench.progress.phase(shown or name)
         began = time.monotonic()
         try:
             yield
@@ -73,8 +74,8 @@ class CellRun:
 class Session(Protocol):
     """What cells that differ only in factors of scope `load` share: one stack, started when it is first asked for."""
 
-    def stack(self, run: CellRun) -> Stack:
-        """The started stack; its start is a step of the cell that asked first."""
+    def stack(self, run: CellRun, **choices: Any) -> Stack:
+        """The started stack; its start is a step of the cell that asked first. choices: of Runtime.start()."""
 
     def truth(self, run: CellRun) -> Truth:
         """What the inspectors of that stack say."""
@@ -82,6 +83,14 @@ class Session(Protocol):
     @property
     def warm(self) -> bool:
         """Whether an earlier cell of this session has used the stack."""
+
+
+@runtime_checkable
+class Growing(Protocol):
+    """A kind that may be asked for more of a cell than when its suite run began."""
+
+    def grown(self, before: Mapping[str, Any], now: Any) -> Collection[str] | None:
+        """Names of the cells that RESUME=1 runs again; None where the params differ in something else."""
 
 
 class Experiment(Protocol[R]):
@@ -95,8 +104,19 @@ class Experiment(Protocol[R]):
     def params(self) -> type:
         """The record of what a suite says of it, saved in the index."""
 
-    def params_of(self, suite: Suite) -> Any:
-        """The suite's part for this kind, validated: unknown keys are errors that name file and key."""
+    @property
+    def options(self) -> Collection[str]:
+        """Options of the command line that only some kinds have: SLO_MS."""
+
+    @property
+    def load_settings(self) -> bool:
+        """Whether RATE and VIRTUAL_USERS apply: the kind sends the load of the scenario."""
+
+    def params_of(self, suite: Suite, options: Mapping[str, int]) -> Any:
+        """The suite's part for this kind, validated: unknown keys are errors that name file and key.
+
+        options: those that the user gave, of the kind's.
+        """
 
     @property
     def result(self) -> type[R]:
@@ -105,6 +125,13 @@ class Experiment(Protocol[R]):
     @property
     def metrics(self) -> Sequence[Metric[R]]:
         """By which cells are compared: with the baseline, with the A/A control and between suite runs."""
+
+    @property
+    def by_host(self) -> bool:
+        """Whether its report has figures per host, so that a suite may have blocks of several."""
+
+    def dataset_lines(self, params: Any) -> int | None:
+        """How many different texts it needs; None: as many as any other."""
 
     def load_seconds(self, params: Any, settings: Mapping[str, str]) -> float:
         """Of one cell, with its warm-up: the progress line estimates from it."""

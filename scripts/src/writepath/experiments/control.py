@@ -7,8 +7,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from writepath.analysis.comparison import FEWEST_PAIRS
-from writepath.analysis.comparison.power import detectable, percent
+from writepath.analysis.comparison import FEWEST_PAIRS, detectable, percent
 from writepath.records.base import write_json
 
 if TYPE_CHECKING:

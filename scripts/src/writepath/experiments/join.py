@@ -37,6 +37,7 @@ DESIGN: tuple[tuple[str, Callable[[Index], Any]], ...] = (
     ("kind", attrgetter("kind")),
     ("RUNTIME", attrgetter("runtime")),
     ("the suite's load in suites.yaml", attrgetter("params")),
+    ("the references", attrgetter("references")),
     ("the baseline", attrgetter("baseline")),
     ("settings", attrgetter("settings")),
     ("factors", lambda index: {factor.name: ",".join(factor.levels) for factor in index.factors}),

@@ -17,12 +17,22 @@ if TYPE_CHECKING:
 
     from writepath.config.registry import Suite, Variant
     from writepath.config.settings import Factor
+    from writepath.experiments.base import Experiment
     from writepath.load.dataset import Dataset
     from writepath.records.index import Role
     from writepath.records.measures import Code
 
 RERUNS = 2  # of a cell that a noisy host made unknown: a host that is noisy three times stays so
 FEWEST_REPETITIONS = 2  # of one block the A/A control says nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class References:
+    """Cells of another kind that run in each block, next to the suite's own."""
+
+    suite: Suite
+    kind: Experiment[Any]
+    params: Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +52,23 @@ class Plan:
     resumed: bool
     factors: tuple[Factor, ...] = ()
     reruns: int = RERUNS  # at most, of a noisy cell
+    only: Mapping[str, Mapping[str, Sequence[str]]] = field(
+        default_factory=dict
+    )  # by variant, levels of a factor
+    jobs: int = 1  # cells at a time
+    alone: frozenset[str] = frozenset()  # names of cells that need the machine to themselves
+    references: References | None = None
 
     @property
     def results(self) -> Path:
         """Where all suite runs are."""
         return self.root / "results"
+
+    @property
+    def started(self) -> tuple[Variant, ...]:
+        """Every variant of which a stack is started, each once."""
+        others = self.references.suite.variants if self.references is not None else ()
+        return tuple({variant.name: variant for variant in (*self.variants, *others)}.values())
 
     @property
     def baseline(self) -> Variant | None:
@@ -69,10 +91,11 @@ class _Setup:
     variant: Variant
     levels: Mapping[str, str] = field(default_factory=dict)
     role: Role = "measured"
+    kind: str = ""  # of a reference
 
     @property
     def name(self) -> str:
-        return cell_name(self.variant.name, dict(self.levels), self.role)
+        return cell_name(self.variant.name, dict(self.levels), self.role, self.kind)
 
 
 def groups(plan: Plan) -> Iterator[tuple[Group, ...]]:
@@ -101,11 +124,16 @@ def _setups(plan: Plan) -> Iterator[list[_Setup]]:
         return [_Setup(variant=variant, levels=_ordered(one, plan.factors)) for one in levels]
 
     for variant in plan.variants:
+        only = plan.only.get(variant.name, {})
         for own in combinations(per_stack):
-            yield group(variant, own)
+            if all(level in only.get(name, (level,)) for name, level in own.items()):
+                yield group(variant, own)
     if plan.control is not None:
         first = {factor.name: factor.levels[0] for factor in plan.factors}
         yield [_Setup(variant=plan.control, levels=first, role="A/A control")]
+    if (others := plan.references) is not None:
+        for variant in others.suite.variants:
+            yield [_Setup(variant=variant, role="reference", kind=others.kind.kind)]
 
 
 def _ordered(levels: Mapping[str, str], factors: Sequence[Factor]) -> dict[str, str]:

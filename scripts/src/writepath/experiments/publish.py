@@ -4,41 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from writepath.errors import UsageError
 from writepath.experiments import publishable, read
 from writepath.experiments.registry import kind_of
-from writepath.records.capacity import CAPACITY_FILE
-from writepath.records.faults import FAULTS_FILE
 from writepath.records.index import INDEX_FILE, load_index
-from writepath.records.queries import QUERIES_FILE
 from writepath.report import (
-    capacity_publish,
-    capacity_raw,
+    fault_tables,
     faults,
-    faults_page,
     front,
     manifest,
     markers,
-    queries_publish,
-    queries_raw,
     render,
 )
-from writepath.report.capacity_figures import by_host
-from writepath.report.facts import CAPACITY, LOAD, SEARCH, Facts
-from writepath.report.queries_figures import by_host as of_hosts
-from writepath.report.queries_figures import queries_figures
-from writepath.report.render import escape
+from writepath.report.capacity.figures import by_host
+from writepath.report.facts import CAPACITY, FAULTS, LOAD, SEARCH, Facts
+from writepath.report.render import escape, tables
 from writepath.report.staging import PAGES, PUBLISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from writepath.records.index import Index
     from writepath.report.data import SuiteData
 
 README, ANSWER = "README.md", "results:answer"  # and the name of its generated part
 DURABILITY = "docs/durability.md"
 CLASSES, EVIDENCE = "results:classes", "faults:evidence"
+NATIVE = "native"
 LIMIT_BYTES = 5_000_000
 INDEX = "README.md"
 
@@ -52,17 +44,13 @@ def publish(root: Path, folder: Path, *, add: bool = False) -> list[Path]:
     # missing markers are an error before a change
     _documents(root, dict.fromkeys((ANSWER, CLASSES, EVIDENCE), ""))
     if (folder / INDEX_FILE).is_file():
-        target = root / PUBLISHED / load_index(folder).suite
-        publishable.publish(target, folder, LIMIT_BYTES, add=add)
-    elif (folder / FAULTS_FILE).is_file():
-        if add:
-            raise UsageError(f"ADD=1: {folder} is a matrix of faults, which has no blocks to add; omit ADD")
-        faults_page.publish(root, folder)
-    elif (folder / CAPACITY_FILE).is_file():
-        capacity_publish.publish(root, folder, LIMIT_BYTES, add=add)
-    elif (folder / QUERIES_FILE).is_file():
-        queries_publish.publish(root, folder, LIMIT_BYTES, add=add)
+        publishable.publish(root / PUBLISHED / name_of(load_index(folder)), folder, LIMIT_BYTES, add=add)
     return write_pages(root)
+
+
+def name_of(index: Index) -> str:
+    """Of what is published: the suite's; of one that did not run natively, with its runtime."""
+    return index.suite if index.runtime == NATIVE else f"{index.suite}-{index.runtime}"
 
 
 def published_suites(root: Path) -> tuple[Path, ...]:
@@ -75,60 +63,63 @@ def published_suites(root: Path) -> tuple[Path, ...]:
 
 def published(root: Path) -> tuple[Path, ...]:
     """Folders of all that is published, whatever was measured."""
-    return (
-        *published_suites(root),
-        *capacity_publish.published(root),
-        *queries_publish.published(root),
-        *faults_page.published(root),
-    )
+    return published_suites(root)
 
 
 def derived(root: Path) -> dict[str, bytes]:
     """By path below root, everything that is generated from the published data: pages, plots, index, README."""
     from writepath.report import front_plot  # noqa: PLC0415 - matplotlib takes half a second to load
 
-    loads = {folder.name: read.published(folder) for folder in published_suites(root)}
+    suites = {folder.name: read.published(folder) for folder in published_suites(root)}
     files: dict[str, bytes] = {}
-    titles = {name: data.index.title for name, data in loads.items()}
-    for data in loads.values():
+    titles = {name: _title(data.index) for name, data in suites.items()}
+    for data in suites.values():
         files |= _page(data)
-    for made in (capacity_publish.derived(root, PAGES), queries_publish.derived(root, PAGES)):
-        files |= made.files
-        titles |= made.titles
-    matrices = [faults.read(folder) for folder in faults_page.published(root)]
-    files |= faults_page.derived(root, matrices)
-    files[f"{PAGES}/{INDEX}"] = _index(titles, faults=bool(matrices)).encode()
-    known = published_facts(root, loads)
+    files[f"{PAGES}/{INDEX}"] = _index(titles).encode()
+    known = published_facts(suites)
     if known.load is not None:
         files |= {f"{PAGES}/{name}": drawn for name, drawn in front_plot.pictures(known).items()}
     if (guide := front.choosing(known)) is not None:
         files[front.CHOOSING_PAGE] = guide.encode()
     parts = {
         ANSWER: front.answer(known),
-        CLASSES: front.classes(known, loads.values(), matrices),
+        CLASSES: front.classes(suites.values()),
     }
-    return files | _documents(root, {**parts, EVIDENCE: faults_page.evidence_of(matrices)})
+    return files | _documents(root, {**parts, EVIDENCE: _evidence(suites.values())})
+
+
+def _title(index: Index) -> str:
+    return index.title if index.runtime == NATIVE else f"{index.title}, {index.runtime} runtime"
+
+
+def _evidence(suites: Iterable[SuiteData[Any]]) -> str:
+    """What each guarantee is worth under faults, for the durability page."""
+    parts = []
+    for data in suites:
+        if data.index.kind == FAULTS:
+            table = fault_tables.evidence(faults.struck(data))
+            parts += [f"{data.index.runtime} runtime. {escape.markdown(table.caption)}", tables.bare(table)]
+    return "\n\n".join(parts)
 
 
 def _page(data: SuiteData[Any]) -> dict[str, bytes]:
     """Of a suite of the engine: Markdown and its pictures."""
     publishable.refuse(data)
-    name = data.index.suite
+    name = name_of(data.index)
     report = kind_of(data.index.kind).report(data)
     links = {"assets": name, "reading": "../reading-results.md", "raw": f"../../{PUBLISHED}/{name}"}
     drawn = {f"{PAGES}/{name}/{plot.file}": plot.svg for plot in report.plots}
     return {f"{PAGES}/{name}.md": render.markdown(report, links).encode(), **drawn}
 
 
-def published_facts(root: Path, loads: Mapping[str, SuiteData[Any]]) -> Facts:
-    """What README and guide quote. loads: the published load suites, by name."""
-    capacity, search = root / PUBLISHED / CAPACITY, root / PUBLISHED / SEARCH
-    matrices = faults_page.published(root)
+def published_facts(suites: Mapping[str, SuiteData[Any]]) -> Facts:
+    """What README and guide quote. suites: the published ones, by name."""
+    capacity, search = suites.get(CAPACITY), suites.get(SEARCH)
     return Facts(
-        load=loads.get(LOAD),
-        capacity=by_host(capacity_raw.read(capacity)) if capacity.is_dir() else (),
-        search=of_hosts(queries_figures(queries_raw.read(search)))[0][1] if search.is_dir() else None,
-        faults=faults.read(matrices[0]) if matrices else None,
+        load=suites.get(LOAD),
+        capacity=() if capacity is None else by_host(capacity),
+        search=None if search is None else by_host(search)[0][1],
+        faults=faults.struck(suites[FAULTS]) if FAULTS in suites else (),
     )
 
 
@@ -172,10 +163,8 @@ def differences(root: Path) -> list[str]:
     return found + [f"{name}: nothing published gives this file" for name in stale if name not in wanted]
 
 
-def _index(titles: dict[str, str], *, faults: bool) -> str:
+def _index(titles: dict[str, str]) -> str:
     entries = [f"- [{escape.markdown(titles[name])}]({name}.md): suite {name}" for name in titles]
-    if faults:
-        entries.append(f"- [{faults_page.TITLE}](faults.md): `make bench-faults`")
     return (
         "# Published results\n\n"
         "Tables and plots that `make publish` generates from the raw data in `results/published/`;"

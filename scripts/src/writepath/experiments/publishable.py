@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from writepath.analysis import evidence as files
 from writepath.errors import InvalidRunError, UsageError
 from writepath.experiments import join, read
+from writepath.experiments.registry import kind_of
 from writepath.records.base import inside, to_data, write_json
 from writepath.records.cell import CELL_FILE
 from writepath.records.index import INDEX_FILE
@@ -44,7 +45,7 @@ def refuse(data: SuiteData[Any]) -> None:
     _refuse_unfinished(data.index)
     bad = [
         f"{_name(cell)}: {'; '.join(cell.reasons) or _verdict(cell)}"
-        for cell in data.cells
+        for cell in data.all_cells
         if not cell.counts
     ]
     if bad:
@@ -68,9 +69,9 @@ def _refuse_unfinished(index: Index) -> None:
 
 
 def _refuse_several_hosts(data: SuiteData[Any]) -> None:
-    """A median would mix them."""
+    """A median would mix them, unless the kind reports each host by itself."""
     found = hosts(data)
-    if len(found) > 1:
+    if len(found) > 1 and not kind_of(data.index.kind).by_host:
         raise UsageError(
             f"suite {data.index.suite} {data.index.stamp} ran on several hosts: {' and '.join(found)}. Medians"
             " would mix them; rerun the whole suite on one host, then publish"
@@ -88,7 +89,7 @@ def _verdict(cell: CellData[Any]) -> str:
 def _copy(folder: Path, data: SuiteData[Any], target: Path) -> None:
     target.mkdir(parents=True)
     copy_json(folder / INDEX_FILE, target / INDEX_FILE)
-    for cell in data.cells:
+    for cell in data.all_cells:
         source, copy = inside(folder, cell.entry.folder), target / cell.entry.folder
         evidence = cell.evidence
         if evidence is None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from writepath.analysis.evidence import Evidence
-    from writepath.experiments.base import Experiment
     from writepath.records.cell import CellRecord
     from writepath.records.index import CellEntry
 
@@ -26,29 +25,29 @@ LATEST = "results/latest"
 
 def raw(folder: Path) -> SuiteData[Any]:
     """A suite run below results/: evidence is reduced from raw files."""
-    kind = kind_of(load_index(folder).kind)
 
     def reduced(place: Path, record: CellRecord) -> Evidence:
         if record.host is None:
             raise UsageError(f"{place / CELL_FILE}: host=null; the figures cannot be derived without it")
-        return kind.reduce(place, record.host)
+        return kind_of(record.kind).reduce(place, record.host)
 
-    return _suite(folder, kind, reduced)
+    return _suite(folder, lambda place, entry: _cell(place, entry, reduced))
 
 
 def published(folder: Path) -> SuiteData[Any]:
     """A suite run below results/published/: evidence is what was published."""
-    return _suite(folder, kind_of(load_index(folder).kind), lambda place, _: files.load(place))
+    return _suite(folder, lambda place, entry: _cell(place, entry, lambda where, _: files.load(where)))
 
 
-def saved(folder: Path, kind: Experiment[Any]) -> SuiteData[Any]:
+def saved(folder: Path) -> SuiteData[Any]:
     """As `raw`, with the results as they were saved: nothing is derived."""
-    index = load_index(folder)
-    cells = []
-    for entry in index.cells:
-        found = load_cell(inside(folder, entry.folder))
-        cells.append(CellData(entry=entry, record=found, result=result_of(found, kind.result), evidence=None))
-    return SuiteData(index=index, cells=tuple(cells))
+
+    def cell(place: Path, entry: CellEntry) -> CellData[Any]:
+        found = load_cell(place)
+        result = result_of(found, kind_of(found.kind).result)
+        return CellData(entry=entry, record=found, result=result, evidence=None)
+
+    return _suite(folder, cell)
 
 
 def suite_folder(root: Path, path: Path | None) -> Path | None:
@@ -64,17 +63,17 @@ def suite_folder(root: Path, path: Path | None) -> Path | None:
     return None
 
 
-def _suite(
-    folder: Path, kind: Experiment[Any], load: Callable[[Path, CellRecord], Evidence]
-) -> SuiteData[Any]:
+def _suite(folder: Path, load: Callable[[Path, CellEntry], CellData[Any]]) -> SuiteData[Any]:
     index = load_index(folder)
-    cells = tuple(_cell(inside(folder, entry.folder), entry, kind, load) for entry in index.cells)
-    return SuiteData(index=index, cells=cells)
+    cells = [load(inside(folder, entry.folder), entry) for entry in index.cells]
+    return SuiteData(
+        index=index,
+        cells=tuple(cell for cell in cells if cell.entry.role != "reference"),
+        references=tuple(cell for cell in cells if cell.entry.role == "reference"),
+    )
 
 
-def _cell(
-    place: Path, entry: CellEntry, kind: Experiment[Any], load: Callable[[Path, CellRecord], Evidence]
-) -> CellData[Any]:
+def _cell(place: Path, entry: CellEntry, load: Callable[[Path, CellRecord], Evidence]) -> CellData[Any]:
     found = load_cell(place)
     problems = list(_disagreeing(entry, found))
     if found.result is None:
@@ -82,7 +81,7 @@ def _cell(
     result = evidence = None
     try:
         evidence = load(place, found)
-        result = kind.derive(evidence)
+        result = kind_of(found.kind).derive(evidence)
         problems += differences(found.result, to_data(result))
     except (WritepathError, ValueError, LookupError) as error:
         problems.append(f"the figures cannot be derived ({error})")

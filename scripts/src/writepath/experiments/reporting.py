@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 from writepath.analysis import audit_words
 from writepath.errors import UsageError
 from writepath.experiments import publish as publishing
-from writepath.experiments import read
+from writepath.experiments import read, shared
 from writepath.experiments.registry import kind_of
-from writepath.measure import audit_cli
-from writepath.records.faults import FAULTS_FILE
-from writepath.report import capacity_cli, queries_cli, render
+from writepath.report import render
 from writepath.report.comparison import compared
-from writepath.report.faults import print_matrix
 from writepath.report.render import console, print_tables
 from writepath.report.staging import PUBLISHED
 
@@ -29,26 +26,15 @@ OK, INVALID, UNKNOWN = 0, 1, 3
 
 
 def report(root: Path, path: Path | None) -> int:
-    """Prints and writes the tables of a suite run of any kind or of a fault matrix. Its worst verdict."""
+    """Prints and writes the tables of a suite run of any kind. Its worst verdict."""
     if (folder := read.suite_folder(root, path)) is not None:
         return _report(root, folder)
-    if (matrix := matrix_folder(root, path)) is not None:
-        return print_matrix(matrix)
-    if (found := capacity_cli.newest(root, path, read.LATEST)) is not None:
-        return capacity_cli.report(root, found, READING)
-    if (found := queries_cli.newest(root, path, read.LATEST)) is not None:
-        return queries_cli.report(root, found, READING)
     raise _no_results(root, path)
 
 
 def publish(root: Path, path: Path | None = None, *, add: bool = False) -> int:
     """Publishes a suite run; add: its blocks behind those that are published."""
-    folder = (
-        read.suite_folder(root, path)
-        or matrix_folder(root, path)
-        or capacity_cli.newest(root, path, read.LATEST)
-        or queries_cli.newest(root, path, read.LATEST)
-    )
+    folder = read.suite_folder(root, path)
     if folder is None:
         raise _no_results(root, path)
     to = console()
@@ -75,13 +61,16 @@ def audit(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
     """Recomputes the audit of every cell from raw files: 0 all PASS, 1 any FAIL, else 3."""
     folder = read.suite_folder(root, path)
     if folder is None:
-        return audit_cli.run(root, path, say)
+        raise _no_results(root, path)
     data = read.raw(folder)
     kind, verdicts = kind_of(data.index.kind), []
     for cell in data.cells:
         say(f"{cell.entry.name}, block {cell.entry.block}")
         found = None if cell.result is None else kind.audit(cell.result)
-        lines = ["no audit: the cell did not get that far"] if found is None else audit_words.lines(found)
+        missing = (
+            "the cell did not get that far" if cell.result is None else f"kind {kind.kind} has none of a cell"
+        )
+        lines = [f"no audit: {missing}"] if found is None else audit_words.lines(found)
         for line in (*lines, *cell.problems):
             say(f"  {line}")
         verdicts.append("UNKNOWN" if found is None or cell.problems else found.verdict)
@@ -100,7 +89,7 @@ def _report(root: Path, folder: Path) -> int:
     index = data.index
     wanted = sum(len(block) for block in index.order)
     to.print(
-        f"{index.title}: {index.suite} {index.stamp}, {index.status}, {len(data.cells)} of {wanted} cells",
+        f"{index.title}: {index.suite} {index.stamp}, {index.status}, {len(data.all_cells)} of {wanted} cells",
         markup=False,
     )
     render.print_report(built, to)
@@ -109,11 +98,11 @@ def _report(root: Path, folder: Path) -> int:
 
 
 def exit_code(data: SuiteData[Any]) -> int:
-    """0 when every cell counts, 1 when one is invalid or failed, else 3."""
-    bad = [cell for cell in data.cells if not cell.counts]
-    if not bad:
-        return OK
-    return UNKNOWN if all(_unknown(cell) for cell in bad) else INVALID
+    """0 when every cell counts and found no failure, 1 when one is invalid or failed, else 3."""
+    bad = [cell for cell in data.all_cells if not cell.counts]
+    if bad:
+        return UNKNOWN if all(_unknown(cell) for cell in bad) else INVALID
+    return shared.worst(cell.record.verdict.exit_code for cell in data.all_cells)
 
 
 def _unknown(cell: CellData[Any]) -> bool:
@@ -126,17 +115,6 @@ def _any_suite(root: Path, path: Path) -> SuiteData[Any]:
         raise _no_results(root, path)
     published = folder.is_relative_to((root / PUBLISHED).resolve())
     return read.published(folder) if published else read.raw(folder)
-
-
-def matrix_folder(root: Path, path: Path | None) -> Path | None:
-    """The folder of a matrix of faults, or the newest one in the folder that is given; None where it is none."""
-    if path is None:
-        return None
-    for given in (root / path, root / "results" / path):
-        found = sorted(file.parent for name in (FAULTS_FILE, f"*/{FAULTS_FILE}") for file in given.glob(name))
-        if found:
-            return found[-1]
-    return None
 
 
 def _no_results(root: Path, path: Path | None) -> UsageError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from writepath.errors import WritepathError
 from writepath.measure import loading, plans
@@ -52,9 +52,9 @@ class StackSession:
         with self._held:
             self._save_logs()
 
-    def stack(self, run: CellRun) -> Stack:
-        """The started stack; its start is a step of the cell that asked first."""
-        return self._of(run).stack
+    def stack(self, run: CellRun, **choices: Any) -> Stack:
+        """The started stack; its start is a step of the cell that asked first. choices: of Runtime.start()."""
+        return self._of(run, **choices).stack
 
     def truth(self, run: CellRun) -> Truth:
         """What the inspectors of that stack say."""
@@ -65,9 +65,9 @@ class StackSession:
         """Whether an earlier cell of this session has used the stack."""
         return self._started is not None and self._started.run is not self._started.first
 
-    def _of(self, run: CellRun) -> _Started:
+    def _of(self, run: CellRun, **choices: Any) -> _Started:
         if self._started is None:
-            self._started = self._start(run)
+            self._started = self._start(run, choices)
         started = self._started
         if run is not started.run:
             _require_same(run, started)
@@ -75,13 +75,13 @@ class StackSession:
             started.run = run
         return started
 
-    def _start(self, run: CellRun) -> _Started:
+    def _start(self, run: CellRun, choices: Mapping[str, Any]) -> _Started:
         variant, settings = run.cell.variant, plans.stack_settings(run.settings)
 
         def step(name: str) -> contextlib.AbstractContextManager[None]:
             return (run if self._started is None else self._started.run).step(name)
 
-        stack = self._held.enter_context(loading.started(self.bench, variant, settings, step))
+        stack = self._held.enter_context(loading.started(self.bench, variant, settings, step, **choices))
         truth = self._held.enter_context(Truth.of(stack, variant))
         return _Started(stack=stack, truth=truth, variant=variant.name, settings=settings, first=run, run=run)
 

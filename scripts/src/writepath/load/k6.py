@@ -17,7 +17,6 @@ from writepath.process import Daemon, ProgramMissingError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from writepath.load.ledger import Operation
     from writepath.load.plan import LoadPlan
@@ -50,9 +49,7 @@ class Load:
     target: str  # http://127.0.0.1:PORT
     run_id: str
     plan: LoadPlan
-    content: (
-        Path  # a JSON array, of which each request carries an entry: written by Dataset.write, or questions
-    )
+    content: Path  # a JSON array, each request carries an entry: written by Dataset.write, or questions
     folder: Path  # ledger.rec, summary.json and k6.log go here; absolute
     pid_folder: Path | None = None  # where reap looks; folder where None
     flags: tuple[str, ...] = ()  # more of k6's own
@@ -77,9 +74,7 @@ class LoadResult:
 
     exit_code: int
     meaning: str  # of the exit code, in words
-    complete: (
-        bool  # every planned request, if there is a plan, was sent or dropped, and k6 itself found no fault
-    )
+    complete: bool  # every planned request, if there is a plan, was sent or dropped, and k6 found no fault
     ledger: Path  # as k6 records it; read it with ledger.read
     started: int | None = None  # finished and interrupted iterations
     interrupted: int | None = None
@@ -121,7 +116,6 @@ class Generator:
     """A running k6. A context manager: k6 is gone after the block, however it is left."""
 
     def __init__(self, load: Load, prefix: Sequence[str]) -> None:
-        """Starts it."""
         self.ledger = load.ledger  # grows by each finished iteration: ledger.Tail
         self._load = load
         for each in (load, load.beside) if load.beside is not None else (load,):
@@ -144,13 +138,9 @@ class Generator:
         self.pid = self._daemon.pid
 
     def __enter__(self) -> Self:
-        """Already running."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stops k6 if it still runs."""
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def running(self) -> bool:
@@ -206,9 +196,7 @@ def run(load: Load, prefix: Sequence[str]) -> LoadResult:
 
 def meaning_of(code: int) -> str:
     """An exit code in words."""
-    number = (
-        -code if code < 0 else code - 128
-    )  # a container's program killed by a signal ends with 128 + number
+    number = -code if code < 0 else code - 128  # 128 + number: of a container's program that a signal ended
     if number in set(signal.Signals):
         return f"killed by {signal.Signals(number).name}"
     return EXIT_CODES.get(code, f"ended with exit code {code}")

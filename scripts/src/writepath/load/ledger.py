@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from writepath.errors import UsageError
 from writepath.load import parquet, recorded
@@ -147,10 +148,9 @@ def error_kind(status: int, error_code: int) -> str:
 
 def _served(rows: NDArray[np.void], operations: tuple[Operation, ...]) -> NDArray[np.bool_]:
     """A wrong ack is an acknowledgement all the same: it must be stored. A wrong total is no answer."""
-    status, operation = rows["status"], rows["operation"]
     served = np.zeros(len(rows), np.bool_)
     for index, one in enumerate(operations):
-        served |= (operation == index) & np.isin(status, one.served)
+        served |= (rows["operation"] == index) & np.isin(rows["status"], one.served)
     served &= rows["error_code"] != WRONG_TOTAL
     return served
 
@@ -238,16 +238,13 @@ def _records(table: pa.Table, operations: tuple[Operation, ...]) -> NDArray[np.v
 
 def _numbers(column: Any, operations: tuple[Operation, ...]) -> NDArray[np.int16]:
     """By row, the index of its operation."""
-    known = {one.name: index for index, one in enumerate(operations)}
-    found = [np.empty(0, np.int16)]
-    for chunk in column.chunks:
-        names = chunk.dictionary.to_pylist()
-        if chunk.null_count or not known.keys() >= set(names):
-            unknown = next((name for name in names if name not in known), None)
-            raise ValueError(f"operation {unknown!r} is none of {', '.join(known)}")
-        numbers = np.array([known[name] for name in names], np.int16)
-        found.append(numbers[chunk.indices.to_numpy()])
-    return np.concatenate(found)
+    known = [one.name for one in operations]
+    numbers = pc.index_in(column.cast(pa.string()), value_set=pa.array(known, pa.string()))
+    if numbers.null_count:
+        unknown = column.filter(numbers.is_null())[0].as_py()
+        raise ValueError(f"operation {unknown!r} is none of {', '.join(known)}")
+    found: NDArray[np.int16] = numbers.to_numpy().astype(np.int16)
+    return found
 
 
 def to_table(ledger: Ledger) -> pa.Table:
@@ -299,7 +296,6 @@ class Tail:
     """Follows what k6 records at the cost of reading each byte once."""
 
     def __init__(self, path: Path, operations: tuple[Operation, ...] = OPERATIONS) -> None:
-        """Starts at the beginning; the file may not exist yet, or no more."""
         self._path, self._operations = path, operations
         self._offset = recorded.HEADER.itemsize
         self._finished = 0

@@ -68,7 +68,6 @@ class Parts:
         self.rows: int = self._file.metadata.num_rows
 
     def __iter__(self) -> Iterator[pa.Table]:
-        """Each row once, in the file's order."""
         try:
             for group in range(self._file.num_row_groups):
                 found = self._file.read_row_group(group, columns=self._schema.names, use_threads=False)

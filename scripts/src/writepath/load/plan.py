@@ -86,13 +86,11 @@ class ArrivalPlan:
 
     def rate_at(self, seconds: float) -> float | None:
         """The planned rate so many seconds after the load's start; 0 outside of it."""
-        begin = 0.0
         for phase in self.phases:
-            if begin <= seconds < begin + phase.seconds:
-                return (
-                    phase.from_per_s + (phase.to_per_s - phase.from_per_s) * (seconds - begin) / phase.seconds
-                )
-            begin += phase.seconds
+            if 0 <= seconds < phase.seconds:
+                share = seconds / phase.seconds
+                return phase.from_per_s + (phase.to_per_s - phase.from_per_s) * share
+            seconds -= phase.seconds
         return 0.0
 
 
@@ -177,9 +175,7 @@ def constant_plan(name: str, requests: int, rate_per_s: float) -> ArrivalPlan:
     """Exactly so many requests at one rate: the warm-up, or the single write before it."""
     if requests < 1 or rate_per_s <= 0:
         raise UsageError(f"{name}: {requests} requests at {rate_per_s}/s; both must be above 0")
-    seconds = (
-        requests + 0.5
-    ) / rate_per_s  # half an interval more: no rounding decides whether the last one fits
+    seconds = (requests + 0.5) / rate_per_s  # half an interval more: no rounding decides on the last one
     plan = arrival_plan([Phase(name=name, seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)])
     return replace(plan, answer_s=WARM_UP_ANSWER_S)
 

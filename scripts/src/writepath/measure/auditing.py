@@ -38,7 +38,6 @@ class Auditing:
     seconds: float = 0.0  # of reading, without the restart
 
     def __post_init__(self) -> None:
-        """The hashes are of every line, once."""
         self._lines = stored_rows.content_hashes(self.dataset.lines)
 
     def read(self, truth: Truth) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,3 +26,4 @@ class Bench:
     content: Path  # the dataset as k6 reads it
     pids: Path  # where the next command finds a load generator that outlived its runner
     root: Path
+    stopped: threading.Event = field(default_factory=threading.Event)  # the user has stopped the command

@@ -6,9 +6,9 @@ store that answers before it flushes, and leaves the flushing to the kernel, pas
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
+from writepath import poll
 from writepath.errors import AuditError, WritepathError
 
 if TYPE_CHECKING:
@@ -26,26 +26,23 @@ READY_TIMEOUT_S = 90.0
 POLL_S = 0.25
 
 
-def crash(stack: Stack, truth: Truth, *, clock: Callable[[], float] = time.monotonic) -> None:
+def crash(stack: Stack, truth: Truth) -> None:
     """SIGKILL for all stores first, then a start of each; returns when all of them and the inspectors serve.
 
     AuditError where they do not within 90 s, or cannot be killed or started.
     """
-    _again(stack, stack.kill, truth.serves, clock)
+    _again(stack, stack.kill, truth.serves)
 
 
-def restart(stack: Stack, serves: Callable[[], bool], *, clock: Callable[[], float] = time.monotonic) -> None:
+def restart(stack: Stack, serves: Callable[[], bool]) -> None:
     """As crash, but each store is asked to end in order: all is written, and what its own memory held is gone.
 
     serves: whether the path is as it was; to be asked without reading what is to stay unread.
     """
-    _again(stack, stack.terminate, serves, clock)
+    _again(stack, stack.terminate, serves)
 
 
-def _again(
-    stack: Stack, end: Callable[[str], None], serves: Callable[[], bool], clock: Callable[[], float]
-) -> None:
-    began = clock()
+def _again(stack: Stack, end: Callable[[str], None], serves: Callable[[], bool]) -> None:
     try:
         for component in stack.stores:
             end(component)
@@ -54,33 +51,32 @@ def _again(
     except WritepathError as error:
         raise AuditError(f"the stores could not be restarted: {error}") from error
     waiting = list(stack.stores)
-    while True:
-        waiting = [component for component in waiting if not stack.is_ready(component)]
-        if not waiting and serves():
-            return
-        if clock() - began >= READY_TIMEOUT_S:
-            who = ", ".join(waiting) or "the application"
-            raise AuditError(
-                f"{who} was not ready {READY_TIMEOUT_S:.0f} s after the restart of the stores;"
-                " see the logs in the folder of the run"
-            )
-        time.sleep(POLL_S)
+
+    def serve_again() -> bool:
+        waiting[:] = [component for component in waiting if not stack.is_ready(component)]
+        return not waiting and serves()
+
+    if not poll.until(serve_again, READY_TIMEOUT_S, every_s=POLL_S):
+        who = ", ".join(waiting) or "the application"
+        raise AuditError(
+            f"{who} was not ready {READY_TIMEOUT_S:.0f} s after the restart of the stores;"
+            " see the logs in the folder of the run"
+        )
 
 
-def read_again(
-    truth: Truth, run_id: str, lines: NDArray[np.uint64], *, clock: Callable[[], float] = time.monotonic
-) -> tuple[Stored, Reading]:
+def read_again(truth: Truth, run_id: str, lines: NDArray[np.uint64]) -> tuple[Stored, Reading]:
     """The second read, once nothing is on its way any more. AuditError where it cannot be made within 90 s.
 
     Pools may hold dead connections and a queue may deliver again what was on its way: both mend themselves in time.
     """
-    began = clock()
-    while True:
-        in_time = clock() - began < READY_TIMEOUT_S
+
+    def read() -> tuple[Stored, Reading]:
+        return truth.read(run_id, lines), truth.reading()
+
+    def read_at_rest() -> tuple[Stored, Reading] | None:
         try:
-            if not truth.pending().waiting or not in_time:
-                return truth.read(run_id, lines), truth.reading()
+            return None if truth.pending().waiting else read()
         except AuditError:
-            if not in_time:
-                raise
-        time.sleep(POLL_S)
+            return None
+
+    return poll.until(read_at_rest, READY_TIMEOUT_S, every_s=POLL_S) or read()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -37,27 +38,21 @@ class Driven:
 
 
 class ProcessUse:
-    """CPU, memory and bytes written of a process and its children; the last known once it has gone."""
+    """CPU and memory of a process and its children; the last known once it has gone."""
 
     def __init__(self, pid: int) -> None:
-        """Any process, running or not."""
         self._pid = pid
         self._last: Usage | None = None
 
     def read(self) -> Usage | None:
         """None where it never could be read."""
-        try:
-            root = psutil.Process(self._pid)
-            found = [_usage(process) for process in (root, *root.children(recursive=True))]
-            now = Usage(
-                cpu_seconds=sum(u.cpu_seconds for u in found),
-                rss_bytes=sum(u.rss_bytes for u in found),
-                write_bytes=None,
-            )
-            if self._last is None or now.cpu_seconds >= self._last.cpu_seconds:
-                self._last = now
-        except psutil.Error:
-            pass
+        with contextlib.suppress(psutil.Error):
+            family = [psutil.Process(self._pid), *psutil.Process(self._pid).children(recursive=True)]
+            found = [(each.cpu_times(), each.memory_info().rss) for each in family]
+            cpu_seconds = sum(times.user + times.system for times, _ in found)
+            rss_bytes = sum(rss for _, rss in found)
+            if self._last is None or cpu_seconds >= self._last.cpu_seconds:
+                self._last = Usage(cpu_seconds=cpu_seconds, rss_bytes=rss_bytes, write_bytes=None)
         return self._last
 
 
@@ -133,8 +128,3 @@ def _all_usage(stack: Stack, use: ProcessUse) -> Mapping[str, Usage]:
     """A stack that runs k6 itself (in a container) knows better what it uses than its client's process does."""
     generator = use.read()
     return {**({} if generator is None else {sampler.K6: generator}), **stack.usage()}
-
-
-def _usage(process: psutil.Process) -> Usage:
-    times = process.cpu_times()
-    return Usage(cpu_seconds=times.user + times.system, rss_bytes=process.memory_info().rss, write_bytes=None)

@@ -7,15 +7,13 @@ import platform
 import shutil
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 
 from writepath.errors import SetupError
+from writepath.measure import withheld
 from writepath.records import Canary, Host
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BLOCK_BYTES = 4096
 FSYNCS = 50
@@ -51,7 +49,7 @@ class CanaryCage:
     """Measures the host beside the runs; remembers CPU times to tell what was stolen in between."""
 
     folder: Path
-    _times: tuple[float, float] | None = None
+    _last: withheld.Counters | None = None
 
     def measure(self) -> Canary:
         """About half a second on a fast disk."""
@@ -82,12 +80,9 @@ class CanaryCage:
         return took
 
     def _steal_share(self) -> float | None:
-        times = psutil.cpu_times()
-        now = (float(getattr(times, "steal", 0.0)), sum(times) - getattr(times, "guest", 0.0))
-        before, self._times = self._times, now
-        if before is None or now[1] <= before[1]:
-            return None
-        return round((now[0] - before[0]) / (now[1] - before[1]), 4)
+        before, self._last = self._last, withheld.read()
+        share = None if before is None else withheld.between(before, self._last).steal_share
+        return None if share is None else round(share, 4)
 
 
 def _cpu_ms() -> float:
@@ -99,13 +94,9 @@ def _cpu_ms() -> float:
 
 
 def _cpu_model() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123 - not a file on a disk
-            return next(
-                (line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown"
-            )
-    except OSError:
-        return platform.processor() or "unknown"
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    found = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(found, platform.processor() or "unknown")
 
 
 def _filesystem(path: Path) -> str:

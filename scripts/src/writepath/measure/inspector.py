@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 pydantic reads the types of fields
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
+from pydantic import TypeAdapter, ValidationError
 
 from writepath.errors import AuditError
 from writepath.records import Durability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from writepath.measure.stored import Rows
 
+T = TypeVar("T")
 ASK_TIMEOUT_S = 10.0
 GAUGE_TIMEOUT_S = 0.8  # below the sampling interval
 VISIBLE_TIMEOUT_S = 2.0
@@ -23,12 +26,7 @@ READ_TIMEOUT_S = 60.0  # between two chunks of a read-back
 LOAD_TIMEOUT_S = 120.0  # of a chunk of a bulk load
 BUILD_TIMEOUT_S = 1800.0  # of a search index over a million posts
 CHUNK_BYTES = 1 << 20
-SHARED_GAUGES = (
-    "queue_ready",
-    "queue_dead",
-    "database_",
-    "index_",
-)  # a store's or broker's, the same whoever looks
+SHARED_GAUGES = ("queue_ready", "queue_dead", "database_", "index_")  # a store's or broker's, whoever looks
 INSTANCE_GAUGES = ("redelivered",)  # counters that a restart of one instance sets back: told by instance, too
 
 
@@ -74,7 +72,6 @@ class Inspector:
     """All instances of one service. `url` of an instance: http://127.0.0.1:PORT/inspector."""
 
     def __init__(self, service: str, urls: Sequence[str]) -> None:
-        """Opens no connection yet."""
         self.service = service
         self.urls = tuple(urls)
         self._client = plain_client(ASK_TIMEOUT_S)
@@ -146,28 +143,12 @@ class Inspector:
     def finish_load(self) -> LoadEnd:
         """Has the store build its search index and come to rest."""
         answer = self._ask("POST", self.urls[0], "load/finish", BUILD_TIMEOUT_S)
-        try:
-            built = answer["build_seconds"]
-            return LoadEnd(
-                build_seconds=None if built is None else float(built),
-                settle_seconds=float(answer["settle_seconds"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._odd("load/finish", answer) from error
+        return self._typed(LoadEnd, answer, "load/finish")
 
     def sizes(self) -> Sizes:
         """Of everything stored, and of the search index alone."""
         answer = self._ask("GET", self.urls[0], "sizes", READ_TIMEOUT_S)
-        try:
-            index = answer["search_index_bytes"]
-            return Sizes(
-                documents=int(answer["documents"]),
-                store_bytes=int(answer["store_bytes"]),
-                search_index_bytes=None if index is None else int(index),
-                parts_bytes={str(name): int(size) for name, size in answer["parts"].items()},
-            )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise self._odd("sizes", answer) from error
+        return self._typed(Sizes, {**answer, "parts_bytes": answer.get("parts")}, "sizes")
 
     def gauges(self) -> Mapping[str, float]:
         """Sums over all instances, asked in parallel; an instance that does not answer in time is left out."""
@@ -201,6 +182,12 @@ class Inspector:
         if not isinstance(answer.get(name), int):
             raise self._odd(what, answer)
         return int(answer[name])
+
+    def _typed(self, kind: type[T], answer: object, what: str) -> T:
+        try:
+            return TypeAdapter(kind).validate_python(answer)
+        except ValidationError as error:
+            raise self._odd(what, answer) from error
 
     def _odd(self, what: str, answer: object) -> AuditError:
         return AuditError(f"{self.service}: /inspector/{what} answered {str(answer)[:200]}")

@@ -6,13 +6,14 @@ import contextlib
 import json
 import math
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from writepath.analysis import raw
-from writepath.errors import LoadError
+from writepath.errors import LoadError, StartError
 from writepath.load import k6, ledger, recorded
 from writepath.load.plan import constant_plan, new_run_id
 from writepath.measure import drive, withheld
+from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,12 +41,13 @@ def started(
     variant: Variant,
     overrides: Mapping[str, str],
     step: Callable[[str], AbstractContextManager[None]],
+    **choices: Any,
 ) -> Iterator[Stack]:
-    """A stack; its start and its stop are steps of their own in the breakdown."""
+    """A stack; its start and its stop are steps of their own in the breakdown. choices: further ones of the runtime."""
     with contextlib.ExitStack() as running:
         with step("start"):
             stack = running.enter_context(
-                bench.runtime.start(variant, overrides=overrides, say=bench.progress.say)
+                bench.runtime.start(variant, overrides=overrides, say=bench.progress.say, **choices)
             )
         try:
             yield stack
@@ -67,6 +69,15 @@ def verified(
     versions = {**runtime.versions(variant), **truth.versions()}
     write_json(folder / SETTINGS_FILE, stack.effective_settings())
     return durability, versions
+
+
+def require_declared(durability: Durability, variant: Variant) -> None:
+    """StartError where a 201 guarantees less than the variant declares."""
+    if durability.level > variant.level:
+        raise StartError(
+            f"a 201 guarantees less than declared: level {durability.level}, not {variant.level};"
+            " the figures would be those of a different path"
+        )
 
 
 def warm_up(
@@ -185,6 +196,23 @@ def plan_facts(plan: LoadPlan, seed: int, dataset: Dataset) -> dict[str, object]
         "seed": seed,
         "dataset": {"name": dataset.name, "sha256": dataset.sha256, "lines": len(dataset.lines)},
     }
+
+
+def facts(load: k6.Load, result: k6.LoadResult, truth: Truth, **own: Any) -> LoadFacts:
+    """What is known when a load of writes has ended. own: what the load alone does not say."""
+    plan = load.plan
+    return LoadFacts(
+        run_id=load.run_id,
+        model="closed" if plan.planned is None else "open",
+        phases=tuple(PhaseFacts(**vars(phase)) for phase in plan.phases),
+        virtual_users=plan.virtual_users,
+        seconds=plan.seconds,
+        operations=(OperationFacts(name=ledger.WRITE.name, served=ledger.WRITE.served),),
+        queue_path=truth.store is not truth.ingress,
+        dropped=result.dropped,
+        exit_code=result.exit_code,
+        **own,
+    )
 
 
 def write_json(path: Path, data: object) -> None:

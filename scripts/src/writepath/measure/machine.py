@@ -70,13 +70,5 @@ def _busy_and_total(core: object) -> tuple[float, float]:
     return total - times["idle"] - times["iowait"], total
 
 
-_COUNTED = (
-    "user",
-    "nice",
-    "system",
-    "idle",
-    "iowait",
-    "irq",
-    "softirq",
-    "steal",
-)  # a guest's is in the user's
+# A guest's is in the user's.
+_COUNTED = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")

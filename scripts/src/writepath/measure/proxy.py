@@ -26,7 +26,6 @@ class Proxy:
     """Asked each second during a load, over one connection that stays open."""
 
     def __init__(self, base_url: str) -> None:
-        """Opens no connection yet."""
         self._client = plain_client(TIMEOUT_S, base_url)
 
     def close(self) -> None:

@@ -43,7 +43,6 @@ class Sampler:
     latest: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Makes the thread; start() starts it."""
         self._stop = threading.Event()
         self._machine = Machine()
         self._wait = self.wait or self._stop.wait

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import binascii
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv
 
 from writepath.analysis.audit import Stored
 from writepath.errors import AuditError
+from writepath.load import parquet
 from writepath.load.ledger import NO_TIME
 
 if TYPE_CHECKING:
@@ -16,14 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-POSTS_HEADER = b"id,content_hash,durable_at_us"
-COMMITS_HEADER = b"id,durable_at_us"
-ID_LENGTH = 36
 PREFIX_LENGTH = 20  # rrrrrrrr-rrrr-8rrr-8
-HASH_LENGTH = 16
-HEX = np.full(256, -1, dtype=np.int64)
-HEX[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16)
-SEQ_COLUMNS = np.array([20, 21, 22, *range(24, 36)])
+_COMMITS = {"id": pa.binary(36), "durable_at_us": pa.int64()}
+_POSTS = {"id": pa.binary(36), "content_hash": pa.binary(16), "durable_at_us": pa.int64()}
+_DIGITS = np.full(256, -1, dtype=np.int64)
+_DIGITS[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16)
+_SEQ_COLUMNS = np.array([20, 21, 22, *range(24, 36)])
+_POWERS = 16 ** np.arange(len(_SEQ_COLUMNS) - 1, -1, -1, dtype=np.int64)
+_ROW = np.dtype([("seq", np.int64), ("hash", np.uint64), ("durable_at_us", np.int64)])
 
 
 def content_hashes(lines: Sequence[str]) -> NDArray[np.uint64]:
@@ -41,119 +45,83 @@ class Rows:
         self._prefix = np.frombuffer(run_prefix.encode(), dtype=np.uint8)
         if len(self._prefix) != PREFIX_LENGTH:
             raise ValueError(run_prefix)
-        self._hashed = hashed
-        self._seq: list[NDArray[np.int64]] = []
-        self._hash: list[NDArray[np.uint64]] = []
-        self._durable_at_us: list[NDArray[np.int64]] = []
+        self._types = _POSTS if hashed else _COMMITS
+        self._rows = [np.empty(0, _ROW)]
         self.foreign_ids: list[str] = []
 
     def read(self, chunks: Iterable[bytes]) -> None:
         """Takes the body of one answer. AuditError where it is cut or not in the agreed form."""
-        header, rest = None, b""
-        for chunk in chunks:
-            data = rest + chunk
-            cut = data.rfind(b"\n") + 1
-            rest, block = data[cut:], data[:cut]
-            if header is None and block:
-                header, _, block = block.partition(b"\n")
-                self._expect_header(header)
-            if block:
-                self._parse(block.replace(b"\r\n", b"\n"))
-        if header is None:
-            self._expect_header(rest)
-        elif rest:
+        body = b"".join(chunks)
+        header, wanted = body[:200].partition(b"\n")[0], ",".join(self._types)
+        if header.strip() != wanted.encode():
+            raise AuditError(f"the inspector sent {header[:60]!r}, expected the header {wanted!r}")
+        if not body.endswith(b"\n"):
             raise AuditError(
-                f"the inspector's answer ends in the middle of a line ({rest[:60]!r}); the store may be down"
+                f"the inspector's answer ends in the middle of a line ({body[-60:]!r}); the store may be down"
             )
+        try:
+            options = csv.ConvertOptions(column_types=self._types)
+            self._take(csv.read_csv(pa.BufferReader(body), convert_options=options))
+        except (pa.ArrowInvalid, binascii.Error) as error:
+            raise AuditError(f"the inspector sent a line in another form ({error})") from error
 
-    def _expect_header(self, header: bytes) -> None:
-        wanted = POSTS_HEADER if self._hashed else COMMITS_HEADER
-        if header.strip() != wanted:
-            raise AuditError(f"the inspector sent {header[:60]!r}, expected the header {wanted.decode()!r}")
-
-    def _parse(self, block: bytes) -> None:
-        data = np.frombuffer(block, dtype=np.uint8)
-        ends = np.flatnonzero(data == ord("\n"))
-        starts = np.concatenate(([0], ends[:-1] + 1))
-        fixed = ID_LENGTH + 1 + (HASH_LENGTH + 1 if self._hashed else 0)
-        if (ends - starts < fixed).any():
-            bad = int(np.flatnonzero(ends - starts < fixed)[0])
-            raise AuditError(
-                f"the inspector sent a line that is too short: {block[starts[bad] : ends[bad]]!r}"
-            )
-        ids = data[starts[:, None] + np.arange(ID_LENGTH)]
-        digits = HEX[ids[:, SEQ_COLUMNS]]
+    def _take(self, table: pa.Table) -> None:
+        ids = _characters(table.column("id"))
+        digits = _DIGITS[ids[:, _SEQ_COLUMNS]]
         ours = (ids[:, :PREFIX_LENGTH] == self._prefix).all(axis=1) & (digits >= 0).all(axis=1)
-        self.foreign_ids += [bytes(i).decode("ascii", "replace") for i in ids[~ours]]
-        starts, ends = starts[ours], ends[ours]
-        self._seq.append(_number(digits[ours], 16))
-        if self._hashed:
-            self._hash.append(_hash(data, starts + ID_LENGTH + 1))
-        self._durable_at_us.append(_moments(data, starts + fixed, ends))
+        self.foreign_ids += [bytes(each).decode("ascii", "replace") for each in ids[~ours]]
+        rows = np.zeros(len(ids), _ROW)
+        rows["seq"] = digits @ _POWERS
+        if "content_hash" in self._types:
+            hashes = _characters(table.column("content_hash")).tobytes()
+            rows["hash"] = np.frombuffer(binascii.unhexlify(hashes), ">u8")
+        rows["durable_at_us"] = parquet.whole(table, "durable_at_us")
+        self._rows.append(rows[ours])
 
     @property
-    def seq(self) -> NDArray[np.int64]:
-        """Sequence numbers, in the order read."""
-        return np.concatenate([np.empty(0, dtype=np.int64), *self._seq])
+    def rows(self) -> NDArray[np.void]:
+        """Sequence, content hash and moment (epoch, NO_TIME where there was none), in the order read."""
+        return np.concatenate(self._rows)
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
         """Content hashes, in the order read."""
-        return np.concatenate([np.empty(0, dtype=np.uint64), *self._hash])
+        found: NDArray[np.uint64] = self.rows["hash"]
+        return found
 
     @property
-    def durable_at_us(self) -> NDArray[np.int64]:
-        """Moments, epoch; NO_TIME where the line had none."""
-        return np.concatenate([np.empty(0, dtype=np.int64), *self._durable_at_us])
+    def seq(self) -> NDArray[np.int64]:
+        """Sequences, in the order read."""
+        found: NDArray[np.int64] = self.rows["seq"]
+        return found
+
+
+def _characters(column: Any) -> NDArray[np.uint8]:
+    """Of a column of words of one length: a row each."""
+    width = column.type.byte_width
+    chunks = [np.frombuffer(chunk.buffers()[1], np.uint8, len(chunk) * width) for chunk in column.chunks]
+    return np.concatenate([np.empty(0, np.uint8), *chunks]).reshape(-1, width)
 
 
 def assemble(posts: Rows, commits: Rows, lines: NDArray[np.uint64]) -> Stored:
     """Rows of the store, with the moments that only the writing process knows filled in; lines: content_hashes."""
-    seq, durable_at_us = posts.seq, posts.durable_at_us
+    rows, dated = posts.rows, commits.rows
+    seq, durable_at_us = rows["seq"], rows["durable_at_us"]
     missing = durable_at_us == NO_TIME
-    dated = commits.durable_at_us != NO_TIME
-    if missing.any() and dated.any():
-        theirs, at_us = commits.seq[dated], commits.durable_at_us[dated]
-        order = np.lexsort((at_us, theirs))
-        known, first = np.unique(theirs[order], return_index=True)
+    dated = dated[dated["durable_at_us"] != NO_TIME]
+    if missing.any() and len(dated):
+        dated = dated[np.lexsort((dated["durable_at_us"], dated["seq"]))]
+        known, first = np.unique(dated["seq"], return_index=True)
         at = np.minimum(np.searchsorted(known, seq), len(known) - 1)
-        durable_at_us = np.where(missing & (known[at] == seq), at_us[order][first][at], durable_at_us)
+        durable_at_us = np.where(
+            missing & (known[at] == seq), dated["durable_at_us"][first][at], durable_at_us
+        )
     return Stored(
         seq=seq,
-        content_ok=posts.hashes == lines[seq % len(lines)],
+        content_ok=rows["hash"] == lines[seq % len(lines)],
         durable_at_us=durable_at_us,
         foreign_ids=tuple(posts.foreign_ids),
     )
-
-
-def _number(digits: NDArray[np.int64], base: int) -> NDArray[np.int64]:
-    number = np.zeros(len(digits), dtype=np.int64)
-    for column in range(digits.shape[1]):
-        number = number * base + digits[:, column]
-    return number
-
-
-def _hash(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    digits = HEX[data[starts[:, None] + np.arange(HASH_LENGTH)]]
-    if (digits < 0).any():
-        raise AuditError("the inspector sent a content hash that is not 16 hex digits")
-    high, low = _number(digits[:, :8], 16), _number(digits[:, 8:], 16)
-    return (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)
-
-
-def _moments(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """NO_TIME where empty. Moments of one answer mostly have one length: a pass for each length."""
-    moments = np.full(len(starts), NO_TIME, dtype=np.int64)
-    lengths = ends - starts
-    for length in np.unique(lengths[lengths > 0]):
-        of = np.flatnonzero(lengths == length)
-        digits = data[starts[of][:, None] + np.arange(length)].astype(np.int64) - ord("0")
-        if ((digits < 0) | (digits > 9)).any():  # noqa: PLR2004 - a decimal digit
-            raise AuditError("the inspector sent a durable_at_us that is not epoch microseconds")
-        moments[of] = _number(digits, 10)
-    return moments
 
 
 def nothing() -> Stored:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 import httpx
 
+from writepath import poll
 from writepath.errors import AuditError, StartError
 from writepath.load.plan import encode_id
 from writepath.measure import stored as stored_rows
@@ -18,7 +20,6 @@ from writepath.records import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
 
     import numpy as np
     from numpy.typing import NDArray
@@ -53,13 +54,9 @@ class Truth:
         return Truth(base_url=stack.base_url, store=store, ingress=ingress, proxy=Proxy(stack.base_url))
 
     def __enter__(self) -> Self:
-        """Nothing to open."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Closes connections."""
+    def __exit__(self, *_: object) -> None:
         for inspector in self.inspectors:
             inspector.close()
         self.proxy.close()
@@ -111,18 +108,14 @@ class Truth:
 
     def require_empty(self) -> None:
         """StartError where the store or the queue holds anything."""
-        rows, pending = self.store.count(), self.pending()
-        if rows or pending.waiting or pending.dead:
+        if held := self._left():
             raise StartError(
-                f"the store is not empty before the load: {rows} rows, {pending.waiting} messages waiting,"
-                f" {pending.dead} dead letters; data of an earlier run would be counted"
+                f"the store is not empty before the load: {held}; data of an earlier run would be counted"
             )
 
     def empty(self) -> None:
         """Waits until nothing is on its way, empties everything, and asserts it."""
-        deadline = time.monotonic() + EMPTY_TIMEOUT_S
-        while self.pending().waiting and time.monotonic() < deadline:
-            time.sleep(POLL_S)
+        poll.until(lambda: not self.pending().waiting, EMPTY_TIMEOUT_S, every_s=POLL_S)
         for inspector in self.inspectors:
             inspector.reset()
         self.require_empty()
@@ -132,26 +125,26 @@ class Truth:
 
         Looked at twice: what the ingress gave up waiting for may still arrive at its store or queue.
         """
-        deadline = time.monotonic() + EMPTY_TIMEOUT_S
-        while time.monotonic() < deadline:
+
+        def thrown_away() -> bool:
             try:
-                self._throw_away(deadline)
-                if self._is_empty():
-                    return
-            except AuditError:  # a path that was just overloaded may be slow to answer
+                if self.pending().in_flight:
+                    return False
+                for inspector in self.inspectors:
+                    inspector.reset()
                 time.sleep(POLL_S)
-        self.require_empty()
+                return not self._left()
+            except AuditError:  # a path that was just overloaded may be slow to answer
+                return False
 
-    def _throw_away(self, deadline: float) -> None:
-        while self.pending().in_flight and time.monotonic() < deadline:
-            time.sleep(POLL_S)
-        for inspector in self.inspectors:
-            inspector.reset()
-        time.sleep(POLL_S)
+        if not poll.until(thrown_away, EMPTY_TIMEOUT_S, every_s=POLL_S):
+            self.require_empty()
 
-    def _is_empty(self) -> bool:
-        pending = self.pending()
-        return not (self.count() or pending.waiting or pending.dead)
+    def _left(self) -> str:
+        """What the store and the queue hold, in words; empty where it is nothing."""
+        rows, pending = self.count(), self.pending()
+        held = f"{rows} rows, {pending.waiting} messages waiting, {pending.dead} dead letters"
+        return held if rows or pending.waiting or pending.dead else ""
 
     def verify_one_write(self, run_id: str, content: str) -> None:
         """POST through the proxy, GET by id, the row in the store as it was sent; StartError where it is not."""
@@ -161,7 +154,10 @@ class Truth:
                 answer = client.post("/api/posts", json={"id": post_id, "content": content})
                 if answer.status_code != CREATED or answer.json().get("id") != post_id:
                     raise StartError(f"the first POST was answered {answer.status_code}: {_short(answer)}")
-                answer = _get_until_found(client, post_id)
+                get = partial(client.get, f"/api/posts/{post_id}")
+                # A queue path has the row a moment after its 201.
+                poll.until(lambda: get().is_success, VISIBLE_TIMEOUT_S)
+                answer = get()
             except (httpx.HTTPError, ValueError) as error:
                 raise StartError(
                     f"the first write got no answer ({type(error).__name__}: {error})"
@@ -184,16 +180,6 @@ class Truth:
         self.store.read_posts(posts)
         self.store.read_commits(commits)
         return stored_rows.assemble(posts, commits, lines)
-
-
-def _get_until_found(client: httpx.Client, post_id: str) -> httpx.Response:
-    """A queue path has the row a moment after its 201."""
-    deadline = time.monotonic() + VISIBLE_TIMEOUT_S
-    while True:
-        answer = client.get(f"/api/posts/{post_id}")
-        if answer.status_code == FOUND or time.monotonic() > deadline:
-            return answer
-        time.sleep(POLL_S / 5)
 
 
 def _short(answer: httpx.Response) -> str:

@@ -26,7 +26,6 @@ from writepath.load.plan import NS_PER_S, ClosedPlan, decode_id, encode_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
-    from types import TracebackType
 
     from numpy.typing import NDArray
 
@@ -41,7 +40,7 @@ USUAL_SHARE = 0.25  # an index that shows a write after half a second need not b
 SELDOM_S = 0.25
 USUAL_OF = 20  # the latest so many that were seen
 AGE_SHARE = (
-    0.02  # what has waited long is asked for at a fiftieth of its age: a backlog must not make questions long
+    0.02  # what waits long is asked for at a fiftieth of its age: a backlog must not make questions long
 )
 MOST_ASKED = 500  # in one question, the longest unasked first
 GIVE_UP_S = 150.0  # after its scheduled send time: longer than k6's patience and the drain together
@@ -77,7 +76,7 @@ class Prober:
     seq: NDArray[np.int64]
     due_s: NDArray[np.float64]  # scheduled send time of each, since the start
     more: Callable[[float], NDArray[np.int64]] | None = (
-        None  # sampled writes that became due, by the seconds passed
+        None  # sampled writes that are due, by the seconds passed
     )
     clock: Callable[[], float] = time.time
     answered: int = 0
@@ -97,7 +96,6 @@ class Prober:
         return Prober(ask=ask, seq=seq, due_s=plan.starts_ns[seq] / NS_PER_S)
 
     def __post_init__(self) -> None:
-        """Nothing is asked yet."""
         self._not_before_us = np.full(len(self.seq), NO_TIME, np.int64)
         self._visible_at_us = np.full(len(self.seq), NO_TIME, np.int64)
         self._started_s = self.clock()
@@ -105,15 +103,11 @@ class Prober:
         self._thread = threading.Thread(target=self._run, name="visible", daemon=True)
 
     def __enter__(self) -> Self:
-        """Starts the clock and the thread."""
         self._started_s = self.clock()
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Ends it."""
+    def __exit__(self, *_: object) -> None:
         self._ending.set()
         self._thread.join(timeout=10)
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-    Step = Callable[[], object]
-
 
 def setup(
     root: Path, say: Callable[[str], None], runtime: str = "native", only: Collection[str] | None = None
@@ -28,37 +26,33 @@ def setup(
         return
     jdk.find()
     maven.find()
-    waiting = {name: step for name, step in _missing(root, say).items() if only is None or name in only}
-    if waiting:
-        state.check_disk(root)
-        _side_by_side(waiting, say)
-        say(f"setup: done in {time.monotonic() - started:.1f} s")
+    steps: dict[str, tuple[bool, Callable[[], object]]] = {  # by name: whether it is done, and what does it
+        "packages": (not packages.missing(), lambda: packages.ensure(say)),
+        "postgres": (archives.postgres(root).is_dir(), lambda: archives.ensure_postgres(root, say)),
+        "elasticsearch": (
+            archives.elasticsearch(root).is_dir(),
+            lambda: archives.ensure_elasticsearch(root, say),
+        ),
+        "services": (maven.jars(root) is not None, lambda: maven.build(root, say)),
+        "k6": (k6.find(root) is not None, lambda: k6.ensure(root, say)),
+        # Only faults on the network need it.
+        "toxiproxy": (
+            toxiproxy.find(root) is not None or golang.find() is None,
+            lambda: toxiproxy.ensure(root, say),
+        ),
+    }
+    waiting = {name: do for name, (done, do) in steps.items() if not done and (only is None or name in only)}
+    if not waiting:
+        return
+    state.check_disk(root)
 
+    def timed(name: str) -> None:  # say is the caller's: it decides how lines of threads mix
+        began = time.monotonic()
+        waiting[name]()
+        say(f"{name}: ready after {time.monotonic() - began:.1f} s")
 
-def _missing(root: Path, say: Callable[[str], None]) -> dict[str, Step]:
-    steps: dict[str, Step] = {}
-    if packages.missing():
-        steps["packages"] = lambda: packages.ensure(say)
-    if not archives.postgres(root).is_dir():
-        steps["postgres"] = lambda: archives.ensure_postgres(root, say)
-    if not archives.elasticsearch(root).is_dir():
-        steps["elasticsearch"] = lambda: archives.ensure_elasticsearch(root, say)
-    if maven.jars(root) is None:
-        steps["services"] = lambda: maven.build(root, say)
-    if k6.find(root) is None:
-        steps["k6"] = lambda: k6.ensure(root, say)
-    if toxiproxy.find(root) is None and golang.find() is not None:  # only faults on the network need it
-        steps["toxiproxy"] = lambda: toxiproxy.ensure(root, say)
-    return steps
-
-
-def _side_by_side(steps: dict[str, Step], say: Callable[[str], None]) -> None:
-    def timed(name: str, step: Step) -> None:  # say is the caller's: it decides how lines of threads mix
-        started = time.monotonic()
-        step()
-        say(f"{name}: ready after {time.monotonic() - started:.1f} s")
-
-    with ThreadPoolExecutor(len(steps)) as pool:
-        jobs = [pool.submit(timed, name, step) for name, step in steps.items()]
+    with ThreadPoolExecutor(len(waiting)) as pool:
+        jobs = [pool.submit(timed, name) for name in waiting]
     for job in jobs:  # all have ended: one failure does not leave another step half done
         job.result()
+    say(f"setup: done in {time.monotonic() - started:.1f} s")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shutil
 import tarfile
 import zipfile
 from typing import TYPE_CHECKING
@@ -31,11 +30,10 @@ def elasticsearch(root: Path) -> Path:
     return state.folder(root) / f"elasticsearch-{ELASTICSEARCH_VERSION}"
 
 
-def ensure_postgres(root: Path, say: Callable[[str], None]) -> Path:
+def ensure_postgres(root: Path, say: Callable[[str], None]) -> None:
     """Fetches PostgreSQL unless it is there."""
-    target = postgres(root)
-    if target.is_dir():
-        return target
+    if postgres(root).is_dir():
+        return
     machine = _POSTGRES_MACHINES.get(platform.machine())
     if platform.system() != "Linux" or machine is None:
         raise SetupError(
@@ -43,43 +41,30 @@ def ensure_postgres(root: Path, say: Callable[[str], None]) -> Path:
             f"{platform.machine()}; use RUNTIME=docker"
         )
     say(f"postgres: fetching {POSTGRES_VERSION}")
-    name = f"embedded-postgres-binaries-linux-{machine}"
-    jar = maven.fetch(root, f"io.zonky.test.postgres:{name}:{POSTGRES_VERSION}")
-    try:
-        with state.made_whole(target) as part, zipfile.ZipFile(jar) as archive:
-            inner = next(entry for entry in archive.namelist() if entry.endswith(".txz"))
-            _unpack_xz(archive.extract(inner, jar.parent), part)
-    finally:
-        shutil.rmtree(jar.parent, ignore_errors=True)
-    return target
+    name = f"io.zonky.test.postgres:embedded-postgres-binaries-linux-{machine}:{POSTGRES_VERSION}"
+    with maven.fetched(root, name, "copy", f"-Dartifact={name}") as files:
+        with zipfile.ZipFile(next(files.iterdir())) as jar:
+            inner = next(entry for entry in jar.namelist() if entry.endswith(".txz"))
+            archive = jar.extract(inner, files)
+        with state.made_whole(postgres(root)) as part:
+            try:
+                with tarfile.open(archive, "r:xz") as tar:
+                    tar.extractall(part, filter="tar")
+            except tarfile.CompressionError:  # a Python built without lzma
+                process.call("tar", "-xJf", archive, "-C", part)
 
 
-def ensure_elasticsearch(root: Path, say: Callable[[str], None]) -> Path:
+def ensure_elasticsearch(root: Path, say: Callable[[str], None]) -> None:
     """Fetches Elasticsearch unless it is there."""
-    target = elasticsearch(root)
-    if target.is_dir():
-        return target
+    if elasticsearch(root).is_dir():
+        return
     say(f"elasticsearch: fetching {ELASTICSEARCH_VERSION} (107 MB)")
-    coordinates = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{ELASTICSEARCH_VERSION}:zip"
-    file = maven.fetch(root, coordinates)
-    try:
-        with state.made_whole(target) as part:
-            with zipfile.ZipFile(file) as archive:
-                archive.extractall(part)  # noqa: S202 of a known artifact, and zipfile keeps names inside
-            inner = part / f"elasticsearch-{ELASTICSEARCH_VERSION}"
-            for entry in list(inner.iterdir()):
-                entry.rename(part / entry.name)
-            inner.rmdir()
-            for program in (part / "bin").iterdir():
-                program.chmod(0o755)  # a zip read by Python loses the mode
-    finally:
-        shutil.rmtree(file.parent, ignore_errors=True)
-    return target
-
-
-def _unpack_xz(archive: str, target: Path) -> None:
-    try:
-        with tarfile.open(archive, "r:xz") as tar:
-            tar.extractall(target, filter="tar")
-    except tarfile.CompressionError:  # a Python built without lzma
-        process.call("tar", "-xJf", archive, "-C", target)
+    name = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{ELASTICSEARCH_VERSION}:zip"
+    with maven.fetched(root, name, "copy", f"-Dartifact={name}") as files:
+        with zipfile.ZipFile(next(files.iterdir())) as archive:
+            archive.extractall(files)  # noqa: S202 of a known artifact, and zipfile keeps names inside
+        inner = files / f"elasticsearch-{ELASTICSEARCH_VERSION}"
+        for program in (inner / "bin").iterdir():
+            program.chmod(0o755)  # a zip read by Python loses the mode
+        if not elasticsearch(root).is_dir():  # another command has fetched it meanwhile
+            inner.rename(elasticsearch(root))

@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from writepath import process
+from writepath.errors import SetupError
 from writepath.provision import state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BUILD_SECONDS = 1500.0
 _FOLDERS = ("/usr/local/go/bin", "/usr/lib/go/bin", "~/go/bin", "~/sdk/go/bin", "/snap/bin")
@@ -18,37 +23,36 @@ def find() -> Path | None:
     return process.find("go", *(Path(folder).expanduser() for folder in _FOLDERS))
 
 
-def install(root: Path, compiler: Path, module: str, target: Path, *, flags: str = "-s -w") -> None:
-    """Builds a module's program as the target, which is either whole or not there; CallError where it fails."""
-    folder = state.folder(root) / f"go-install-{target.name}"
-    environment = {**os.environ, "GOBIN": str(folder), "CGO_ENABLED": "0"}
-    try:
-        process.call(
-            compiler,
-            *("install", "-trimpath", f"-ldflags={flags}", module),
-            cwd=state.folder(root),
-            env=environment,
-            timeout_s=BUILD_SECONDS,
-        )
-        target.parent.mkdir(exist_ok=True)
-        next(folder.iterdir()).replace(target)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def build(root: Path, compiler: Path, module: Path, target: Path) -> None:
-    """Builds the program of a module that lies here, as its go.sum has it; whole or not there, as above."""
-    part = state.folder(root) / f"{target.name}.part"
-    environment = {**os.environ, "CGO_ENABLED": "0"}
-    try:
-        process.call(
-            compiler,
-            *("build", "-mod=readonly", "-trimpath", "-ldflags=-s -w", "-o", part, "."),
-            cwd=module,
-            env=environment,
-            timeout_s=BUILD_SECONDS,
-        )
-        target.parent.mkdir(exist_ok=True)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+def ensure(
+    root: Path,
+    name: str,
+    target: Path,
+    say: Callable[[str], None],
+    *package: str,
+    remedy: str,
+    cwd: Path | None = None,
+) -> Path:
+    """The package's program, built unless it is there: whole or not at all. SetupError; without Go, the remedy."""
+    with state.lock(root, "go"):
+        if target.exists():  # another command has built it meanwhile
+            return target
+        compiler = find()
+        if compiler is None:
+            raise SetupError(remedy)
+        say(f"{name}: building from its Go module (once, a few minutes)")
+        folder = state.folder(root) / f"go-install-{target.name}"
+        try:
+            process.call(
+                compiler,
+                *("install", "-trimpath", *package),
+                cwd=cwd or state.folder(root),
+                env={**os.environ, "GOBIN": str(folder), "CGO_ENABLED": "0"},
+                timeout_s=BUILD_SECONDS,
+            )
+            target.parent.mkdir(exist_ok=True)
+            next(folder.iterdir()).replace(target)
+        except process.CallError as error:
+            raise SetupError(f"{name} could not be built with {compiler}.\n{error}") from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    return target

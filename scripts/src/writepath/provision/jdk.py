@@ -14,14 +14,8 @@ from writepath.errors import SetupError
 OLDEST = 21
 PREFERRED = 25
 _PLACES = (
-    "/usr/lib/jvm/*",
-    "/usr/java/*",
-    "/usr/local/*jdk*",
-    "/opt/*jdk*",
-    "/opt/java/*",
-    "~/.sdkman/candidates/java/*",
-    "~/.jdks/*",
-    "~/.local/share/mise/installs/java/*",
+    *("/usr/lib/jvm/*", "/usr/java/*", "/usr/local/*jdk*", "/opt/*jdk*", "/opt/java/*"),
+    *("~/.sdkman/candidates/java/*", "~/.jdks/*", "~/.local/share/mise/installs/java/*"),
 )
 
 
@@ -33,9 +27,9 @@ class Jdk:
     version: str  # 25.0.1
 
     @property
-    def major(self) -> int:
-        """25."""
-        return int(self.version.partition(".")[0])
+    def numbers(self) -> list[int]:
+        """[25, 0, 1]."""
+        return [int(part) for part in re.findall(r"\d+", self.version)]
 
     @property
     def java(self) -> Path:
@@ -52,7 +46,7 @@ class Jdk:
 def find() -> Jdk:
     """The JDK to use; SetupError names what was found and how to get one."""
     known = installed()
-    good = [jdk for jdk in known if jdk.major >= OLDEST]
+    good = [jdk for jdk in known if jdk.numbers[0] >= OLDEST]
     if not good:
         found = ", ".join(f"{jdk.version} ({jdk.home})" for jdk in known) or "none"
         raise SetupError(
@@ -60,7 +54,7 @@ def find() -> Jdk:
             f"folders. Install one, for example `apt-get install openjdk-{OLDEST}-jdk-headless` or Eclipse "
             f"Temurin {PREFERRED}, and set JAVA_HOME if it is elsewhere."
         )
-    return max(good, key=lambda jdk: (jdk.major == PREFERRED, _numbers(jdk.version)))
+    return max(good, key=lambda jdk: (jdk.numbers[0] == PREFERRED, jdk.numbers))
 
 
 def installed() -> list[Jdk]:
@@ -80,9 +74,5 @@ def _read(home: Path) -> Jdk | None:
     release = home / "release"
     if not (home / "bin" / "javac").exists() or not release.exists():
         return None
-    version = re.search(r'^JAVA_VERSION="([^"]+)"', release.read_text(encoding="utf-8"), re.MULTILINE)
-    return Jdk(home=home, version=version[1]) if version and _numbers(version[1]) else None
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", version)]
+    version = re.search(r'^JAVA_VERSION="(\d[^"]*)"', release.read_text(encoding="utf-8"), re.MULTILINE)
+    return Jdk(home=home, version=version[1]) if version else None

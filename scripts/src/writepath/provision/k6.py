@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from writepath import process
-from writepath.errors import SetupError
 from writepath.provision import golang, state
 
 if TYPE_CHECKING:
@@ -16,6 +13,7 @@ if TYPE_CHECKING:
 
 VERSION = "1.8.1"  # as k6/recorder/go.mod has it
 _MODULE = "k6/recorder"
+REMEDY = f"Go was not found; k6 {VERSION} with the recorder is built with it. Install Go 1.25 or newer."
 
 
 @cache
@@ -27,41 +25,17 @@ def find(root: Path) -> Path | None:
 
 def ensure(root: Path, say: Callable[[str], None]) -> Path:
     """Builds k6 unless there is one; SetupError without Go."""
-    found = find(root)
-    if found is not None:
+    if (found := find(root)) is not None:
         return found
-    with state.lock(root, "k6"):
-        find.cache_clear()
-        found = find(root)  # another command may have built it meanwhile
-        if found is not None:
-            return found
-        compiler = go()
-        if compiler is None:
-            raise SetupError(
-                f"Go was not found; k6 {VERSION} with the recorder is built with it. Install Go 1.25 or newer."
-            )
-        say(f"k6: building {VERSION} with the recorder from Go modules (once, a few minutes)")
-        try:
-            golang.build(root, compiler, root / _MODULE, _built(root))
-        except process.CallError as error:
-            raise SetupError(f"k6 {VERSION} could not be built with {compiler}.\n{error}") from error
-        find.cache_clear()
-        return _built(root)
-
-
-def go() -> Path | None:
-    """The Go that would build it."""
-    return golang.find()
+    find.cache_clear()
+    name, package = f"k6 {VERSION} with the recorder", ("-ldflags=-s -w", ".")
+    return golang.ensure(root, name, _built(root), say, *package, remedy=REMEDY, cwd=root / _MODULE)
 
 
 def source_hash(root: Path) -> str:
     """Of everything that goes into the program: k6's version is in it, too."""
-    digest = hashlib.sha256()
-    module = root / _MODULE
-    for path in sorted(module.rglob("*")):
-        if path.is_file() and not path.name.endswith("_test.go"):
-            digest.update(str(path.relative_to(module)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    sources = (path for path in (root / _MODULE).rglob("*") if not path.name.endswith("_test.go"))
+    return state.digest(root / _MODULE, sources)
 
 
 def _built(root: Path) -> Path:

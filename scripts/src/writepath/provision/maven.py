@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import shutil
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from writepath import process
@@ -13,7 +11,8 @@ from writepath.errors import SetupError
 from writepath.provision import jdk, state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0"
 FETCH_SECONDS = 900.0
@@ -30,26 +29,27 @@ def find() -> Path:
     return found
 
 
-def fetch(root: Path, coordinates: str) -> Path:
-    """The file of group:name:version[:packaging], alone in a temporary folder that the caller removes."""
-    target = Path(tempfile.mkdtemp(prefix="fetch-", dir=state.folder(root)))
-    with state.lock(root, "maven"):  # two Mavens at once may corrupt an empty local repository
+@contextlib.contextmanager
+def fetched(root: Path, coordinates: str, goal: str, *options: str, pom: str = "") -> Iterator[Path]:
+    """A temporary folder with the files that a goal of the dependency plugin brings; coordinates: for an error."""
+    with state.fetching(root) as work:
+        files = work / "files"
+        if pom:
+            (work / "pom.xml").write_text(pom, encoding="utf-8")
         try:
             process.call(
                 find(),
-                *("-q", "-B", "-ntp", f"{DEPENDENCY_PLUGIN}:copy", f"-Dartifact={coordinates}"),
-                f"-DoutputDirectory={target}",
-                cwd=target,
+                *("-q", "-B", "-ntp", f"{DEPENDENCY_PLUGIN}:{goal}", f"-DoutputDirectory={files}", *options),
+                cwd=work,
                 env=jdk.find().environment(),
                 timeout_s=FETCH_SECONDS,
             )
-            return next(target.iterdir())
         except process.CallError as error:
-            shutil.rmtree(target, ignore_errors=True)
             raise SetupError(
                 f"Maven could not fetch {coordinates}. Check the network, or configure a mirror in "
                 f"~/.m2/settings.xml.\n{error}"
             ) from error
+        yield files
 
 
 def jars(root: Path) -> dict[str, Path] | None:
@@ -60,18 +60,18 @@ def jars(root: Path) -> dict[str, Path] | None:
 
 def build(root: Path, say: Callable[[str], None]) -> dict[str, Path]:
     """Builds all services unless the sources are unchanged; by module, copies that later builds leave alone."""
-    known = jars(root)
-    if known is not None:
+    if (known := jars(root)) is not None:
         return known
     with state.lock(root, "maven"):
-        known = jars(root)
-        if known is not None:
+        if (known := jars(root)) is not None:
             return known
         say("services: building with Maven (downloads libraries the first time)")
         target = _build_folder(root)
         _package(root)
         with state.made_whole(target) as part:
-            for jar in _applications(root):
+            # Runnable are those that the Spring Boot plugin repackaged, leaving the plain jar as .original.
+            for original in sorted((root / "services").glob("*/target/*.jar.original")):
+                jar = original.with_suffix("")
                 unpack = ("-Djarmode=tools", "-jar", jar, "extract", "--destination", part / jar.stem)
                 process.call(jdk.find().java, *unpack, timeout_s=UNPACK_SECONDS)
         _prune(target.parent)
@@ -101,12 +101,6 @@ def _package(root: Path) -> None:
         ) from error
 
 
-def _applications(root: Path) -> list[Path]:
-    """Runnable jars: those that the Spring Boot plugin repackaged, leaving the plain jar as .original."""
-    originals = (root / "services").glob("*/target/*.jar.original")
-    return sorted(path.with_suffix("") for path in originals)
-
-
 def _build_folder(root: Path) -> Path:
     return state.folder(root) / "jars" / source_hash(root)
 
@@ -115,11 +109,7 @@ def source_hash(root: Path) -> str:
     """Of everything that goes into the jars: poms and main sources, and the JDK's version."""
     services = root / "services"
     files = [services / "pom.xml", *services.glob("*/pom.xml"), *services.glob("*/src/main/**/*")]
-    digest = hashlib.sha256(jdk.find().version.encode())
-    for path in sorted(file for file in files if file.is_file()):
-        digest.update(f"{path.relative_to(services)}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return state.digest(services, files, jdk.find().version)[:16]
 
 
 def _prune(builds: Path) -> None:

@@ -39,6 +39,13 @@ class Package:
         found = (process.find(program) for program in (self.program, *self.others))
         return next((path for path in found if path is not None), None)
 
+    def installed(self) -> Path:
+        """The program; SetupError with the command to type where it is not installed."""
+        found = self.find()
+        if found is None:
+            raise SetupError(f"{self.program}: not found. Run: {command((self,))}")
+        return found
+
 
 RABBITMQ = Package(
     name="rabbitmq-server",
@@ -66,10 +73,7 @@ def command(packages: Sequence[Package]) -> str:
 def ensure_one(package: Package, say: Callable[[str], None]) -> Path:
     """The package's program, installed where it was missing."""
     ensure(say, (package,))
-    found = package.find()
-    if found is None:
-        raise SetupError(f"{package.program}: not found. Run: {command((package,))}")
-    return found
+    return package.installed()
 
 
 def ensure(say: Callable[[str], None], among: Sequence[Package] = ALL) -> None:
@@ -85,18 +89,17 @@ def ensure(say: Callable[[str], None], among: Sequence[Package] = ALL) -> None:
         )
     say(f"packages: installing {' and '.join(names)}")
     with _no_daemons(prefix):
+        install = ("install", "-y", "--no-install-recommends", *names)
         try:
-            _apt(prefix, "install", "-y", "--no-install-recommends", *names)
-        except process.CallError:  # package lists are missing or out of date
             try:
+                _apt(prefix, *install)
+            except process.CallError:  # package lists are missing or out of date
                 _apt(prefix, "update", "-q")
-                _apt(prefix, "install", "-y", "--no-install-recommends", *names)
-            except process.CallError as error:
-                raise SetupError(f"{error}\nInstall manually: {command(wanted)}") from error
-    if still := missing(among):
-        raise SetupError(
-            f"apt-get installed {' and '.join(names)}, yet {still[0].program} is not on the PATH"
-        )
+                _apt(prefix, *install)
+        except process.CallError as error:
+            raise SetupError(f"{error}\nInstall manually: {command(wanted)}") from error
+    for package in wanted:
+        package.installed()
 
 
 def _apt(prefix: Sequence[str], *args: str) -> None:
@@ -123,9 +126,8 @@ def _as_root() -> tuple[str, ...] | None:
 @contextlib.contextmanager
 def _no_daemons(prefix: Sequence[str]) -> Iterator[None]:
     """Forbids packages to start their daemons, and puts the machine's own policy back afterwards."""
-    if (
-        POLICY.exists() and not _POLICY_KEPT.exists()
-    ):  # a kept one is left of a killed set-up: it is the real one
+    # A kept one is left of a killed set-up: it is the real one.
+    if POLICY.exists() and not _POLICY_KEPT.exists():
         process.call(*prefix, "mv", POLICY, _POLICY_KEPT)
     process.call(*prefix, "tee", POLICY, text_in=_POLICY_TEXT)
     process.call(*prefix, "chmod", "755", POLICY)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from writepath.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
 FREE_BYTES_NEEDED = 3 * 1024**3
 
@@ -36,6 +38,21 @@ def check_disk(root: Path) -> None:
             f"{free / 1024**3:.1f} GB free on the disk of this checkout; setup and a run need "
             f"{FREE_BYTES_NEEDED / 1024**3:.0f} GB. Free some space, for example with `make clean`."
         )
+
+
+def digest(base: Path, paths: Iterable[Path], salt: str = "") -> str:
+    """SHA-256 over names and contents of the files among the paths: another one when any of them changes."""
+    found = hashlib.sha256(salt.encode())
+    for path in sorted(path for path in paths if path.is_file()):
+        found.update(str(path.relative_to(base)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
+@contextlib.contextmanager
+def fetching(root: Path) -> Iterator[Path]:
+    """A temporary folder of this checkout, with no second Maven at work: two may corrupt an empty repository."""
+    with lock(root, "maven"), tempfile.TemporaryDirectory(prefix="fetch-", dir=folder(root)) as name:
+        yield Path(name)
 
 
 @contextlib.contextmanager

@@ -1,9 +1,12 @@
-"""Which ceiling bounds a path? The stores' own limits that its writes run into, by what it does to them."""
+"""The records of kind `ceilings`, the rates that the stores' own tools reach, and which of them bounds a path."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from writepath.records.base import record
+from writepath.records.measures import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +19,53 @@ SINGLE = "elasticsearch-single"
 BULK = "elasticsearch-bulk"
 
 
+@record
+class ToolRun:
+    """One run of a store's own tool."""
+
+    tool: str  # pgbench-batch: its name in experiments/ceilings/
+    clients: int
+    file: str  # its output, in the cell's raw folder
+    output: str | None = None  # the same, in evidence
+
+
+@record
+class CeilingsFacts:
+    """facts.json of a cell of kind `ceilings`."""
+
+    store: str  # postgres, rabbitmq, elasticsearch
+    version: str | None  # of the tool, where its output does not say it
+    warm_up_seconds: float
+    seconds: float
+    runs: tuple[ToolRun, ...] = ()
+    missing: str | None = None  # why the tool gave no figure, in words
+
+
+@record
+class Ceiling:
+    """The rate that a store's own tool reaches on the same host, with the best number of clients."""
+
+    name: str
+    store: str
+    tool: str  # with its version
+    what: str  # in words: what one write is, and how durable
+    clients: int
+    seconds: float
+    writes_per_s: float
+    latency_ms_mean: float | None
+    raw_file: str  # the tool's output
+
+
+@record
+class CeilingsResult:
+    """The ceilings of one store."""
+
+    store: str
+    ceilings: tuple[Ceiling, ...]
+    missing: str | None  # why there is none, in words
+    verdict: Verdict
+
+
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
     """Names of ceilings; the lowest of several bounds. Empty: none is known."""
@@ -25,7 +75,7 @@ class Bounds:
 
 
 def of(family: str, settings: Mapping[str, str]) -> Bounds:
-    """Of a variant by its family and its settings, as variants.yaml has them and capacity.json keeps them."""
+    """Of a variant by its family and its settings, as variants.yaml has them and an index keeps them."""
     index = SINGLE if settings.get("ELASTICSEARCH_WRITE_MODE") == "single" else BULK
     if family == "jpa":
         return Bounds(burst=(PGBENCH,), sustained=(PGBENCH,))

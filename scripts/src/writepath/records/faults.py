@@ -1,49 +1,65 @@
-"""The records of a fault run: cell.json and faults.json.
+"""Records of kind `faults`: what a suite asks of each cell, facts.json, a row a fault of trials.parquet, the result.
 
 A cell is one variant under one kind of fault: several trials of it in one load, then one audit.
 """
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from writepath.records import base
 from writepath.records.base import record
-from writepath.records.measures import Audit, Code, Durability, Order, Requests
+from writepath.records.load_facts import LoadFacts
+from writepath.records.measures import Audit, Order, Requests, Verdict
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-FAULTS_SCHEMA_VERSION = 1
-CELL_FILE = "cell.json"
-FAULTS_FILE = "faults.json"
-
-MatrixStatus = Literal["running", "aborted", "finished"]
-CellOutcome = Literal["finished", "failed", "aborted"]
-CellStatus = Literal["held", "destroyed", "broke", "unknown", "loses", "not discriminating"]
-EXIT_CODES: dict[CellStatus, int] = {
-    "held": 0,
-    "destroyed": 0,  # by whoever deleted the queue, and no more than was in it
-    "loses": 0,
-    "unknown": 3,
-    "not discriminating": 3,
-    "broke": 1,
-}
+FaultStatus = Literal["held", "destroyed", "broke", "unknown", "loses", "not discriminating"]
 
 
 @record
-class Trial:
-    """One fault, from its injection to the next one's. A write belongs to the trial in which it was sent."""
+class FaultParams:
+    """What is asked of the cells."""
+
+    rate_per_s: float  # of the load
+    trials: dict[str, int]  # by name of a cell, how often its fault is injected
+
+
+@record
+class Injection:
+    """One fault, as the runner saw it."""
 
     number: int  # from 1
     steady_seconds: float  # of undisturbed load before it, drawn from the seed
     lasts_seconds: float  # from injection to heal, drawn from the seed
-    injected_at_ms: float  # epoch
-    healed_at_ms: float  # epoch
-    effective: bool  # proved to have happened
-    proof: str  # in words: what moved, or what did not
+    injected_at_us: int  # epoch
+    healed_at_us: int  # epoch
+    destroyed_at_us: int | None  # epoch: when the place of writes that it deletes on purpose was gone
+    proof: str  # in words: what shows that it happened; empty: nothing does
+
+
+@record
+class FaultFacts:
+    """facts.json: what only the running system knew, and in evidence what its large tables say of the whole load."""
+
+    fault: str  # key, kill-database
+    words: str  # kill -9 of the database
+    weakened: bool  # the variant gives up its guarantee on purpose
+    rate_per_s: float
+    capacity_per_s: float | None  # measured for `overload`
+    trials_asked: int
+    parallel: int  # cells that ran at a time: times to recover are upper bounds where it is more than one
+    injections: tuple[Injection, ...]
+    load_ended_at_us: int | None  # epoch: until when the load's answers are known
+    load: LoadFacts | None  # null: published before a cell had them
+    requests: Requests | None = None  # evidence; planned: what k6 started or dropped until the load was ended
+    audit: Audit | None = None  # evidence
+    order: Order | None = None  # evidence of the queue paths, over load and all faults
+
+
+@record
+class Trial:
+    """What one fault did, from its injection to the next one's. A write belongs to the trial in which it was sent."""
+
+    number: int  # from 1
+    effective: bool  # proved to have happened, with acknowledged writes near
     recovered_after_seconds: float | None  # from heal to the first good 10 s; null: not within the bound
     exposed: int  # writes acknowledged within 5 s around the fault
     lost: int  # acknowledged, and not in the store
@@ -52,112 +68,42 @@ class Trial:
     corrupted: int  # stored with different content
     duplicated: int  # stored more than once
     recovered: int  # without an answer, but stored
+    taken_along: int  # of the lost: in the queue, or on their way to it, when it was deleted
     errors: dict[str, int]  # by kind, from injection to recovery
-    taken_along: int = 0  # of the lost: in the queue, or on their way to it, when it was deleted
+
+    @property
+    def broken(self) -> int:
+        """Writes for which the 201 was not kept, by the path; what was deleted on purpose is not."""
+        lost = self.lost - self.taken_along
+        return lost + self.vanished + self.stranded + self.corrupted + self.duplicated
 
 
 @record
-class Cell:
-    """cell.json: one variant under one fault."""
+class FaultResult:
+    """Sums are over effective faults: those that are proved to have happened."""
 
-    schema_version: int
-    run_id: str
-    variant: str
-    title: str
-    family: str
-    naive_twin_of: str | None
-    acknowledges: str
     fault: str  # key, kill-database
-    fault_words: str
-    runtime: str
-    seed: int
-    rate_per_s: float
-    trials_wanted: int
-    side_by_side: int  # cells that ran at a time: times to recover are upper bounds where it is more than one
-    overrides: dict[str, str]
-    code: Code
-    started_at: str
-    finished_at: str
-    outcome: CellOutcome
-    error: str | None
-    status: CellStatus
+    words: str  # kill -9 of the database
+    status: FaultStatus
     reasons: tuple[str, ...]
-    trials: tuple[Trial, ...] = ()
-    requests: Requests | None = None  # planned: what k6 started or dropped until the load was ended
-    audit: Audit | None = None
-    order: Order | None = None  # of the queue paths, over load and all faults
-    durability: Durability | None = None
-    capacity_per_s: float | None = None  # measured for `overload`
-    versions: dict[str, str] = field(default_factory=dict)
+    trials: int  # faults that were injected
+    effective: int
+    losing: int  # effective faults with a broken guarantee
+    loss_probability_bound: float | None  # upper 95 % bound of the share of such faults that lose data
+    deleting: int  # effective faults that took acknowledged writes along with the queue they deleted
+    exposed: int  # writes acknowledged within 5 s around a fault
+    broken: int  # writes for which the 201 was not kept
+    duplicated: int  # of the broken: stored more than once
+    recovered: int  # writes without an answer, but stored
+    errors: dict[str, int]  # requests by kind, most frequent first
+    recovery_seconds: tuple[float | None, ...]  # by fault, effective or not; null: not within the bound
+    capacity_per_s: float | None
+    requests: Requests | None
+    audit: Audit | None
+    order: Order | None
+    verdict: Verdict
 
     @property
-    def effective(self) -> tuple[Trial, ...]:
-        """The trials that count."""
-        return tuple(trial for trial in self.trials if trial.effective)
-
-    @property
-    def losing(self) -> int:
-        """Effective trials that broke a guarantee: an acknowledged write was lost, or stored differently."""
-        return sum(1 for trial in self.effective if broke(trial))
-
-
-def broke(trial: Trial) -> int:
-    """Writes of a trial for which the 201 was not kept, by the path; what was deleted on purpose is not."""
-    lost = trial.lost - trial.taken_along
-    return lost + trial.vanished + trial.stranded + trial.corrupted + trial.duplicated
-
-
-@record
-class CellEntry:
-    """One line of the index."""
-
-    variant: str
-    fault: str
-    folder: str  # relative to faults.json
-    outcome: CellOutcome
-    status: CellStatus
-    seconds: float
-
-
-@record
-class FaultsResult:
-    """faults.json: written at the start and after each cell."""
-
-    schema_version: int
-    stamp: str
-    status: MatrixStatus
-    started_at: str
-    finished_at: str | None
-    seed: int
-    runtime: str
-    rate_per_s: float
-    overrides: dict[str, str]
-    code: Code
-    wanted: tuple[str, ...]  # variant/fault of every cell that was asked for
-    cells: tuple[CellEntry, ...] = ()
-
-
-def exit_code(cells: Iterable[CellEntry]) -> int:
-    """The worst: 10 infrastructure, over 1 broken guarantees, over 3 unknown, over 0."""
-    codes = {10 if entry.outcome == "failed" else EXIT_CODES[entry.status] for entry in cells}
-    return next((code for code in (10, 1, 3) if code in codes), 0)
-
-
-def load_cell(folder: Path) -> Cell:
-    """Reads folder/cell.json. UsageError where it is missing, broken or of another schema version."""
-    return base.load(Cell, folder / CELL_FILE, FAULTS_SCHEMA_VERSION)
-
-
-def save_cell(cell: Cell, folder: Path) -> None:
-    """Writes folder/cell.json at once and completely."""
-    base.save(cell, folder / CELL_FILE)
-
-
-def load_faults(folder: Path) -> FaultsResult:
-    """Reads folder/faults.json. UsageError where it is missing, broken or of another schema version."""
-    return base.load(FaultsResult, folder / FAULTS_FILE, FAULTS_SCHEMA_VERSION)
-
-
-def save_faults(faults: FaultsResult, folder: Path) -> None:
-    """Writes folder/faults.json at once and completely."""
-    base.save(faults, folder / FAULTS_FILE)
+    def recovered_in(self) -> tuple[float, ...]:
+        """Seconds of the faults that the path recovered from."""
+        return tuple(seconds for seconds in self.recovery_seconds if seconds is not None)

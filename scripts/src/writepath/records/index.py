@@ -17,7 +17,7 @@ CONTROL = "@again"  # after a cell's name: its A/A control; no variant's name an
 
 Status = Literal["running", "aborted", "finished"]
 Outcome = Literal["finished", "failed", "aborted"]  # failed: infrastructure; aborted: stopped by the user
-Role = Literal["measured", "A/A control"]
+Role = Literal["measured", "A/A control", "reference"]  # reference: of another kind, in the same block
 Scope = Literal["stack", "load"]
 
 
@@ -67,6 +67,15 @@ class CellEntry:
 
 
 @record
+class References:
+    """Cells of another kind that run in each block, next to the suite's own."""
+
+    kind: str
+    suite: str
+    params: dict[str, Any]
+
+
+@record
 class Index:
     """index.json: what a run of an experiment consists of; written at the start and after each cell."""
 
@@ -90,12 +99,14 @@ class Index:
     code: Code
     order: tuple[tuple[str, ...], ...]  # by block, the cells' names in the order they run
     cells: tuple[CellEntry, ...] = ()  # in the order they ran
+    references: References | None = None
 
 
-def cell_name(variant: str, levels: dict[str, str], role: Role = "measured") -> str:
-    """`jpa`, `jpa,POOL_SIZE=5`, `jpa@again`: also the name of its folder."""
+def cell_name(variant: str, levels: dict[str, str], role: Role = "measured", kind: str = "") -> str:
+    """`jpa`, `jpa,POOL_SIZE=5`, `jpa@again`, `jpa@ceilings`: also the name of its folder. kind: of a reference."""
     words = [variant, *(f"{name}={level}" for name, level in levels.items())]
-    return ",".join(words).replace("/", "_") + (CONTROL if role == "A/A control" else "")
+    suffix = {"A/A control": CONTROL, "reference": f"@{kind}"}.get(role, "")
+    return ",".join(words).replace("/", "_") + suffix
 
 
 def load_index(folder: Path) -> Index:

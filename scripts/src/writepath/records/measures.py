@@ -20,6 +20,13 @@ class Verdict:
     reasons: tuple[str, ...] = ()  # in words; empty when valid
     notes: tuple[str, ...] = ()  # notes without effect on the status
     noise: bool = False  # only a noisy host made it unknown; a suite reruns it
+    finding: Literal["failed", "inconclusive"] | None = None  # of valid figures that a test did not pass with
+
+    @property
+    def exit_code(self) -> int:
+        """0 valid, 1 invalid or failed, 3 unknown or inconclusive."""
+        words = self.finding or self.status
+        return {"valid": 0, "invalid": 1, "failed": 1}.get(words, 3)
 
 
 @record

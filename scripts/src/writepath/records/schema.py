@@ -17,23 +17,22 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from writepath.records import capacity, cell, faults, index, load, queries
+from writepath.records import capacity_run, ceilings, cell, faults, index, load, search
 
 if TYPE_CHECKING:
     from pydantic_core import core_schema
 
 ROOT = Path(__file__).parents[4]
-RESULTS = (load.LoadResult,)  # of the kinds, in cell.json
+RESULTS = (
+    load.LoadResult,
+    capacity_run.CapacityResult,
+    ceilings.CeilingsResult,
+    search.SearchResult,
+    faults.FaultResult,
+)  # of the kinds, in cell.json
 SAVED: dict[str, tuple[type, str, int]] = {  # by name in schemas/: record, file, version
     "index": (index.Index, index.INDEX_FILE, index.SCHEMA_VERSION),
     "cell": (cell.CellRecord, cell.CELL_FILE, index.SCHEMA_VERSION),
-    "capacity": (capacity.CapacitySuite, capacity.CAPACITY_FILE, capacity.CAPACITY_SCHEMA_VERSION),
-    "search": (capacity.Search, capacity.SEARCH_FILE, capacity.CAPACITY_SCHEMA_VERSION),
-    "ceilings": (capacity.Ceilings, capacity.CEILINGS_FILE, capacity.CAPACITY_SCHEMA_VERSION),
-    "queries": (queries.QueriesSuite, queries.QUERIES_FILE, queries.QUERIES_SCHEMA_VERSION),
-    "read": (queries.Read, queries.READ_FILE, queries.QUERIES_SCHEMA_VERSION),
-    "faults-index": (faults.FaultsResult, faults.FAULTS_FILE, faults.FAULTS_SCHEMA_VERSION),
-    "faults-cell": (faults.Cell, faults.CELL_FILE, faults.FAULTS_SCHEMA_VERSION),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -11,8 +11,15 @@ if TYPE_CHECKING:
     from writepath.analysis.evidence import Evidence
     from writepath.records.cell import CellRecord
     from writepath.records.index import CellEntry, Index, VariantRecord
+    from writepath.records.measures import Host
 
 R = TypeVar("R")
+UNKNOWN_HOST = "unknown host"
+
+
+def host_name(host: Host | None) -> str:
+    """`AMD EPYC, 2 cores`."""
+    return UNKNOWN_HOST if host is None else f"{host.cpu_model}, {host.cores} cores"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,6 +63,29 @@ class SuiteData(Generic[R]):
 
     index: Index
     cells: tuple[CellData[R], ...]
+    references: tuple[CellData[Any], ...] = ()  # of the kind that index.references names
+
+    @property
+    def all_cells(self) -> tuple[CellData[Any], ...]:
+        """The references too."""
+        return (*self.cells, *self.references)
+
+    def by_host(self) -> tuple[tuple[str, SuiteData[R]], ...]:
+        """What was measured on each host, in order of the first block; at least one, itself."""
+        by_block = sorted(self.cells, key=lambda cell: cell.record.block)
+        hosts = list(
+            dict.fromkeys(host_name(cell.record.host) for cell in by_block if cell.result is not None)
+        )
+        if len(hosts) < 2:  # noqa: PLR2004 - all is of one host
+            return ((next(iter(hosts), UNKNOWN_HOST), self),)
+
+        def of(cells: tuple[CellData[Any], ...], host: str) -> tuple[CellData[Any], ...]:
+            return tuple(cell for cell in cells if host_name(cell.record.host) == host)
+
+        parts = (
+            replace(self, cells=of(self.cells, host), references=of(self.references, host)) for host in hosts
+        )
+        return tuple(zip(hosts, parts, strict=True))
 
     @property
     def ranked(self) -> SuiteData[R]:
@@ -69,6 +99,7 @@ class SuiteData(Generic[R]):
         return SuiteData(
             index=replace(self.index, variants=variants),
             cells=tuple(cell for cell in self.cells if cell.record.variant in names),
+            references=self.references,
         )
 
     @property

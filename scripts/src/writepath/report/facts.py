@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 
 from writepath.analysis.stats import spread
 from writepath.report import load_ranks
-from writepath.report.capacity_cost import cpu_s_by_block
-from writepath.report.capacity_tables import confidence, rate
-from writepath.report.card import short
+from writepath.report.capacity import bounds
+from writepath.report.capacity.cost import cpu_s_by_block
+from writepath.report.capacity.searches import during_writes
 from writepath.report.model import ABSENT, Cell, Column, number, shown
+from writepath.report.sentences import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from writepath.records.faults import Cell as FaultCell
+    from writepath.records.faults import FaultResult
     from writepath.records.index import VariantRecord
     from writepath.records.load import LoadResult
-    from writepath.records.queries import Beside
-    from writepath.report.capacity_figures import CapacityFigures
-    from writepath.report.capacity_figures import VariantFigures as Capacity
+    from writepath.records.search_load import DuringWrites
+    from writepath.report.capacity.figures import CapacityFigures
+    from writepath.report.capacity.figures import VariantFigures as Capacity
     from writepath.report.data import CellData, SuiteData
-    from writepath.report.fault_tables import Matrix
-    from writepath.report.queries_figures import QueriesFigures
+    from writepath.report.faults import Struck
 
-LOAD, CAPACITY, SEARCH = "default", "capacity", "search"  # suites
+LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites
 KILLS = {"kill-database": "database", "kill-broker": "broker", "kill-index": "Elasticsearch"}
 PLAIN = Column(key="", title="")
 
@@ -71,8 +71,8 @@ class Facts:
 
     load: SuiteData[LoadResult] | None = None
     capacity: tuple[tuple[str, CapacityFigures], ...] = ()  # by host
-    search: QueriesFigures | None = None  # of one host
-    faults: Matrix | None = None
+    search: CapacityFigures | None = None  # of searches, on one host
+    faults: tuple[Struck, ...] = ()  # of the native runtime
 
     @property
     def variants(self) -> tuple[VariantRecord, ...]:
@@ -83,8 +83,8 @@ class Facts:
         """A variant's title, from any suite that has it."""
         listed: list[Iterable[VariantRecord]] = []
         listed += [self.load.index.variants] if self.load else []
-        listed += [self.search.suite.variants] if self.search else []
-        listed += [figures.suite.variants for _, figures in self.capacity]
+        listed += [self.search.data.index.variants] if self.search else []
+        listed += [figures.data.index.variants for _, figures in self.capacity]
         variants = (variant for suite in listed for variant in suite)
         return next((variant.title for variant in variants if variant.name == name), name)
 
@@ -165,14 +165,14 @@ class Facts:
     @property
     def slo_ms(self) -> float:
         """Limit of the p99 in the capacity suite."""
-        return self._capacity()[1].suite.slo_ms
+        return self._capacity()[1].slo_ms
 
     def sustainable(self, name: str) -> str:
         """Highest passing rate on that host, the median of its blocks: `≥ 2,100/s, lower bound`."""
         one = self._sustained(name)
-        cell = rate(one.sustained)
+        cell = bounds.cell(one.sustained)
         value = cell.text if cell.figure is None else f"{cell.prefix}{number(cell.figure.median)}"
-        return f"{value}/s, {confidence(one)}"
+        return f"{value}/s, {one.sustained.confidence}"
 
     def sustained_per_s(self, name: str) -> float:
         """Highest passing rate on that host: the median of its blocks."""
@@ -180,12 +180,12 @@ class Facts:
 
     def confidence(self, name: str) -> str:
         """How well the rate is known."""
-        return confidence(self._sustained(name))
+        return self._sustained(name).sustained.confidence
 
     @property
     def blocks(self) -> str:
         """How many blocks that host has: `2 blocks`."""
-        count = max(len(one.searches) for one in self._capacity()[1].variants)
+        count = max(len(one.runs) for one in self._capacity()[1].variants)
         return f"{count} block{'s' if count > 1 else ''}"
 
     def compared(self, one: str, other: str) -> str:
@@ -194,12 +194,11 @@ class Facts:
 
     def generator_late(self, name: str) -> bool:
         """Whether the load generator kept no schedule in the overload of a variant."""
-        found = (one.search.overload for one in self._sustained(name).searches)
-        return any(overload.generator_faults for overload in found if overload)
+        return any(overload.generator_faults for overload in self._sustained(name).overloads)
 
     def goodput_at_double(self, name: str) -> str:
         """201s within the limit, per second, at twice the highest passing rate; range over that host's blocks."""
-        found = [one.search.overload for one in self._sustained(name).searches if one.search.overload]
+        found = self._sustained(name).overloads
         if not found:
             raise NotPublishedError(f"overload of {name}")
         return shown(Cell(figure=spread(over.phases[1].goodput_per_s for over in found)), PLAIN)
@@ -211,24 +210,21 @@ class Facts:
         """
         one = self._sustained(name)
         used = cpu_s_by_block(one, per_s)
-        return statistics.median(used.values()) if len(used) == len(one.searches) else None
+        return statistics.median(used.values()) if len(used) == len(one.runs) else None
 
     # Search
 
     def fastest_search(self, family: str, mode: str = "substring") -> SearchRate:
         """The variant of a family, by the begin of its name, with the highest passing rate of searches in a mode."""
         figures = self._search()
-        names = [
-            v.variant.name for v in figures.variants if v.mode == mode and v.variant.name.startswith(family)
-        ]
-        rated = [one for name in names if (one := figures.carried.one(name)) is not None]
+        rated = [one for one in figures.variants if one.mode == mode and one.variant.name.startswith(family)]
         if not rated:
             raise NotPublishedError(f"searches of {family}, {mode}")
         best = max(rated, key=lambda one: one.sustained.per_s)
         return SearchRate(
             title=self.title(best.variant.name),
             per_s=short(best.sustained.per_s),
-            confidence=confidence(best),
+            confidence=best.sustained.confidence,
         )
 
     def searchable_during_searches_ms(self, name: str) -> str:
@@ -238,29 +234,28 @@ class Facts:
     @property
     def writes_during_searches_per_s(self) -> str:
         """Rate of these writes."""
-        return number(
-            next(load.write_rate_per_s for one in self._search().variants for load in one.warm_beside)
-        )
+        ((_, known), *_) = during_writes(self._search().data)
+        return number(next(load.write_rate_per_s for one in known for load in one.warm))
 
     @property
     def search_slo_ms(self) -> str:
         """Limit of the p99 in the search suite."""
-        return number(self._search().suite.slo_ms)
+        return number(self._search().slo_ms)
 
     # Faults
 
     def kills(self, name: str, fault: str) -> Kills:
         """Of one variant under one kind of kill."""
         one = self._fault(name, fault)
-        times = [t.recovered_after_seconds for t in one.trials if t.recovered_after_seconds is not None]
+        times = one.recovered_in
         return Kills(
             process=KILLS.get(fault, "process"),
-            faults=len(one.effective),
+            faults=one.effective,
             losing=one.losing,
             proved=one.status == "held",
-            errors=sum(count for trial in one.effective for count in trial.errors.values()),
+            errors=sum(one.errors.values()),
             recovery_s_median=statistics.median(times) if times else None,
-            recovery_s_max=max(times) if len(times) == len(one.trials) and times else None,
+            recovery_s_max=max(times) if times and len(times) == one.trials else None,
         )
 
     def losing(self, name: str, fault: str) -> str:
@@ -270,8 +265,8 @@ class Facts:
 
     def loss(self, name: str) -> str:
         """What kills of its stores and its broker lost; `not tested` where none was killed."""
-        cells = self.faults.cells if self.faults else ()
-        known = [fault for fault in KILLS if any((one.variant, one.fault) == (name, fault) for one in cells)]
+        struck = {one.result.fault for one in self.faults if one.variant.name == name}
+        known = [fault for fault in KILLS if fault in struck]
         return ", ".join(self.kills(name, fault).loss for fault in known) or "not tested"
 
     # Where they are
@@ -294,7 +289,7 @@ class Facts:
     def _capacity(self) -> tuple[str, CapacityFigures]:
         if not self.capacity:
             raise NotPublishedError(f"suite {CAPACITY}")
-        return max(self.capacity, key=lambda one: max((len(v.searches) for v in one[1].variants), default=0))
+        return max(self.capacity, key=lambda one: max((len(v.runs) for v in one[1].variants), default=0))
 
     def _sustained(self, name: str) -> Capacity:
         one = self._capacity()[1].one(name)
@@ -302,22 +297,22 @@ class Facts:
             raise NotPublishedError(f"capacity of {name}")
         return one
 
-    def _search(self) -> QueriesFigures:
+    def _search(self) -> CapacityFigures:
         if self.search is None:
             raise NotPublishedError(f"suite {SEARCH}")
         return self.search
 
-    def _during(self, name: str) -> tuple[Beside, ...]:
-        loads = next((one.warm_beside for one in self._search().variants if one.variant.name == name), ())
+    def _during(self, name: str) -> tuple[DuringWrites, ...]:
+        ((_, known), *_) = during_writes(self._search().data)
+        loads = next((one.warm for one in known if one.row.variant.name == name), ())
         if not loads:
             raise NotPublishedError(f"searches during writes of {name}")
         return loads
 
-    def _fault(self, name: str, fault: str) -> FaultCell:
-        cells = self.faults.cells if self.faults else ()
-        for one in cells:
-            if (one.variant, one.fault) == (name, fault):
-                return one
+    def _fault(self, name: str, fault: str) -> FaultResult:
+        for one in self.faults:
+            if (one.variant.name, one.result.fault) == (name, fault):
+                return one.result
         raise NotPublishedError(f"{fault} of {name}")
 
 

@@ -1,320 +1,233 @@
-"""Which tables does a matrix of faults have? Variant x fault in words, then each variant's cells in figures."""
+"""The report of a faults suite: variant x fault in words, then each variant's cells in figures."""
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from writepath.analysis import stats
-from writepath.records.faults import broke
-from writepath.report.fault_words import (
+from writepath.report.faults import (
     NO_FAULT,
-    counted,
+    coverage_in_words,
     kinds,
     recovery_in_words,
-    recovery_times,
+    struck,
     verdict_in_words,
 )
-from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, text
+from writepath.report.fingerprint import in_one_line
+from writepath.report.model import ABSENT, Cell, Column, Report, Row, Section, Table, cell, plain, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from writepath.records.faults import Cell as Struck
-    from writepath.records.faults import FaultsResult
-    from writepath.records.index import VariantRecord
+    from writepath.records.faults import FaultResult
+    from writepath.report.data import SuiteData
+    from writepath.report.faults import Struck
 
-MARKS = {"broke": "failed", "unknown": "unknown"}
+    Suite = SuiteData[FaultResult]
+    Field = tuple[Column, Callable[[Struck], Cell]]
+
 CONSUMER_FAULTS = ("restart-consumer", "kill-consumer")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Matrix:
-    """A matrix that was run: its index and its cells, in the order they ended."""
-
-    index: FaultsResult
-    cells: tuple[Struck, ...]
-
-    @property
-    def correct(self) -> tuple[Struck, ...]:
-        """Cells of variants that guarantee to lose nothing."""
-        return tuple(one for one in self.cells if one.naive_twin_of is None)
-
-    @property
-    def twins(self) -> tuple[Struck, ...]:
-        """Cells of weakened controls."""
-        return tuple(one for one in self.cells if one.naive_twin_of is not None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """How many faults happened, and to which variants. Trials without a fault are not counted."""
-
-    faults: int  # in correct variants
-    losing: int  # of them; without what the fault itself deleted
-    titles: tuple[str, ...]  # of the correct variants
-    control_faults: int  # in weakened controls
-    controls: tuple[str, ...]  # their titles
-
-
-def coverage(matrix: Matrix) -> Coverage:
-    """Counts effective faults, by correct variants and weakened controls."""
-    correct, controls = _struck(matrix.correct), _struck(matrix.twins)
-    return Coverage(
-        faults=sum(len(one.effective) for one in correct),
-        losing=sum(one.losing for one in correct),
-        titles=tuple(dict.fromkeys(one.title for one in correct)),
-        control_faults=sum(len(one.effective) for one in controls),
-        controls=tuple(dict.fromkeys(one.title for one in controls)),
+def report(data: Suite) -> Report:
+    """The page: what was lost, the matrix, then the details."""
+    found = struck(data)
+    order = [level for factor in data.index.factors for level in factor.levels]
+    built = list(_tables(found, order)) or [_outcomes([], order)]
+    without = sum(one.result.effective for one in found if one.result.fault == NO_FAULT)
+    load = f"{plain(data.index.params['rate_per_s'])}/s during all faults of a cell, seed {data.index.seed}"
+    versions = sorted({f"{name} {v}" for one in data.cells for name, v in one.record.versions.items()})
+    unfinished = [f"{one.entry.name} ({'; '.join(one.reasons)})" for one in data.cells if one.result is None]
+    return Report(
+        title=f"{data.index.title}, {data.index.runtime} runtime",
+        answer=(*coverage_in_words(found), *(f"Without a result: {words}." for words in unfinished)),
+        facts=f"{in_one_line(data, load)} {len(found)} cells, {without} trials without a fault. {', '.join(versions)}.",
+        picture=None,
+        table=built[0],
+        details=tuple(Section(key=table.key, title=table.title, tables=(table,)) for table in built[1:]),
     )
 
 
-def _struck(cells: Iterable[Struck]) -> list[Struck]:
-    return [one for one in cells if one.effective and one.fault != NO_FAULT]
+def _tables(found: Sequence[Struck], order: Sequence[str]) -> Iterator[Table]:
+    correct = [one for one in found if one.correct]
+    if correct:
+        yield _outcomes(correct, order)
+    for name in dict.fromkeys(one.variant.name for one in correct):
+        yield _of_variant([one for one in correct if one.variant.name == name])
+    consumers = (NO_FAULT, *CONSUMER_FAULTS)
+    if queues := [one for one in correct if one.result.order is not None and one.result.fault in consumers]:
+        yield _order(queues)
+    if controls := [one for one in found if not one.correct]:
+        yield _controls(controls, correct)
 
 
-def coverage_in_words(matrix: Matrix, main: Sequence[VariantRecord] = ()) -> tuple[str, ...]:
-    """Sentences on what the faults cover and what not. main: the variants that should be tested."""
-    found = coverage(matrix)
-    words = [_of_correct(matrix, found)]
-    if found.controls:
-        words.append(
-            f"{counted(found.control_faults, 'fault')} in weakened controls, which are meant to lose or duplicate data:"
-            f" {'; '.join(found.controls)}."
-        )
-    tested = {one.variant for one in _struck(matrix.correct)}
-    if untested := [variant.title for variant in main if variant.name not in tested]:
-        words.append(f"Variants of suite default without a fault test: {'; '.join(untested)}.")
-    return tuple(words)
-
-
-def _of_correct(matrix: Matrix, found: Coverage) -> str:
-    if not found.titles:
-        return "No fault in a correct variant."
-    deleted = sum(trial.taken_along > 0 for one in matrix.correct for trial in one.effective)
-    bad = sum(one.status in MARKS for one in matrix.correct)
-    loss = f"loss in {found.losing}" if found.losing or bad else "no loss"
-    also = f"; {counted(deleted, 'fault')} deleted a queue with acknowledged writes in it" if deleted else ""
-    also += f"; failed or unknown: {counted(bad, 'cell')}" if bad else ""
-    return f"{counted(found.faults, 'fault')} in correct variants: {loss}{also}. Variants: {'; '.join(found.titles)}."
-
-
-def tables(matrix: Matrix, order: Sequence[str]) -> tuple[Table, ...]:
-    """order: the keys of all faults, as the catalogue has them."""
-    built = [_outcomes(matrix, order)] if matrix.correct else []
-    built += [_of_variant(cells) for cells in _by_variant(matrix.correct, order)]
-    built += [_order(queues, order)] if (queues := _queues(matrix)) else []
-    return (*built, *([_twins(matrix, order)] if matrix.twins else []))
-
-
-def _outcomes(matrix: Matrix, order: Sequence[str]) -> Table:
-    struck = Counter(one.variant for one in matrix.correct)
-    variants = [
-        name for name, faults in struck.items() if 4 * faults >= max(struck.values())
+def _outcomes(correct: Sequence[Struck], order: Sequence[str]) -> Table:
+    """order: of the faults."""
+    often = Counter(one.variant.name for one in correct)
+    titles = {one.variant.name: one.variant.title for one in correct}
+    shown = [
+        name for name, faults in often.items() if 4 * faults >= max(often.values())
     ]  # not by a few alone
-    found = {(one.variant, one.fault): one for one in matrix.correct}
-    titles = {one.variant: one.title for one in matrix.correct}
-    words = {one.fault: one.fault_words for one in matrix.correct}
-    rows = [
-        Row(cells=(text(words[key]), *(_outcome(found.get((variant, key))) for variant in variants)))
-        for key in order
-        if key in words
-    ]
+    cells = {(one.variant.name, one.result.fault): one.result for one in correct}
+    words = {one.result.fault: one.result.words for one in correct}
+
+    def outcome(name: str, fault: str) -> Cell:
+        one = cells.get((name, fault))
+        return text(ABSENT if one is None else f"{verdict_in_words(one)}{recovery_in_words(one)}")
+
     return Table(
         key="outcomes",
         title="Result of each variant under each fault",
-        caption="No loss: every acknowledged write was in the store exactly once and unchanged, in two reads; the"
-        " second read follows kill -9 of every store. Lost data: an acknowledged write was missing or changed."
+        caption="Each cell runs one steady load and repeats one fault. No loss: every acknowledged write was in the"
+        " store exactly once and unchanged, in two reads; the second read follows kill -9 of every store. The crash"
+        " model is a killed process, not a power cut. Lost data: an acknowledged write was missing or changed."
         " Destroyed: only messages that were in a queue when the fault deleted it are gone. Loss probability: 95 %"
         " upper confidence bound of the share of such faults that lose data; few faults give a high bound. Recovered"
         " in: median and maximum over the faults.",
         columns=(
             Column(key="fault", title="fault"),
-            *(Column(key=variant, title=titles[variant]) for variant in variants),
+            *(Column(key=name, title=titles[name]) for name in shown),
         ),
-        rows=tuple(rows),
+        rows=tuple(
+            Row(cells=(text(words[fault]), *(outcome(name, fault) for name in shown)))
+            for fault in order
+            if fault in words
+        ),
     )
-
-
-def _outcome(one: Struck | None) -> Cell:
-    if one is None:
-        return text(ABSENT)
-    return text(f"{verdict_in_words(one)}{recovery_in_words(one)}")
 
 
 EXPOSED = "Exposed writes: acknowledged within 5 s around a fault."
-CELL_COLUMNS = (
-    Column(key="fault", title="fault"),
-    Column(key="effective", title="effective faults", exact=True),
-    Column(key="losing", title="faults with loss", exact=True),
-    Column(key="bound", title="loss probability, upper bound", unit="%"),
-    Column(key="exposed", title="exposed writes", exact=True),
-    Column(key="broken", title="guarantees broken", exact=True),
-    Column(key="recovered", title="recovered writes", exact=True),
-    Column(key="errors", title="errors by kind"),
-    Column(key="recovery_s", title="recovery, median", unit="s"),
-    Column(key="recovery_max_s", title="recovery, max", unit="s"),
-)
+
+
+def _count(key: str, title: str, get: Callable[[FaultResult], int | None]) -> Field:
+    return Column(key=key, title=title, exact=True), lambda one: cell([get(one.result)])
+
+
+def _number(key: str, title: str, unit: str, get: Callable[[FaultResult], float | None]) -> Field:
+    return Column(key=key, title=title, unit=unit), lambda one: cell([get(one.result)])
+
+
+def _words(key: str, title: str, get: Callable[[Struck], str]) -> Field:
+    return Column(key=key, title=title), lambda one: text(get(one))
+
+
+def _median(one: FaultResult) -> float | None:
+    return statistics.median(one.recovered_in) if one.recovered_in else None
+
+
+def _longest(one: FaultResult) -> float | None:
+    """None where the path did not recover from one of them."""
+    return max(one.recovered_in) if one.recovered_in and len(one.recovered_in) == one.trials else None
+
+
+def _of(record: object, name: str) -> Any:
+    return None if record is None else getattr(record, name)
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else share * 100
+
+
+VARIANT = _words("variant", "variant", lambda one: one.variant.title)
+GUARANTEE = _words("acknowledges", "a 201 guarantees", lambda one: one.variant.acknowledges)
+FAULT = _words("fault", "fault", lambda one: one.result.words)
+OUTCOME = _words("outcome", "outcome", lambda one: verdict_in_words(one.result))
+NEAR = _count("exposed", "exposed writes", lambda one: one.exposed)
+BROKEN = _count("broken", "guarantees broken", lambda one: one.broken)
+
+
+def _table(key: str, title: str, caption: str, fields: Sequence[Field], found: Iterable[Struck]) -> Table:
+    rows = [Row(cells=tuple(get(one) for _, get in fields), mark=one.mark) for one in found]
+    columns = tuple(column for column, _ in fields)
+    return Table(key=key, title=title, caption=caption, columns=columns, rows=tuple(rows))
 
 
 def _of_variant(cells: Sequence[Struck]) -> Table:
-    first = cells[0]
-    return Table(
-        key=f"faults-{first.variant}",
-        title=f"{first.title}, fault by fault",
-        caption=f"A 201 guarantees: {first.acknowledges}. {EXPOSED} Guarantees broken: acknowledged writes that were"
+    variant = cells[0].variant
+    return _table(
+        f"faults-{variant.name}",
+        f"{variant.title}, fault by fault",
+        f"A 201 guarantees: {variant.acknowledges}. {EXPOSED} Guarantees broken: acknowledged writes that were"
         " lost, vanished, stranded, corrupted or stored twice. Recovered writes: stored without a 201. Recovery: from"
         " the end of the fault to the first 10 s with 99.9 % success at 95 % of the scheduled rate.",
-        columns=CELL_COLUMNS,
-        rows=tuple(Row(cells=_figures(one), mark=MARKS.get(one.status, "")) for one in cells),
-    )
-
-
-def _figures(one: Struck) -> tuple[Cell, ...]:
-    bound = stats.upper_bound(one.losing, len(one.effective))
-    times = recovery_times(one)
-    return (
-        text(one.fault_words),
-        cell([len(one.effective)]),
-        cell([one.losing]),
-        cell([None if bound is None else bound * 100]),
-        cell([sum(trial.exposed for trial in one.effective)]),
-        cell([sum(broke(trial) for trial in one.effective)]),
-        cell([sum(trial.recovered for trial in one.effective)]),
-        text(kinds(one)),
-        cell([statistics.median(times) if times else None]),
-        cell([max(times) if len(times) == len(one.trials) and times else None]),
-    )
-
-
-ORDER_COLUMNS = (
-    Column(key="variant", title="variant"),
-    Column(key="fault", title="fault"),
-    Column(key="faults", title="faults", exact=True),
-    Column(key="acknowledged", title="acknowledged", exact=True),
-    Column(key="inversions", title="inversions", exact=True),
-    Column(key="overtaken", title="overtaken writes", unit="%"),
-    Column(key="redelivered", title="redelivered", exact=True),
-)
-
-
-def _queues(matrix: Matrix) -> list[Struck]:
-    """Those in which the fault hits a consumer alone, or nothing."""
-    return [
-        one for one in matrix.correct if one.order is not None and one.fault in (NO_FAULT, *CONSUMER_FAULTS)
-    ]
-
-
-def _order(cells: Sequence[Struck], order: Sequence[str]) -> Table:
-    rows = [
-        Row(
-            cells=(
-                text(one.title),
-                text(one.fault_words),
-                cell([len(one.effective)]),
-                cell([one.requests.acknowledged if one.requests else None]),
-                cell([one.order.inversions]),
-                cell([one.order.overtaken_share * 100]),
-                cell([one.order.redelivered]),
+        (
+            FAULT,
+            _count("effective", "effective faults", lambda one: one.effective),
+            _count("losing", "faults with loss", lambda one: one.losing),
+            _number(
+                "bound",
+                "loss probability, upper bound",
+                "%",
+                lambda one: _percent(one.loss_probability_bound),
             ),
-            mark=MARKS.get(one.status, ""),
-        )
-        for one in _sorted(cells, order)
-        if one.order is not None
-    ]
-    return Table(
-        key="order",
-        title="Order of writes while consumers restart or are killed",
-        caption="A write is overtaken if another write, sent after its 201, became durable before it. Each such pair is"
+            NEAR,
+            BROKEN,
+            _count("recovered", "recovered writes", lambda one: one.recovered),
+            _words("errors", "errors by kind", lambda one: kinds(one.result)),
+            _number("recovery_s", "recovery, median", "s", _median),
+            _number("recovery_max_s", "recovery, max", "s", _longest),
+        ),
+        cells,
+    )
+
+
+def _order(queues: Sequence[Struck]) -> Table:
+    """Of cells in which the fault hits a consumer alone, or nothing."""
+    return _table(
+        "order",
+        "Order of writes while consumers restart or are killed",
+        "A write is overtaken if another write, sent after its 201, became durable before it. Each such pair is"
         " an inversion. Redelivered: messages that the broker delivered more than once, over all faults of the cell.",
-        columns=ORDER_COLUMNS,
-        rows=tuple(rows),
+        (
+            VARIANT,
+            FAULT,
+            _count("faults", "faults", lambda one: one.effective),
+            _count("acknowledged", "acknowledged", lambda one: _of(one.requests, "acknowledged")),
+            _count("inversions", "inversions", lambda one: _of(one.order, "inversions")),
+            _number(
+                "overtaken",
+                "overtaken writes",
+                "%",
+                lambda one: _percent(_of(one.order, "overtaken_share")),
+            ),
+            _count("redelivered", "redelivered", lambda one: _of(one.order, "redelivered")),
+        ),
+        queues,
     )
 
 
-TWIN_COLUMNS = (
-    Column(key="twin", title="weakened control"),
-    Column(key="acknowledges", title="a 201 guarantees"),
-    Column(key="fault", title="fault"),
-    Column(key="outcome", title="outcome"),
-    Column(key="broken", title="guarantees broken", exact=True),
-    Column(key="beside", title="correct variant"),
-)
+def _controls(controls: Sequence[Struck], correct: Sequence[Struck]) -> Table:
+    outcomes = {(one.variant.name, one.result.fault): verdict_in_words(one.result) for one in correct}
 
+    def of_correct(one: Struck) -> str:
+        return outcomes.get((one.variant.naive_twin_of or "", one.result.fault), ABSENT)
 
-def _twins(matrix: Matrix, order: Sequence[str]) -> Table:
-    correct = {(one.variant, one.fault): one for one in matrix.correct}
-    rows = [
-        Row(
-            cells=(
-                text(one.title),
-                text(one.acknowledges),
-                text(one.fault_words),
-                text(verdict_in_words(one)),
-                cell([sum(broke(trial) for trial in one.effective)]),
-                text(_beside(correct.get((one.naive_twin_of or "", one.fault)))),
-            ),
-            mark=MARKS.get(one.status, ""),
-        )
-        for one in _sorted(matrix.twins, order)
-    ]
-    return Table(
-        key="twins",
-        title="Weakened controls",
-        caption="Each control is a correct variant with one setting that gives up its guarantee, under a fault that"
+    return _table(
+        "twins",
+        "Weakened controls",
+        "Each control is a correct variant with one setting that gives up its guarantee, under a fault that"
         " must then lose or duplicate data. Not discriminating: the control passed, so this fault does not show what"
         " the correct variant protects against. Controls are not ranked with other variants.",
-        columns=TWIN_COLUMNS,
-        rows=tuple(rows),
+        (
+            _words("twin", "weakened control", lambda one: one.variant.title),
+            GUARANTEE,
+            FAULT,
+            OUTCOME,
+            BROKEN,
+            _words("beside", "correct variant", of_correct),
+        ),
+        controls,
     )
 
 
-EVIDENCE_COLUMNS = (
-    Column(key="variant", title="variant"),
-    Column(key="acknowledges", title="a 201 guarantees"),
-    Column(key="fault", title="fault"),
-    Column(key="outcome", title="outcome"),
-    Column(key="exposed", title="exposed writes", exact=True),
-)
-
-
-def evidence(matrix: Matrix, order: Sequence[str]) -> Table:
+def evidence(found: Iterable[Struck]) -> Table:
     """How each guarantee did under kill -9: kills of the correct variants, all cells of the weakened controls."""
-    killed = [one for one in matrix.correct if one.fault.startswith("kill-")]
-    rows = [
-        Row(
-            cells=(
-                text(one.title),
-                text(one.acknowledges),
-                text(one.fault_words),
-                text(verdict_in_words(one)),
-                cell([sum(trial.exposed for trial in one.effective)]),
-            ),
-            mark=MARKS.get(one.status, ""),
-        )
-        for one in (*_sorted(killed, order), *_sorted(matrix.twins, order))
-    ]
-    return Table(
-        key="evidence",
-        title="Evidence",
-        caption="Loss probability: 95 % upper confidence bound of the share of such faults that lose data."
+    return _table(
+        "evidence",
+        "Evidence",
+        "Loss probability: 95 % upper confidence bound of the share of such faults that lose data."
         f" {EXPOSED}",
-        columns=EVIDENCE_COLUMNS,
-        rows=tuple(rows),
+        (VARIANT, GUARANTEE, FAULT, OUTCOME, NEAR),
+        [one for one in found if not one.correct or one.result.fault.startswith("kill-")],
     )
-
-
-def _beside(one: Struck | None) -> str:
-    return ABSENT if one is None else verdict_in_words(one)
-
-
-def _sorted(cells: Iterable[Struck], order: Sequence[str]) -> list[Struck]:
-    rank = {key: index for index, key in enumerate(order)}
-    return sorted(cells, key=lambda one: (one.variant, rank.get(one.fault, len(rank))))
-
-
-def _by_variant(cells: Sequence[Struck], order: Sequence[str]) -> list[list[Struck]]:
-    variants = dict.fromkeys(one.variant for one in cells)
-    return [[one for one in _sorted(cells, order) if one.variant == variant] for variant in variants]

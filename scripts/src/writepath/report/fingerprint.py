@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from writepath.records.index import cell_name
-from writepath.report.model import Column, Row, Table, number, text
+from writepath.report.model import Column, Table, number, row_of
 from writepath.report.rows import replaced_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from writepath.records.cell import CellRecord
     from writepath.records.index import Index
     from writepath.records.measures import Code, DatasetFacts, Host
-    from writepath.report.data import CellData, SuiteData
+    from writepath.report.data import SuiteData
 
     Fact = tuple[str, str, str]  # of what, name, value
 
@@ -34,34 +35,77 @@ SHORT_HASH = 12
 
 def fingerprint(data: SuiteData[R], of_kind: Iterable[tuple[str, str]]) -> Table:
     """One line per fact; facts that all rows share are one line. of_kind: facts of the suite that its kind knows."""
-    lines = [row("suite", name, value, EVERY) for name, value in _suite_facts(data.index, of_kind)]
     names = [cell_name(key.variant.name, dict(key.levels)) for key in data.rows]
-    found: dict[Fact, list[str]] = {}
-    for name, key in zip(names, data.rows, strict=True):
-        for fact in dict.fromkeys(fact for one in data.shown(key) for fact in _cell_facts(one)):
-            found.setdefault(fact, []).append(name)
-    order = {group: index for index, group in enumerate(("host", "version", "setting"))}
-    for (group, what, value), of in sorted(found.items(), key=lambda item: (order[item[0][0]], item[0][1])):
-        lines.append(row(group, what, value, EVERY if of == names else ", ".join(of)))
-    return Table(key="fingerprint", title=TITLE, caption=CAPTION, columns=COLUMNS, rows=tuple(lines))
+    facts = [
+        (name, fact)
+        for name, key in zip(names, data.rows, strict=True)
+        for one in data.shown(key)
+        for fact in _cell_facts(one.record)
+    ]
+    groups = ("host", "version", "setting")
+    return _table(
+        _suite_facts(data.index, of_kind), facts, names, key=lambda fact: (groups.index(fact[0]), fact[1])
+    )
 
 
-def of_blocks(
-    suite: Iterable[tuple[str, str]], facts: Iterable[tuple[str, Fact]], *names: Iterable[str]
+def _table(
+    suite: Iterable[tuple[str, str]],
+    facts: Iterable[tuple[str, Fact]],
+    *everywhere: Iterable[str],
+    key: Callable[[Fact], tuple[object, ...]],
 ) -> Table:
-    """One line a fact of suite runs whose records have each their own: facts of the suite, then those of variants.
-
-    names: of all variants, and of all blocks; a fact that all of either share is everybody's.
-    """
-    rows = [row("suite", what, value, EVERY) for what, value in suite]
+    """Facts of the suite, then those of its parts by their names; what all names of an `everywhere` share is of all."""
     of: dict[Fact, dict[str, None]] = {}
     for name, fact in facts:
         of.setdefault(fact, {})[name] = None
-    everywhere = [set(those) for those in names]
-    for (group, what, value), those in sorted(of.items(), key=lambda item: item[0][:2]):
-        shared = any(every <= set(those) for every in everywhere)
-        rows.append(row(group, what, value, EVERY if shared else ", ".join(those)))
+    wholes = [set(names) for names in everywhere]
+    shared = [any(whole <= own.keys() for whole in wholes) for own in of.values()]
+    where = {
+        fact: EVERY if all_ else ", ".join(own) for (fact, own), all_ in zip(of.items(), shared, strict=True)
+    }
+    rows = [row_of("suite", what, value, EVERY) for what, value in suite]
+    rows += [row_of(*fact, where[fact]) for fact in sorted(of, key=key)]
     return Table(key="fingerprint", title=TITLE, caption=CAPTION, columns=COLUMNS, rows=tuple(rows))
+
+
+def by_blocks(data: SuiteData[R], of_kind: Iterable[tuple[str, str]]) -> Table:
+    """As `fingerprint`, of a suite whose blocks may have been added from other hosts, days and commits.
+
+    A fact that all variants or all blocks share is everybody's.
+    """
+    records = [cell.record for cell in data.cells]
+    found: list[tuple[str, Fact]] = []
+    for one in records:
+        own = list(_cell_facts(one))
+        found += [(f"block {one.block}" if fact[0] == "host" else one.variant, fact) for fact in own]
+        if one.durability is not None:
+            found.append((one.variant, ("setting", "durability class", one.durability.level)))
+    for tool in data.references:
+        found += [(tool.record.kind, ("version", *item)) for item in tool.record.versions.items()]
+    names = [one.variant for one in records], [f"block {one.block}" for one in records]
+    suite = _facts_of_blocks(data.index, records, of_kind)
+    return _table(suite, found, *names, key=lambda fact: fact[:2])
+
+
+def _facts_of_blocks(
+    index: Index, records: Sequence[CellRecord], of_kind: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    yield "name", f"{index.suite}, started {index.started_at}"
+    yield "runtime", index.runtime
+    yield from of_kind
+    yield "blocks", str(index.repetitions)
+    if index.baseline is not None:
+        yield "baseline", index.baseline
+    yield "seed", ", ".join(dict.fromkeys(str(one.seed) for one in records)) or str(index.seed)
+    for dataset in dict.fromkeys((index.dataset, *(one.dataset for one in records))):
+        yield "dataset", of_dataset(dataset)
+    codes = dict.fromkeys(one.code for one in records)
+    yield "commit", of_code(next(iter(codes))) if len(codes) == 1 else f"{len(codes)} different commits"
+    for code in codes if len(codes) > 1 else ():
+        of = [f"{one.variant} block {one.block}" for one in records if one.code == code]
+        yield f"commit {of_code(code)}", ", ".join(of)
+    for name, value in sorted(index.settings.items()):
+        yield f"{name}, set by the user", value
 
 
 def of_code(code: Code) -> str:
@@ -115,8 +159,7 @@ def _suite_facts(index: Index, of_kind: Iterable[tuple[str, str]]) -> Iterator[t
         yield f"{name}, set for all cells", value
 
 
-def _cell_facts(one: CellData[R]) -> Iterator[Fact]:
-    record = one.record
+def _cell_facts(record: CellRecord) -> Iterator[Fact]:
     if record.host is not None:
         yield from of_host(record.host)
     for name, value in record.versions.items():
@@ -124,8 +167,3 @@ def _cell_facts(one: CellData[R]) -> Iterator[Fact]:
     if record.durability is not None:
         for name, value in record.durability.settings.items():
             yield "setting", name, value
-
-
-def row(group: str, fact: str, value: str, variants: str) -> Row:
-    """One line."""
-    return Row(cells=(text(group), text(fact), text(value), text(variants)))

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from writepath.report.card import listed, short
 from writepath.report.facts import NotPublishedError
-from writepath.report.fault_tables import coverage_in_words
+from writepath.report.faults import coverage_in_words
 from writepath.report.front_plot import clocks_ms
 from writepath.report.model import Column, number
 from writepath.report.render import tables as exports
 from writepath.report.render import templating
 from writepath.report.render.escape import markdown
 from writepath.report.rows import DAGGER
+from writepath.report.sentences import listed, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized
 
-    from writepath.records.load import LoadResult
     from writepath.report.data import SuiteData
     from writepath.report.facts import Facts
-    from writepath.report.fault_tables import Matrix
 
 ANSWER, CHOOSING = "readme.md.j2", "choosing.md.j2"
 CHOOSING_PAGE = "docs/choosing.md"
@@ -72,10 +70,10 @@ def table(facts: Facts) -> str:
     return exports.pipe_table(columns, rows)
 
 
-def classes(facts: Facts, loads: Iterable[SuiteData[LoadResult]], matrices: Iterable[Matrix]) -> str:
+def classes(suites: Iterable[SuiteData[Any]]) -> str:
     """Durability class of every published variant, as its running system was read back."""
     found: dict[str, dict[str, None]] = {}
-    for title, level in _levels(facts, loads, matrices):
+    for title, level in _levels(suites):
         found.setdefault(level, {})[title] = None
     if not found:
         return NOTHING
@@ -86,19 +84,11 @@ def classes(facts: Facts, loads: Iterable[SuiteData[LoadResult]], matrices: Iter
     return exports.pipe_table(columns, [(level, "; ".join(found[level])) for level in sorted(found)])
 
 
-def _levels(
-    facts: Facts, loads: Iterable[SuiteData[LoadResult]], matrices: Iterable[Matrix]
-) -> Iterator[tuple[str, str]]:
-    for data in loads:
+def _levels(suites: Iterable[SuiteData[Any]]) -> Iterator[tuple[str, str]]:
+    for data in suites:
         yield from (
             (one.record.title, one.record.durability.level) for one in data.cells if one.record.durability
         )
-    for _, capacity in facts.capacity:
-        for one in capacity.data.searches:
-            if one.search.durability:
-                yield one.search.title, one.search.durability.level
-    for matrix in matrices:
-        yield from ((one.title, one.durability.level) for one in matrix.cells if one.durability)
 
 
 def throughput(facts: Facts) -> str:
@@ -139,9 +129,7 @@ def footnote(facts: Facts) -> str:
         if late:
             words.append(f"Above that limit at {facts.rate_per_s}/s already: {listed(late)}.")
     if facts.faults:
-        words.append(
-            f"{facts.faults.index.runtime.capitalize()} runtime: {coverage_in_words(facts.faults)[0]}"
-        )
+        words.append(f"Native runtime: {coverage_in_words(facts.faults)[0]}")
     return markdown(" ".join(words))
 
 

@@ -1,33 +1,15 @@
-"""Which records were made on which host? Values of different hosts are never put into one median."""
+"""Puts the tables of several hosts together: values of different hosts are never in one median."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from writepath.report.model import Cell, Column, Row, Table, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from writepath.records import Host
+    from collections.abc import Sequence
 
 HOST = Column(key="host", title="host")
-UNKNOWN = "unknown host"
-
-T = TypeVar("T")
-
-
-def name(host: Host | None) -> str:
-    """`AMD EPYC, 2 cores`."""
-    return UNKNOWN if host is None else f"{host.cpu_model}, {host.cores} cores"
-
-
-def split(records: Iterable[T], of: Callable[[T], tuple[int, Host | None]]) -> dict[str, tuple[T, ...]]:
-    """By host, in the order of their first blocks. of: a record's block and host."""
-    groups: dict[str, list[T]] = {}
-    for one in sorted(records, key=lambda record: of(record)[0]):
-        groups.setdefault(name(of(one)[1]), []).append(one)
-    return {host: tuple(own) for host, own in groups.items()}
 
 
 def merged(tables: Sequence[tuple[str, Table | None]]) -> Table | None:
@@ -50,6 +32,8 @@ def merged(tables: Sequence[tuple[str, Table | None]]) -> Table | None:
         columns=(HOST, *widest.columns),
         rows=rows,
         notes=_notes(known),
+        names=widest.names + 1,
+        compared=widest.compared,
     )
 
 

@@ -8,8 +8,17 @@ from writepath.analysis import stats
 from writepath.report.rows import QUANTILES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from writepath.records.load import LoadResult
     from writepath.records.measures import Latency
+
+    Get = Callable[[LoadResult], float | None]
+
+
+def of(rank_of: Callable[[LoadResult, str], float | None], name: str) -> Get:
+    """A rank of that name by one of the functions below."""
+    return lambda result: rank_of(result, name)
 
 
 def rank(latency: Latency | None, name: str, requests: int | None) -> float | None:

@@ -137,6 +137,13 @@ def text(value: str) -> Cell:
     return Cell(text=value)
 
 
+def row_of(*values: Cell | Value, mark: str = "") -> Row:
+    """A row of cells, texts and single figures."""
+    return Row(
+        cells=tuple(value if isinstance(value, Cell) else cell([value]) for value in values), mark=mark
+    )
+
+
 ABSENT = "–"
 INFINITE = "∞"
 FEWEST_DIGITS, MOST_DIGITS = 3, 4

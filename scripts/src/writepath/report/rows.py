@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Label = Callable[[RowKey], str]
 
 R = TypeVar("R")
+S = TypeVar("S")  # what a figure is read from: a cell, or a part of its result
 
 VARIANT = Column(key="variant", title="variant")
 DAGGER = "†"
@@ -30,14 +31,21 @@ LEGEND = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field(Generic[R]):
+class Field(Generic[S]):
     """A column and where its value comes from."""
 
     column: Column
-    get: Callable[[CellData[R]], Value]
+    get: Callable[[S], Value]
 
 
-def by_row(data: SuiteData[R], fields: Sequence[Field[R]], label: Label) -> tuple[Row, ...]:
+def field(
+    key: str, title: str, get: Callable[[S], Value], unit: str = "", *, exact: bool = False
+) -> Field[S]:
+    """A field whose column has these properties."""
+    return Field(column=Column(key=key, title=title, unit=unit, exact=exact), get=get)
+
+
+def by_row(data: SuiteData[R], fields: Sequence[Field[CellData[R]]], label: Label) -> tuple[Row, ...]:
     """One row a variant and its levels, in the suite's order."""
     rows = []
     for key in data.rows:
@@ -47,7 +55,23 @@ def by_row(data: SuiteData[R], fields: Sequence[Field[R]], label: Label) -> tupl
     return tuple(rows)
 
 
-def columns(fields: Iterable[Field[R]]) -> tuple[Column, ...]:
+def by_part(
+    data: SuiteData[R],
+    label: Label,
+    parts: Callable[[Sequence[R]], Iterable[tuple[str, Sequence[S]]]],
+    fields: Sequence[Field[S]],
+) -> tuple[Row, ...]:
+    """One row a part of a variant's results. parts: of its repetitions, the part's name and its value in each."""
+    rows = []
+    for key in data.rows:
+        cells = [one for one in data.shown(key) if one.result is not None]
+        for name, own in parts([one.result for one in cells if one.result is not None]):
+            values = (cell(field.get(one) for one in own) for field in fields)
+            rows.append(Row(cells=(text(label(key)), text(name), *values), mark=mark(cells)))
+    return tuple(rows)
+
+
+def columns(fields: Iterable[Field[S]]) -> tuple[Column, ...]:
     """The variant's column and those of the fields."""
     return (VARIANT, *(field.column for field in fields))
 

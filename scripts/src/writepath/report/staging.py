@@ -26,14 +26,6 @@ class Place:
     limit_bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Derived:
-    """The pages of the published suites of one kind."""
-
-    files: dict[str, bytes]  # by path below root
-    titles: dict[str, str]  # by suite
-
-
 def put(place: Place, copy: Callable[[Path], None], less: str) -> None:
     """Copies into a folder next to the place, with digests of all files, then moves it there.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from writepath.config.registry import Variant
+    from writepath.runtime.heals import Heal
 
 FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
 
@@ -22,6 +23,26 @@ class Usage:
     cpu_seconds: float
     rss_bytes: int
     write_bytes: int | None  # None where this runtime cannot tell
+
+
+@dataclass
+class Meter:
+    """One component's use over all its lives: what ended ones have used stays counted."""
+
+    cpu_seconds: dict[Hashable, float] = field(default_factory=dict)  # by life of a process or container
+    written: dict[Hashable, int] = field(default_factory=dict)
+
+    def read(self, present: Mapping[Any, Usage]) -> Usage:
+        """By life, what each uses now; a figure never falls."""
+        for life, usage in present.items():
+            self.cpu_seconds[life] = max(self.cpu_seconds.get(life, 0.0), usage.cpu_seconds)
+            if usage.write_bytes is not None:
+                self.written[life] = max(self.written.get(life, 0), usage.write_bytes)
+        return Usage(
+            cpu_seconds=sum(self.cpu_seconds.values()),
+            rss_bytes=sum(usage.rss_bytes for usage in present.values()),
+            write_bytes=sum(self.written.values()) if self.written else None,
+        )
 
 
 class Stack(Protocol):
@@ -64,8 +85,8 @@ class Stack(Protocol):
     def resume(self, component: str, name: str | None = None) -> None:
         """Lets what was frozen go on; nothing where nothing is frozen."""
 
-    def remedies(self, component: str) -> Sequence[Mapping[str, Any]]:
-        """What would undo a pause or a full disk of it without this process, as `faults.heals` knows it."""
+    def remedies(self, component: str) -> Sequence[Heal]:
+        """What would undo a pause or a full disk of it without this process."""
 
     def is_ready(self, component: str) -> bool:
         """Whether every process of it serves; quick, and False for any failure to reach it."""
@@ -78,14 +99,6 @@ class Stack(Protocol):
 
     def free_disk(self, component: str) -> None:
         """Takes away what fill_disk wrote; nothing where nothing is filled."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Timing:
-    """One line of the printed breakdown of where the time outside load goes."""
-
-    step: str
-    seconds: float
 
 
 class Runtime(Protocol):

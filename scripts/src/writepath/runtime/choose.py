@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from writepath import process
-from writepath.errors import SetupError, UsageError
+from writepath.errors import SetupError, StartError, UsageError
 from writepath.runtime import topology
-from writepath.runtime.docker import DockerRuntime
+from writepath.runtime.docker import DockerRuntime, engine
 from writepath.runtime.docker import images as docker_images
 from writepath.runtime.native import NativeRuntime
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from writepath.runtime.base import Runtime
 
 NAMES = ("auto", "native", "docker")
-_ENGINE_SECONDS = 10.0
 _PULL_SECONDS = 60.0
 _SMALL = ("nginx", "k6")
 _DOCKERFILE = "services/Dockerfile"
@@ -43,14 +42,13 @@ def choose(
     if name == "native":
         return NativeRuntime(root)
     reason = why_not_docker(root, variants, settings)
-    if name == "docker":
-        if reason:
-            raise SetupError(f"RUNTIME=docker: {reason}. To run without containers, use RUNTIME=native")
-        return DockerRuntime(root, settings)
+    if reason and name == "docker":
+        raise SetupError(f"RUNTIME=docker: {reason}. To run without containers, use RUNTIME=native")
     if reason:
         say(f"runtime: native ({reason})")
         return NativeRuntime(root)
-    say("runtime: docker (engine and images available; RUNTIME=native runs without containers)")
+    if name == "auto":
+        say("runtime: docker (engine and images available; RUNTIME=native runs without containers)")
     return DockerRuntime(root, settings)
 
 
@@ -61,21 +59,25 @@ def why_not_docker(
     if process.find("docker") is None:
         return "no docker command"
     try:
-        wanted = images(root, variants, settings or {})
-        if not _are_here(wanted):  # one question answers for the engine and for all images where all is well
-            if process.attempt("docker", "version", timeout_s=_ENGINE_SECONDS).code != 0:
-                return "no Docker engine answers"
-            wanted = [image for image in wanted if not _are_here([image])]
-        else:
-            wanted = []
-        if process.attempt("docker", "compose", "version", timeout_s=_ENGINE_SECONDS).code != 0:
-            return "the docker command has no Compose plugin"
-    except process.CallError:
-        return f"the Docker engine gives no answer within {_ENGINE_SECONDS:.0f} s"
-    return _cannot_pull(wanted) if wanted else ""
+        found = engine.current()
+    except (process.CallError, StartError):
+        return "no Docker engine answers"
+    if process.attempt("docker", "compose", "version").code != 0:
+        return "the docker command has no Compose plugin"
+
+    def is_here(image: str) -> bool:
+        return found.image_id(image) is not None
+
+    missing = [image for image in images(root, variants, settings or {}, is_here) if not is_here(image)]
+    return _cannot_pull(missing) if missing else ""
 
 
-def images(root: Path, variants: Sequence[Variant] | None, settings: Mapping[str, str]) -> list[str]:
+def images(
+    root: Path,
+    variants: Sequence[Variant] | None,
+    settings: Mapping[str, str],
+    is_here: Callable[[str], bool],
+) -> list[str]:
     """What the engine must have or get: images of these variants' services (of all, without), and k6's.
 
     Where one that is built from this checkout is not there, what it is built from.
@@ -87,11 +89,11 @@ def images(root: Path, variants: Sequence[Variant] | None, settings: Mapping[str
         else {name for variant in variants for name in known.active(variant.profiles)}
     )
     services = [known.services[name] for name in names]
-    wanted = {service.image for service in services if not service.built}
-    if not _are_here(sorted({service.image for service in services if service.module})):
+    wanted = {service.image for service in services if not service.build}
+    if not all(is_here(service.image) for service in services if service.module):
         wanted.update(_bases(root, _DOCKERFILE))
     generator = docker_images.generator(root, settings)
-    if docker_images.is_built(topology.value(root, "K6_IMAGE", settings)) and not _are_here([generator]):
+    if docker_images.is_built(generator) and not is_here(generator):
         wanted.update(_bases(root, docker_images.GENERATOR_DOCKERFILE))
     else:
         wanted.add(generator)
@@ -100,13 +102,6 @@ def images(root: Path, variants: Sequence[Variant] | None, settings: Mapping[str
 
 def _bases(root: Path, dockerfile: str) -> list[str]:
     return _BASE.findall((root / dockerfile).read_text(encoding="utf-8"))
-
-
-def _are_here(names: Sequence[str]) -> bool:
-    return (
-        not names
-        or process.attempt("docker", "image", "inspect", *names, timeout_s=_ENGINE_SECONDS).code == 0
-    )
 
 
 def _cannot_pull(missing: Sequence[str]) -> str:

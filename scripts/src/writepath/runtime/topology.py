@@ -1,50 +1,86 @@
-"""Reads docker-compose.yml with settings, else .env, filled in; the environment of the shell changes nothing."""
+"""Reads docker-compose.yml with settings, else .env, filled in; the environment of the shell changes nothing.
+
+Of Compose's ways to write a thing it knows those that the file uses, and refuses the others.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping  # noqa: TC003 pydantic reads the types of fields
+from dataclasses import field
+from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
+from pydantic import AliasPath, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from writepath.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
 FILE = "docker-compose.yml"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
-_START = re.compile(rf"\$(?:(?P<escaped>\$)|(?P<plain>{_NAME})|\{{(?P<name>{_NAME})|(?P<lone>))")
-_OPERATOR = re.compile(r":?[-?+]")
+_VARIABLE = re.compile(
+    rf"\$(?:(?P<dollar>\$)|\{{(?P<name>{_NAME})(?::-(?P<default>[^{{}}]*))?\}}|(?P<other>.{{0,30}}))"
+)
+
+
+def _words(value: object) -> object:
+    return shlex.split(value) if isinstance(value, str) else value
+
+
+def _text(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError(f'{value}: quote it: Compose requires "true" or "false"')  # noqa: TRY004 pydantic's
+    return str(value) if isinstance(value, (int, float)) else value
+
+
+def _number(value: object) -> object:
+    if not str(value).isdigit() or int(str(value)) < 1:
+        raise ValueError(f"{value!r} is not a number of instances, 1 or more")
+    return int(str(value))
+
+
+def _named(value: object) -> object:
+    """Names of volumes, from either of Compose's two forms; without folders of this machine."""
+    entries = value if isinstance(value, (list, tuple)) else ()
+    pairs = (
+        each.partition(":")[::2] if isinstance(each, str) else (each["source"], each["type"] == "volume")
+        for each in entries
+    )
+    return tuple(source for source, named in pairs if named and not source.startswith(("/", ".", "~")))
+
+
+def _at(*path: str) -> Any:
+    """Where the file has it, deeper than a key of the service."""
+    return Field(validation_alias=AliasPath(*path))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dependency:
     """One entry of depends_on."""
 
-    service: str
     required: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=ConfigDict(populate_by_name=True))
 class Service:
     """One service, everything filled in."""
 
     name: str
-    image: str
-    module: str | None  # build argument MODULE: the Maven module of one of our own applications
-    profiles: tuple[str, ...]
-    environment: Mapping[str, str]
-    command: tuple[str, ...]
-    aliases: tuple[str, ...]  # further host names on the network
-    depends_on: tuple[Dependency, ...]
-    replicas: int
-    healthcheck: tuple[str, ...]
-    volumes: tuple[str, ...] = ()  # names of those that outlive a container; no folders of this machine
-    built: bool = False  # from this checkout: no registry has it
+    image: str = ""
+    module: Annotated[str | None, _at("build", "args", "MODULE")] = None  # of Maven: one of our applications
+    profiles: tuple[str, ...] = ()
+    environment: Mapping[str, Annotated[str, BeforeValidator(_text)]] = field(default_factory=dict)
+    command: Annotated[tuple[str, ...], BeforeValidator(_words)] = ()
+    aliases: Annotated[tuple[str, ...], _at("networks", "default", "aliases")] = ()
+    depends_on: Mapping[str, Dependency] = field(default_factory=dict)
+    replicas: Annotated[int, BeforeValidator(_number), _at("deploy", "replicas")] = 1
+    volumes: Annotated[tuple[str, ...], BeforeValidator(_named)] = ()  # that outlive a container
+    build: Any = None  # from this checkout: no registry has it
 
     @property
     def image_name(self) -> str:
@@ -52,11 +88,13 @@ class Service:
         return self.image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
+_SERVICE = TypeAdapter(Service)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Topology:
     """All services of the file."""
 
-    name: str
     services: Mapping[str, Service]
 
     def active(self, profiles: Iterable[str]) -> dict[str, Service]:
@@ -70,12 +108,11 @@ class Topology:
             raise UsageError(f"{FILE}: no service has profile {_list(unknown)}; known: {_list(known)}")
         found = {n: s for n, s in self.services.items() if not s.profiles or wanted.intersection(s.profiles)}
         for service in found.values():
-            for need in service.depends_on:
-                if need.required and need.service not in found:
-                    raise _wrong(
-                        f"services.{service.name}.depends_on.{need.service}",
-                        f"required, but none of the profiles {_list(wanted)} starts it; "
-                        "add its profile, or `required: false`",
+            for name, need in service.depends_on.items():
+                if need.required and name not in found:
+                    raise UsageError(
+                        f"{FILE}: services.{service.name}.depends_on.{name}: required, but none of the profiles "
+                        f"{_list(wanted)} starts it; add its profile, or `required: false`"
                     )
         return found
 
@@ -83,22 +120,16 @@ class Topology:
 def load(root: Path, settings: Mapping[str, str]) -> Topology:
     """Reads root/docker-compose.yml. A value comes from settings, .env or its default."""
     values = {**_env_file(root / ".env"), **settings}
-    path = root / FILE
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        services = yaml.safe_load((root / FILE).read_text(encoding="utf-8"))["services"].items()
     except OSError as error:
         raise UsageError(
             f"{FILE}: cannot be read ({error.strerror}); it must be in the same folder as the Makefile"
         ) from error
-    except yaml.YAMLError as error:
-        raise UsageError(f"{FILE}: not YAML: {error}") from error
-    services = _mapping(data, FILE).get("services")
+    except (yaml.YAMLError, TypeError, KeyError, AttributeError) as error:
+        raise UsageError(f"{FILE}: not YAML with services: {error}") from error
     return Topology(
-        name=str(data.get("name", root.name)),
-        services={
-            name: _service(name, _fill(entry, values, f"services.{name}"))
-            for name, entry in _mapping(services, "services").items()
-        },
+        services={name: _service(name, _fill(each, values, f"services.{name}")) for name, each in services}
     )
 
 
@@ -110,56 +141,20 @@ def value(root: Path, name: str, settings: Mapping[str, str]) -> str:
 def variables(root: Path) -> frozenset[str]:
     """The variables that the compose file names."""
     text = (root / FILE).read_text(encoding="utf-8")
-    return frozenset(match["name"] or match["plain"] for match in _START.finditer(text)) - {None}
+    return frozenset(match["name"] for match in _VARIABLE.finditer(text) if match["name"])
 
 
 def interpolate(text: str, values: Mapping[str, str], where: str) -> str:
-    """Fills in $A, ${A}, ${A:-default}, ${A-default}, ${A:?error}, ${A:+alternative}; $$ is a dollar sign."""
-    done, position = [], 0
-    while match := _START.search(text, position):
-        done.append(text[position : match.start()])
-        position = match.end()
-        if match["escaped"]:
-            done.append("$")
-        elif match["lone"] is not None:
-            raise _wrong(where, f"`{text[match.start() :]}`: write a literal dollar sign as $$")
-        elif match["plain"]:
-            done.append(values.get(match["plain"], ""))
-        else:
-            end = _closing(text, position, where)
-            done.append(_substitute(match["name"], text[position:end], values, where))
-            position = end + 1
-    return "".join(done) + text[position:]
+    """Fills in ${A} and ${A:-default}; $$ is a dollar sign."""
 
+    def one(match: re.Match[str]) -> str:
+        if match["other"] is not None:
+            raise UsageError(
+                f"{FILE}: {where}: `{match[0]}` is not one of ${{A}}, ${{A:-default}}, and $$ for a dollar sign"
+            )
+        return "$" if match["dollar"] else values.get(match["name"]) or match["default"] or ""
 
-def _closing(text: str, start: int, where: str) -> int:
-    depth = 1
-    for position in range(start, len(text)):
-        depth += {"}": -1, "{": 1}.get(text[position], 0)
-        if depth == 0:
-            return position
-    raise _wrong(where, f"`{text}`: a ${{ without a closing }}")
-
-
-def _substitute(name: str, rest: str, values: Mapping[str, str], where: str) -> str:
-    value = values.get(name)
-    if not rest:
-        return value or ""
-    operator = _OPERATOR.match(rest)
-    if operator is None:
-        raise _wrong(
-            where, f"${{{name}{rest}}}: not one of ${{A}}, ${{A:-b}}, ${{A-b}}, ${{A:?b}}, ${{A:+b}}"
-        )
-    word = rest[operator.end() :]
-    given = bool(value) if operator[0].startswith(":") else value is not None
-    kind = operator[0][-1]
-    if kind == "+":
-        return interpolate(word, values, where) if given else ""
-    if given:
-        return value or ""
-    if kind == "?":
-        raise _wrong(where, f"variable {name} must be set: {interpolate(word, values, where)}")
-    return interpolate(word, values, where)
+    return _VARIABLE.sub(one, text)
 
 
 def _env_file(path: Path) -> dict[str, str]:
@@ -190,112 +185,17 @@ def _fill(node: Any, values: Mapping[str, str], where: str) -> Any:
 
 
 def _service(name: str, entry: Any) -> Service:
-    where = f"services.{name}"
-    data = _mapping(entry, where)
-    arguments = _pairs(
-        _optional_mapping(data.get("build"), f"{where}.build").get("args"), f"{where}.build.args"
-    )
-    module = arguments.get("MODULE")
-    image = data.get("image", "")
-    if not isinstance(image, str) or not (image or module):
-        raise _wrong(where, "needs an image, or a build argument MODULE")
-    replicas = _optional_mapping(data.get("deploy"), f"{where}.deploy").get("replicas", 1)
-    if not str(replicas).isdigit() or int(replicas) < 1:
-        raise _wrong(f"{where}.deploy.replicas", f"{replicas!r} is not a number of instances, 1 or more")
-    health = _optional_mapping(data.get("healthcheck"), f"{where}.healthcheck").get("test", ())
-    return Service(
-        name=name,
-        image=image,
-        module=module,
-        profiles=_words(data.get("profiles", ()), f"{where}.profiles"),
-        environment=_pairs(data.get("environment"), f"{where}.environment"),
-        command=_words(data.get("command", ()), f"{where}.command"),
-        aliases=_aliases(data.get("networks"), f"{where}.networks"),
-        depends_on=_dependencies(data.get("depends_on"), f"{where}.depends_on"),
-        replicas=int(replicas),
-        healthcheck=_words(health, f"{where}.healthcheck.test"),
-        volumes=_volumes(data.get("volumes", ()), f"{where}.volumes"),
-        built="build" in data,
-    )
-
-
-def _volumes(node: Any, where: str) -> tuple[str, ...]:
-    """The named ones, from either of Compose's two forms."""
-    if not isinstance(node, (list, tuple)):
-        raise _wrong(where, "needs a list")
-    found: list[str] = []
-    for index, entry in enumerate(node):
-        if isinstance(entry, str):
-            source, colon, _ = entry.partition(":")
-            named = bool(colon) and not source.startswith(("/", ".", "~"))
-        else:
-            each = _mapping(entry, f"{where}[{index}]")
-            source, named = str(each.get("source", "")), each.get("type") == "volume"
-        if named and source:
-            found.append(source)
-    return tuple(found)
-
-
-def _aliases(networks: Any, where: str) -> tuple[str, ...]:
-    if networks is None or isinstance(networks, list):
-        return ()
-    found: list[str] = []
-    for name, network in _mapping(networks, where).items():
-        entry = _optional_mapping(network, f"{where}.{name}")
-        found.extend(_words(entry.get("aliases", ()), f"{where}.{name}.aliases"))
-    return tuple(found)
-
-
-def _dependencies(node: Any, where: str) -> tuple[Dependency, ...]:
-    if node is None or isinstance(node, list):
-        return tuple(Dependency(service=name) for name in _words(node or (), where))
-    return tuple(
-        Dependency(service=name, required=_optional_mapping(entry, f"{where}.{name}").get("required", True))
-        for name, entry in _mapping(node, where).items()
-    )
-
-
-def _pairs(node: Any, where: str) -> dict[str, str]:
-    """Names and values from either of Compose's two forms."""
-    if node is None:
-        return {}
-    if isinstance(node, list):
-        split = [word.partition("=") for word in _words(node, where)]
-        return {name: value for name, _, value in split}
-    return {str(key): _scalar(value, f"{where}.{key}") for key, value in _mapping(node, where).items()}
-
-
-def _scalar(value: Any, where: str) -> str:
-    if isinstance(value, bool):
-        raise _wrong(where, f'{value}: quote it: Compose requires "true" or "false"')
-    if value is None or isinstance(value, (str, int, float)):
-        return "" if value is None else str(value)
-    raise _wrong(where, "needs one value")
-
-
-def _words(node: Any, where: str) -> tuple[str, ...]:
-    if isinstance(node, str):
-        return tuple(shlex.split(node))
-    if isinstance(node, (list, tuple)) and all(isinstance(each, (str, int, float)) for each in node):
-        return tuple(map(str, node))
-    raise _wrong(where, "needs a list of words")
-
-
-def _optional_mapping(node: Any, where: str) -> dict[str, Any]:
-    if isinstance(node, str) and where.endswith(".build"):  # the short form: the folder alone
-        return {}
-    return {} if node is None else _mapping(node, where)
-
-
-def _mapping(node: Any, where: str) -> dict[str, Any]:
-    if not isinstance(node, dict):
-        raise _wrong(where, "needs names and values")
-    return node
+    where = f"{FILE}: services.{name}"
+    try:
+        service = _SERVICE.validate_python({"name": name, **entry} if isinstance(entry, dict) else entry)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = "".join(f".{part}" for part in first["loc"])
+        raise UsageError(f"{where}{place}: {first['msg'].removeprefix('Value error, ')}") from error
+    if not (service.image or service.module):
+        raise UsageError(f"{where}: needs an image, or a build argument MODULE")
+    return service
 
 
 def _list(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
-
-
-def _wrong(where: str, what: str) -> UsageError:
-    return UsageError(f"{FILE}: {where}: {what}")

@@ -1,54 +1,49 @@
-"""Is the harness itself fast enough, small enough and right? One part for each thing that is measured."""
+"""Measures whether Writepath itself is fast, small and right enough: one part for each thing that is measured."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from writepath.config.registry import nearest
 from writepath.errors import UsageError
-from writepath.selfcheck import audit_part, comparison_part, recorder_part, report_part
+from writepath.selfcheck import comparison_part, recorder_part, scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    Say = Callable[[str], None]
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """A part of Writepath with goals."""
-
-    run: Callable[
-        [Callable[[str], None]], bool
-    ]  # takes what to say a line with; gives whether all goals are met
-    about: str
-
-
-PARTS = {
-    "audit": Part(
-        run=audit_part.run, about="audit from raw files: speed, memory, and exact detection of planted errors"
+# By name: what is measured, and what gives whether all its goals are met, saying one line a figure.
+PARTS: dict[str, tuple[str, Callable[[Say], bool]]] = {
+    "audit": (
+        "audit from raw files: speed, memory, and exact detection of planted errors",
+        partial(scale.met, what="audit", plant=scale.plant_audit, goals_s=scale.AUDIT_GOALS_S),
     ),
-    "recorder": Part(
-        run=recorder_part.run, about="k6 with the recorder versus plain k6: p99, CPU and maximum rate"
+    "recorder": (
+        "k6 with the recorder versus plain k6: p99, CPU and maximum rate",
+        recorder_part.run,
     ),
-    "report": Part(
-        run=report_part.run,
-        about="report from raw files: speed, memory, and every figure as planted",
+    "report": (
+        "report from raw files: speed, memory, and every figure as planted",
+        partial(scale.met, what="report", plant=scale.plant_report, goals_s=scale.REPORT_GOALS_S),
     ),
-    "comparison": Part(
-        run=comparison_part.run,
-        about="verdicts on simulated suites with recorded noise: identical variants, and one that is 10 % slower",
+    "comparison": (
+        "verdicts on simulated suites with recorded noise: identical variants, and one that is 10 % slower",
+        comparison_part.run,
     ),
 }
 
 
-def run(names: Sequence[str] | None, say: Callable[[str], None]) -> int:
+def run(names: Sequence[str] | None, say: Say) -> int:
     """The parts of these names, or all: 0 where every goal is met, else 1."""
     for name in names or ():
         if name not in PARTS:
             raise UsageError(f"ONLY={name}: {nearest(name, list(PARTS))}")
     met = True
     for name in names or PARTS:
-        say(f"{name}: {PARTS[name].about}")
-        met &= PARTS[name].run(say)
+        about, part = PARTS[name]
+        say(f"{name}: {about}")
+        met &= part(say)
     say("all goals met" if met else "at least one goal was missed")
     return 0 if met else 1

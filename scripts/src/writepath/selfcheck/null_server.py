@@ -44,9 +44,7 @@ http {{
 @contextmanager
 def null_server(folder: Path, prefix: Sequence[str] = ()) -> Iterator[str]:
     """Its base URL while it runs. prefix: what starts it, such as `taskset -c 0`."""
-    program = packages.NGINX.find()
-    if program is None:
-        raise SetupError(f"nginx: not installed. Run: {packages.command([packages.NGINX])}")
+    program = packages.NGINX.installed()
     port = free_port(set())
     config = folder / "nginx.conf"
     config.write_text(_CONFIG.format(folder=folder, address=f"{LOOPBACK}:{port}"), encoding="utf-8")

@@ -1,36 +1,70 @@
-"""Writes the raw tables of a load whose system lies in known ways: planted faults, of any size."""
+"""Writes a suite run of one load with planted faults, of any size: audit and percentiles are known by arithmetic."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from writepath.analysis import offenders, raw
 from writepath.analysis.audit import NAMED, NOTED, Stored
+from writepath.analysis.evidence import save_facts
+from writepath.config.registry import Scenario
+from writepath.experiments.load.kind import LoadExperiment
+from writepath.experiments.load.params import params_of
 from writepath.load import ledger as ledgers
-from writepath.load.ledger import NO_TIME, RECORD, UNREAD, WRONG_ACK, Ledger
-from writepath.load.plan import encode_id
-from writepath.records import Audit, Reading
+from writepath.load.ledger import NO_TIME, RECORD, UNREAD, WRITE, WRONG_ACK, Ledger
+from writepath.load.plan import NS_PER_US, constant_plan, encode_id
+from writepath.records import Audit, Code, DatasetFacts, Durability, Host, Reading
+from writepath.records.base import to_data
+from writepath.records.cell import CellRecord, save_cell
+from writepath.records.index import SCHEMA_VERSION, CellEntry, Index, VariantRecord, save_index
+from writepath.records.load_facts import DrainFacts, LoadFacts, OperationFacts, PhaseFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from writepath.analysis.stats import Ints, Marks
+    from writepath.load.plan import ArrivalPlan
 
 RUN_ID = "0123456789abcde"
 FOREIGN = (encode_id("fffffffffffffff", 3), 'no id, but a row; with , and " in it')
-RATE_PER_S, APART_US = 8000.0, 125
+RATE_PER_S = 8000.0
 SENT_US = 1_763_683_200_000_000
-DURABLE_US, LATE_US = 25_000, 10_000_000
+FASTEST_US, SPREAD_US, WAITED_US = 1000, 100_000, 125  # of the latency; waited: for a connection
+DURABLE_US, LATE_US = 5000, 10_000_000
 SHARE = 1000  # of a class: one in a thousand
+STRIDE = 7  # has no divisor with a power of ten in common: each rank is there once
+VISIBLE_EACH = 400  # twenty a second
 CHUNK = 1 << 18
 CLASSES = (
     "absent", "vanished", "duplicated", "corrupted", "unexpected", "rejected_present", "wrong_ack", "never_read",
     "late", "recovered",
 )  # fmt: skip
+NAME = "planted"
+PLACE = f"{NAME}/block-01"  # of the raw tables, relative to the index
+MOMENT = "2026-01-01T00:00:00.000Z"
+SHARED: dict[str, Any] = {  # of index and cell
+    "schema_version": SCHEMA_VERSION,
+    "kind": LoadExperiment.kind,
+    "suite": NAME,
+    "title": "Planted",
+    "started_at": MOMENT,
+    "finished_at": MOMENT,
+    "seed": 0,
+    "runtime": "docker",
+    "settings": {},
+    "dataset": DatasetFacts(name=NAME, sha256="0" * 64, lines=1),
+    "code": Code(commit="unknown", dirty=True),
+}
+CELL: dict[str, Any] = {
+    "name": NAME, "variant": NAME, "levels": {}, "role": "measured", "block": 1, "position": 1, "outcome": "finished",
+}  # fmt: skip
+VARIANT: dict[str, Any] = {"family": NAME, "acknowledges": "nothing: no system was started"}
+DURABILITY = Durability(level="A", settings={})
+HOST = Host(cpu_model="none", cores=1, memory_bytes=1, kernel="none", filesystem="none")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,79 +72,133 @@ class Planted:
     """Which sequence of a run of `requests` is what; all others are acknowledged and stored."""
 
     requests: int
-    members: Mapping[str, NDArray[np.int64]]  # by class, ascending; unexpected lie behind the last request
+    members: Mapping[str, Ints] = field(default_factory=dict)  # by class, ascending; unexpected: never sent
 
-    def of(self, name: str) -> NDArray[np.int64]:
+    @property
+    def plan(self) -> ArrivalPlan:
+        """One rate, which the load kept."""
+        return constant_plan("flat", self.requests, RATE_PER_S)
+
+    def of(self, name: str) -> Ints:
         """Empty where the class was not planted."""
         return self.members.get(name, np.empty(0, dtype=np.int64))
 
-    def marks(self, name: str) -> NDArray[np.bool_]:
+    def marks(self, *names: str) -> Marks:
         """By sequence."""
         marks = np.zeros(self.requests, dtype=np.bool_)
-        marks[self.of(name)] = True
+        for name in names:
+            marks[self.of(name)] = True
         return marks
 
+    def starts_us(self) -> Ints:
+        """By sequence, to the nearest microsecond, as k6's recorder keeps them."""
+        return SENT_US + (self.plan.starts_ns + NS_PER_US // 2) // NS_PER_US
 
-def plant(requests: int, names: tuple[str, ...] = CLASSES, seed: int = 7) -> Planted:
+    def latency_us(self, rank: int) -> int:
+        """Of the request of that rank, from 1."""
+        return FASTEST_US + (rank - 1) * SPREAD_US // self.requests
+
+
+def plant(requests: int, names: Sequence[str] = CLASSES, seed: int = 7) -> Planted:
     """One in a thousand of each class, drawn without replacement."""
     each = max(2, requests // SHARE)
-    rng = np.random.default_rng(seed)
-    drawn = rng.choice(requests, each * len(names), replace=False).reshape(len(names), each)
+    drawn = np.random.default_rng(seed).choice(requests, (len(names), each), replace=False)
     members = {name: np.sort(part) for name, part in zip(names, drawn, strict=True)}
     if "unexpected" in members:
         members["unexpected"] = requests + np.arange(each, dtype=np.int64) * 2
     return Planted(requests=requests, members=members)
 
 
+def slowest_refused(requests: int) -> Planted:
+    """One in a thousand is answered 503 and not stored; those would have been the slowest."""
+    ranks = np.arange(requests) * STRIDE % requests
+    return Planted(
+        requests=requests, members={"clean_fail": np.flatnonzero(ranks >= requests - requests // SHARE)}
+    )
+
+
+def write_suite(planted: Planted, folder: Path, *, record_expected: bool = False) -> Audit:
+    """Raw tables, facts, record and index; gives the audit by arithmetic. record_expected: it is recorded too."""
+    place, kind = folder / PLACE, LoadExperiment()
+    place.mkdir(parents=True)
+    audit = write(planted, place)
+    save_facts(to_data(_facts(planted.plan, audit.reads)), place)
+    found = kind.derive(kind.reduce(place, HOST))
+    if record_expected:
+        found = replace(found, audit=audit)
+    record = CellRecord(
+        **SHARED, **CELL, **VARIANT, run_id=RUN_ID, error=None, verdict=found.verdict, durability=DURABILITY,
+        host=HOST, result=to_data(found),
+    )  # fmt: skip
+    save_cell(record, place)
+    verdict: dict[str, Any] = {"verdict": found.verdict.status, "reasons": found.verdict.reasons}
+    index = Index(
+        **SHARED,
+        stamp="20260101T000000Z",
+        status="finished",
+        repetitions=1,
+        baseline=None,
+        variants=(VariantRecord(name=NAME, title=SHARED["title"], profiles=(), settings={}, **VARIANT),),
+        factors=(),
+        params=to_data(params_of(Scenario(name="flat", script="none", phases=planted.plan.phases))),
+        order=((NAME,),),
+        cells=(CellEntry(**CELL, **verdict, folder=PLACE, seconds=0.0, exit_code=0),),
+    )
+    save_index(index, folder)
+    return audit
+
+
 def write(planted: Planted, folder: Path) -> Audit:
-    """requests.parquet and stored.parquet, as the runner leaves them; gives the audit that follows from them."""
-    absent = planted.marks("absent")
-    ledgers.write(_ledger(planted), folder / ledgers.FILE)
-    reads = [_rows(planted, absent), _rows(planted, absent | planted.marks("vanished"))]
+    """The raw tables, as the runner leaves them; gives the audit that follows from them."""
+    starts_us, absent = planted.starts_us(), planted.marks("absent", "never_read", "clean_fail")
+    ledgers.write(_ledger(planted, starts_us), folder / ledgers.FILE)
+    reads = [_rows(planted, starts_us, gone) for gone in (absent, absent | planted.marks("vanished"))]
     raw.save_stored(reads, folder / raw.STORED_FILE)
+    seq = np.arange(0, planted.requests, VISIBLE_EACH)
+    at_us = starts_us[seq] + 2 * DURABLE_US
+    seen = raw.Seen(seq=seq, not_before_us=at_us - DURABLE_US, visible_at_us=at_us)
+    raw.save_visible(seen, folder / raw.VISIBLE_FILE)
+    samples = [
+        raw.Sample(at_us=SENT_US + 1_000_000 * second, component=name, metric=metric, value=value * (second + 1))
+        for second in range(int(planted.plan.seconds) + 1)
+        for name in ("jpa-writer", "postgres", "nginx", "k6")
+        for metric, value in (("cpu_seconds", 0.25), ("rss_bytes", 4096.0))
+    ]  # fmt: skip
+    raw.save_samples(samples, folder / raw.SAMPLES_FILE)
     return expected(planted, [read.rows for read in reads])
 
 
 def expected(planted: Planted, rows: Sequence[int]) -> Audit:
     """The audit by arithmetic on what was planted; rows: of the two reads."""
-    number = {name: len(planted.of(name)) for name in CLASSES}
+    number = {name: len(planted.of(name)) for name in (*CLASSES, "clean_fail")}
     foreign = FOREIGN if number["unexpected"] else ()
-    others = sum(number[name] for name in ("recovered", "rejected_present", "never_read"))
-    acknowledged = planted.requests - others
-    defective = sum(number[name] for name in ("absent", "vanished", "duplicated", "corrupted"))
+    without_201 = sum(number[name] for name in ("recovered", "rejected_present", "never_read", "clean_fail"))
+    acknowledged = planted.requests - without_201
+    stored = planted.requests - sum(number[name] for name in ("absent", "never_read", "clean_fail"))
+    unexpected = number.pop("unexpected") + len(foreign)
+    lost = number.pop("absent")
     named = {
         name: offenders.of(
             planted.of(name), foreign if name == "unexpected" else (), lambda seq: encode_id(RUN_ID, seq)
         )
         for name in NAMED
-        if number[name]
+        if len(planted.of(name))
     }
     faults = {name: found for name, found in named.items() if name not in NOTED}
+    defective = sum(number[name] for name in ("vanished", "duplicated", "corrupted"))
     return Audit(
+        **number,
         verdict="UNKNOWN" if number["never_read"] else "FAIL" if faults else "PASS",
         unread=(),
         reads=tuple(Reading(store_rows=count, left_in_queue=0) for count in rows),
         stored_rows=rows[0],
-        stored_ids=planted.requests
-        - number["absent"]
-        - number["never_read"]
-        + number["unexpected"]
-        + len(foreign),
+        stored_ids=stored + unexpected,
         acknowledged=acknowledged,
-        ok=acknowledged - defective,
-        late=number["late"],
-        lost=number["absent"],
+        ok=acknowledged - lost - defective,
+        lost=lost,
         stranded=0,
-        vanished=number["vanished"],
-        duplicated=number["duplicated"],
-        corrupted=number["corrupted"],
-        unexpected=number["unexpected"] + len(foreign),
-        recovered=number["recovered"],
-        clean_fail=0,
+        unexpected=unexpected,
         clean_reject=0,
-        rejected_present=number["rejected_present"],
-        wrong_ack=number["wrong_ack"],
-        never_read=number["never_read"],
         suppressed_duplicates=None,
         offenders=faults,
         noted={name: found for name, found in named.items() if name in NOTED},
@@ -119,37 +207,60 @@ def expected(planted: Planted, rows: Sequence[int]) -> Audit:
     )
 
 
-def _ledger(planted: Planted) -> Ledger:
-    records = np.empty(planted.requests, RECORD)
-    seq = np.arange(planted.requests)
+def _facts(plan: ArrivalPlan, reads: tuple[Reading, ...]) -> LoadFacts:
+    nothing = {"queue_ready_left": 0, "queue_unacknowledged_left": 0, "dead_letters": 0}
+    return LoadFacts(
+        run_id=RUN_ID,
+        runtime=SHARED["runtime"],
+        declared_level=DURABILITY.level,
+        model="open",
+        phases=tuple(PhaseFacts(**vars(phase)) for phase in plan.phases),
+        virtual_users=plan.virtual_users,
+        seconds=plan.seconds,
+        operations=(OperationFacts(name=WRITE.name, served=WRITE.served),),
+        queue_path=False,
+        load_started_at=MOMENT,
+        load_finished_at=MOMENT,
+        dropped=0,
+        exit_code=0,
+        generator_faults=(),
+        samples_late=0,
+        withheld=None,
+        drain=DrainFacts(waited_seconds=0.0, busy_seconds=0.0, capped=False, **nothing),
+        reads=reads,
+        durability=DURABILITY,
+    )
+
+
+def _ledger(planted: Planted, starts_us: Ints) -> Ledger:
+    records, seq = np.empty(planted.requests, RECORD), np.arange(planted.requests)
+    took_us = FASTEST_US + seq * STRIDE % planted.requests * SPREAD_US // planted.requests
     records["seq"], records["operation"] = seq, 0
-    records["start_us"] = SENT_US + seq * APART_US
-    records["blocked_us"], records["duration_us"] = 125, 12_375
+    records["start_us"] = starts_us
+    records["blocked_us"], records["duration_us"] = WAITED_US, took_us - WAITED_US
     records["status"], records["error_code"] = 201, 0
     for name, status, code in (
         ("recovered", 503, 1503),
+        ("clean_fail", 503, 1503),
         ("rejected_present", 400, 1400),
         ("wrong_ack", 201, WRONG_ACK),
+        ("never_read", 0, UNREAD),
     ):
         records["status"][planted.of(name)], records["error_code"][planted.of(name)] = status, code
-    lost = planted.of("never_read")
     for name in ("start_us", "blocked_us", "duration_us"):
-        records[name][lost] = NO_TIME
-    records["status"][lost], records["error_code"][lost] = 0, UNREAD
+        records[name][planted.of("never_read")] = NO_TIME
     return Ledger(records=records)
 
 
-def _rows(planted: Planted, missing: NDArray[np.bool_]) -> Stored:
+def _rows(planted: Planted, starts_us: Ints, missing: Marks) -> Stored:
     """In the order of the sequence but for what is there twice, as a heap that was filled side by side would be."""
-    there = np.flatnonzero(~(missing | planted.marks("never_read")))
-    seq = np.concatenate([there, planted.of("duplicated")])
+    seq = np.concatenate([np.flatnonzero(~missing), planted.of("duplicated")])
     seq = seq[np.argsort(seq // CHUNK, kind="stable")]
-    late, corrupted = planted.marks("late"), planted.marks("corrupted")
-    durable_at_us = SENT_US + seq * APART_US + np.where(late[seq], LATE_US, DURABLE_US)
-    beyond = planted.of("unexpected")
+    late, beyond = planted.marks("late"), planted.of("unexpected")
+    durable_at_us = starts_us[seq] + np.where(late[seq], LATE_US, DURABLE_US)
     return Stored(
         seq=np.concatenate([seq, beyond]),
-        content_ok=np.concatenate([~corrupted[seq], np.zeros(len(beyond), np.bool_)]),
+        content_ok=np.concatenate([~planted.marks("corrupted")[seq], np.zeros(len(beyond), np.bool_)]),
         durable_at_us=np.concatenate([durable_at_us, np.full(len(beyond), NO_TIME)]),
         foreign_ids=FOREIGN if len(beyond) else (),
     )

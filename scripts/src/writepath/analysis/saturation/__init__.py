@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from writepath.analysis.saturation import queues, rules
 from writepath.analysis.saturation.signals import US_PER_S, Sampled, Signal, begins_us
-from writepath.records.capacity import LimitedBy, Saturated
+from writepath.records.steps import LimitedBy, Saturated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""When does something wait in front of a part, and for what? Pools, permits, messages, connections.
+"""Rules for what waits in front of a part, and for what: pools, permits, messages, connections.
 
 A queue alone says that what it waits for is too small or too slow; together with a saturated part behind it, it is that
 part's symptom, which the order of `RESOURCES` says.
@@ -23,7 +23,7 @@ MOST_WAIT = 0.50  # of the permits: more requests wait at this one place than at
 REFUSED = 1.0  # anything at all
 AT_WORK = 0.80  # of the time: the rest of it a loop that never rests spends on gathering its next batch
 WORK_S = 1.0  # of messages: below it a queue is what lies between two batches
-GROWS = 0.01  # of what arrives: the rule by which a hold is called unstable
+GROWS = 0.01  # of what arrives: the rule by which a step is called unstable
 
 
 def of(sampled: Sampled) -> Iterator[Signal]:

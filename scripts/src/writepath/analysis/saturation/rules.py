@@ -1,11 +1,11 @@
-"""When are the host, one of its parts or the generator at their limit? One rule a resource, each with its reason."""
+"""Rules for the host, its parts and the load generator: when each resource is at its limit, with its reason."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from writepath.analysis.saturation.signals import Line, Sampled, Signal, ratio
-from writepath.records.capacity import Saturated
+from writepath.records.steps import Saturated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How do samples become a share of a limit, and since when is it over a threshold? Arithmetic on series."""
+"""Turns samples into the share of a limit, and finds since when it is over a threshold."""
 
 from __future__ import annotations
 

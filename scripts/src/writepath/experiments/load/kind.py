@@ -36,15 +36,21 @@ class LoadExperiment:
     kind = "load"
     params = LoadParams
     result = LoadResult
+    options = ()
+    by_host = False
+    load_settings = True
 
     @property
     def metrics(self) -> Sequence[Metric[LoadResult]]:
         """By which cells are compared."""
         return sections.METRICS
 
-    def params_of(self, suite: Suite) -> LoadParams:
+    def params_of(self, suite: Suite, options: Mapping[str, int]) -> LoadParams:  # noqa: ARG002 - it has none
         """The suite's scenario."""
-        return params_of(suite.scenario)
+        return params_of(suite.load)
+
+    def dataset_lines(self, params: LoadParams) -> None:
+        """As many as any other."""
 
     def load_seconds(self, params: LoadParams, settings: Mapping[str, str]) -> float:  # noqa: ARG002 - none changes it
         """Of one cell, with its warm-up."""

@@ -4,54 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from writepath.experiments.load import (
-    count_tables,
-    figures,
-    latency_tables,
-    original,
-    pictures,
-    resources,
-)
-from writepath.experiments.load.answer import answer
+from writepath.experiments.load import resources, tables
+from writepath.experiments.load.summary import answer, pictures
 from writepath.records import base
 from writepath.records.load_facts import LoadFacts
 from writepath.report import load_ranks, rows
 from writepath.report.comparison import with_baseline
 from writepath.report.fingerprint import fingerprint, hosts, in_one_line
 from writepath.report.metrics import Metric
-from writepath.report.model import Report, Section, Table, plain
+from writepath.report.model import Report, Section, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from writepath.experiments.load.figures import Suite
-    from writepath.experiments.load.pictures import BandsOf
+    from writepath.experiments.load.summary import BandsOf
+    from writepath.experiments.load.tables import Suite
     from writepath.records.load import LoadResult
 
+
+def _faster(key: str, title: str, get: load_ranks.Get) -> Metric[LoadResult]:
+    return Metric(key=key, title=title, better="lower", get=get)
+
+
 METRICS: tuple[Metric[LoadResult], ...] = (
-    Metric(
-        key="median_ms",
-        title="median",
-        better="lower",
-        get=lambda result: load_ranks.accepted(result, "median"),
-    ),
-    Metric(key="p95_ms", title="p95", better="lower", get=lambda result: load_ranks.accepted(result, "p95")),
-    Metric(key="p99_ms", title="p99", better="lower", get=lambda result: load_ranks.accepted(result, "p99")),
-    Metric(
-        key="planned_p99_ms",
-        title="p99 from scheduled time",
-        better="lower",
-        get=lambda result: load_ranks.from_schedule(result, "p99"),
-    ),
+    *(_faster(f"{name}_ms", name, load_ranks.of(load_ranks.accepted, name)) for name in rows.RANKS),
+    _faster("planned_p99_ms", "p99 from scheduled time", load_ranks.of(load_ranks.from_schedule, "p99")),
     Metric(
         key="achieved_per_s", title="throughput", better="higher", get=lambda result: result.achieved_per_s
     ),
-    Metric(
-        key="to_durable_p95_ms",
-        title="time to durable, p95",
-        better="lower",
-        get=lambda result: load_ranks.durable(result, "p95"),
-    ),
+    _faster("to_durable_p95_ms", "time to durable, p95", load_ranks.of(load_ranks.durable, "p95")),
     Metric(
         key="cpu_s_per_1000",
         title="CPU per 1,000 writes",
@@ -65,10 +46,23 @@ METRICS: tuple[Metric[LoadResult], ...] = (
 def report(data: Suite, bands: BandsOf) -> Report:
     """The page. bands: latency by second of a cell's load, from its evidence."""
     ranked, load = data.ranked, load_in_words(data)
-    percentiles, over_time = pictures.pictures(ranked, bands)
+    percentiles, over_time = pictures(ranked, bands)
+    ranking = (
+        tables.main(ranked),
+        tables.latency(ranked),
+        with_baseline(data, METRICS, tables.label(data)),
+        tables.original(ranked),
+        tables.phases(ranked),
+        tables.answers(ranked),
+        tables.throughput(ranked),
+        tables.clocks(ranked),
+        tables.order(ranked),
+        resources.resources(ranked),
+        tables.audit(ranked),
+        tables.weakened(data),
+    )
+    first, *others = rows.mixed((table for table in ranking if table is not None), hosts(data))
     of_kind = (("load", load), ("warm-up before the load", _warm_up(data.index.params)))
-    first, *ranking = rows.mixed(_ranking(ranked, data), hosts(data))
-    others = (*ranking, count_tables.runs(data), fingerprint(data, of_kind))
     plots = {"latency": (over_time,) if over_time else ()}
     return Report(
         title=data.index.title,
@@ -78,44 +72,19 @@ def report(data: Suite, bands: BandsOf) -> Report:
         table=first,
         details=tuple(
             Section(key=table.key, title=table.title, tables=(table,), plots=plots.get(table.key, ()))
-            for table in others
+            for table in (*others, tables.runs(data), fingerprint(data, of_kind))
         ),
     )
 
 
-def _ranking(ranked: Suite, data: Suite) -> Iterator[Table]:
-    """The main table first; those that do not apply are left out."""
-    built = (
-        latency_tables.main(ranked),
-        latency_tables.latency(ranked),
-        with_baseline(data, METRICS, figures.label(data)),
-        original.original(ranked),
-        latency_tables.phases(ranked),
-        count_tables.answers(ranked),
-        count_tables.throughput(ranked),
-        latency_tables.clocks(ranked),
-        count_tables.order(ranked),
-        resources.resources(ranked),
-        count_tables.audit(ranked),
-        count_tables.weakened(data),
-    )
-    yield from (table for table in built if table is not None)
-
-
 def load_in_words(data: Suite) -> str:
     """The phases: `ramp-up 20 s, 3 to 100/s; sustained 60 s, 100/s`; of a closed load its users."""
-    found = dict.fromkeys(_load(facts) for facts in _facts(data))
-    return " | ".join(found) or "unknown"
-
-
-def _facts(data: Suite) -> Iterator[LoadFacts]:
-    """Of one cell with evidence for each combination of levels."""
-    seen = set()
+    of_levels: dict[tuple[tuple[str, str], ...], Mapping[str, Any]] = {}
     for one in data.cells:
-        levels = tuple(one.record.levels.items())
-        if levels not in seen and one.evidence is not None:
-            seen.add(levels)
-            yield base.from_data(LoadFacts, dict(one.evidence.facts), f"{one.record.name}: facts")
+        if one.evidence is not None:
+            of_levels.setdefault(tuple(one.record.levels.items()), one.evidence.facts)
+    found = (base.from_data(LoadFacts, dict(facts), "facts.json") for facts in of_levels.values())
+    return " | ".join(dict.fromkeys(map(_load, found))) or "unknown"
 
 
 def _load(facts: LoadFacts) -> str:
@@ -123,9 +92,8 @@ def _load(facts: LoadFacts) -> str:
         return f"{facts.virtual_users} virtual users for {plain(facts.seconds)} s, each waits for its answer"
     words = []
     for phase in facts.phases:
-        begin, end = plain(phase.from_per_s), plain(phase.to_per_s)
-        rate = f"{begin}/s" if begin == end else f"{begin} to {end}/s"
-        words.append(f"{phase.name} {plain(phase.seconds)} s, {rate}")
+        rates = dict.fromkeys(plain(rate) for rate in (phase.from_per_s, phase.to_per_s))
+        words.append(f"{phase.name} {plain(phase.seconds)} s, {' to '.join(rates)}/s")
     return "; ".join(words)
 
 

@@ -1,15 +1,19 @@
-"""What does the Docker engine know of our containers? A small client of its API."""
+"""What does the Docker engine know of our containers? Its answers, by the `docker` SDK, in the words of a stack."""
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import docker
+from docker import errors
+from requests import RequestException
 
 from writepath.errors import StartError
+from writepath.process import call
 from writepath.runtime.base import Usage
 
 if TYPE_CHECKING:
@@ -18,14 +22,24 @@ if TYPE_CHECKING:
 PROJECT_LABEL = "com.docker.compose.project"
 SERVICE_LABEL = "com.docker.compose.service"
 KILLED = 137  # exit code of what ended by SIGKILL
-_ANSWER_SECONDS = 30
-_FRAME_HEADER_BYTES = 8
+ANSWER_SECONDS = 30
+
+
+@contextmanager
+def told(doing: str = "the Docker engine refused") -> Iterator[None]:
+    """StartError, in the engine's words, for whatever it refuses or does not answer."""
+    try:
+        yield
+    except (errors.DockerException, RequestException) as error:
+        said = getattr(error, "explanation", None) or error
+        raise StartError(f"{doing}: {str(said)[:300]}") from error
 
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
     """One container as the engine describes it now."""
 
+    sdk: Any  # docker.models.containers.Container: what can be done to it
     id: str
     name: str
     service: str
@@ -54,128 +68,112 @@ class Container:
             return f"{self.name} restarted {self.restarts} time(s)"
         return None if self.running else f"{self.name} ended with exit code {self.exit_code}"
 
+    def kill(self) -> None:
+        """Ends it at once, as a power cut would; it has ended on return."""
+        with _unless(HTTPStatus.CONFLICT):  # it has ended meanwhile
+            self.sdk.kill()
+        self.sdk.wait(condition="not-running")
+
 
 class Engine:
     """A client of one Docker engine. Thread-safe."""
 
     def __init__(self, host: str) -> None:
-        """Host as Docker writes it: `unix:///path` or `tcp://name:port`; StartError for any other."""
+        """Host as Docker writes it: `unix:///path` or `tcp://name:port`; StartError where no engine answers there."""
         self.host = host
-        scheme, _, address = host.partition("://")
-        if scheme not in {"unix", "tcp"}:
-            raise StartError(f"the Docker engine at {host} is neither unix:// nor tcp://; try RUNTIME=native")
-        self.host = host
-        # A connection for each request: opening one costs nothing here, and nobody has to close the client.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        self._http = httpx.Client(
-            transport=httpx.HTTPTransport(uds=address if scheme == "unix" else None, limits=limits),
-            base_url="http://docker" if scheme == "unix" else f"http://{address}",
-            timeout=_ANSWER_SECONDS,
-        )
+        with told(f"no Docker engine can be used at {host}; try RUNTIME=native"):
+            self._client = docker.DockerClient(base_url=host, timeout=ANSWER_SECONDS, max_pool_size=16)
+        self._api = self._client.api
 
+    @told()
     def containers(self, project: str, service: str | None = None) -> list[Container]:
         """Every container of a compose project or of one service of it, ended ones too, by service and instance."""
         labels = [f"{PROJECT_LABEL}={project}"] + ([f"{SERVICE_LABEL}={service}"] if service else [])
-        listed = self._get("/containers/json", all=True, filters=_label_filter(*labels))
-        details = [self._get(f"/containers/{entry['Id']}/json") for entry in listed]
-        return sorted((_container(d) for d in details), key=lambda c: (c.service, c.instance))
+        listed = self._client.containers.list(all=True, filters={"label": labels}, ignore_removed=True)
+        return sorted(map(_container, listed), key=lambda c: (c.service, c.instance))
 
+    @told()
     def projects(self, prefix: str) -> set[str]:
         """Names of the compose projects that have anything left here and start with the prefix."""
-        found: set[str] = set()
-        for path, key in (("/containers/json?all=true", None), ("/networks", None), ("/volumes", "Volumes")):
-            data = self._get(path)
-            for entry in (data[key] if key else data) or []:
-                found.add((entry.get("Labels") or {}).get(PROJECT_LABEL, ""))
+        left = [
+            *self._api.containers(all=True),
+            *self._api.networks(),
+            *(self._api.volumes()["Volumes"] or []),
+        ]
+        found = {(each.get("Labels") or {}).get(PROJECT_LABEL, "") for each in left}
         return {name for name in found if name.startswith(prefix)}
 
+    @told()
     def names(self, prefix: str) -> list[str]:
         """Names of containers, ended ones too, that start with the prefix."""
-        listed = self._get("/containers/json", all=True, filters=json.dumps({"name": [f"^/{prefix}"]}))
+        listed = self._api.containers(all=True, filters={"name": f"^/{prefix}"})
         return [name.lstrip("/") for entry in listed for name in entry["Names"]]
 
+    @told()
     def usage(self, container: str) -> Usage | None:
         """What a container, by id or name, has used since it started; None where there is none."""
-        response = self._http.get(
-            f"/containers/{container}/stats", params={"stream": "false", "one-shot": "true"}
-        )
-        if response.status_code == httpx.codes.NOT_FOUND:
+        try:
+            return usage_of(self._api.stats(container, stream=False, one_shot=True))
+        except errors.NotFound:
             return None
-        stats = _checked(response)
-        return usage_of(stats)
 
+    @told()
     def image_id(self, image: str) -> str | None:
         """The id behind an image's name; None where the engine has no such image."""
-        response = self._http.get(f"/images/{image}/json")
-        return None if response.status_code == httpx.codes.NOT_FOUND else str(_checked(response)["Id"])
+        try:
+            return str(self._api.inspect_image(image)["Id"])
+        except errors.ImageNotFound:
+            return None
 
+    @told()
     def image_environment(self, image: str) -> set[str]:
         """The NAME=value pairs that the image itself sets."""
-        return set(self._get(f"/images/{image}/json")["Config"]["Env"] or [])
+        return set(self._api.inspect_image(image)["Config"]["Env"] or [])
 
+    @told()
     def version(self) -> str:
         """The engine's own version."""
-        return str(self._get("/version")["Version"])
-
-    def log(self, container: str, tail: int | None = None) -> Iterator[bytes]:
-        """What a container wrote to both its outputs, in order; tail limits it to so many last lines."""
-        params = {"stdout": "true", "stderr": "true", "tail": "all" if tail is None else str(tail)}
-        with self._http.stream("GET", f"/containers/{container}/logs", params=params) as response:
-            yield from _payloads(response.iter_raw())
-
-    def kill(self, container: str) -> None:
-        """Ends a container at once, as a power cut would; it has ended on return."""
-        self._post(container, "kill", signal="SIGKILL")
-        self._post(container, "wait", condition="not-running")
-
-    def signal(self, container: str, name: str) -> None:
-        """Sends its first process a signal; nothing where it has ended."""
-        self._post(container, "kill", signal=name)
-
-    def stop(self, container: str, grace_seconds: int) -> None:
-        """Asks a container to end, kills it after the grace; it has ended on return."""
-        self._post(container, "stop", _ANSWER_SECONDS + grace_seconds, t=str(grace_seconds))
-
-    def start(self, container: str) -> None:
-        """Restarts a container that has ended; does nothing where it runs."""
-        self._post(container, "start")
-
-    def pause(self, container: str) -> None:
-        """Freezes all its processes."""
-        self._post(container, "pause")
-
-    def unpause(self, container: str) -> None:
-        """Lets them go on."""
-        self._post(container, "unpause")
+        return str(self._api.version()["Version"])
 
     def remove(self, containers: Sequence[str]) -> None:
         """Removes containers, running or not, and their unnamed volumes, side by side."""
         with ThreadPoolExecutor(max(1, len(containers))) as pool:
-            list(pool.map(lambda c: self._delete(f"/containers/{c}", force="true", v="true"), containers))
+            list(pool.map(self._remove, containers))
 
+    @told()
     def remove_project(self, project: str) -> None:
         """Removes all containers, networks and volumes of a compose project."""
-        mine = _label_filter(f"{PROJECT_LABEL}={project}")
-        self.remove([entry["Id"] for entry in self._get("/containers/json", all=True, filters=mine)])
-        for network in self._get("/networks", filters=mine):
-            self._delete(f"/networks/{network['Id']}")
-        for volume in self._get("/volumes", filters=mine)["Volumes"] or []:
-            self._delete(f"/volumes/{volume['Name']}", force="true")
+        mine = {"label": f"{PROJECT_LABEL}={project}"}
+        self.remove([entry["Id"] for entry in self._api.containers(all=True, filters=mine)])
+        for network in self._api.networks(filters=mine):
+            with _unless(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):
+                self._api.remove_network(network["Id"])
+        for volume in self._api.volumes(filters=mine)["Volumes"] or []:
+            with _unless(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):
+                self._api.remove_volume(volume["Name"], force=True)
 
-    def _delete(self, path: str, **params: str) -> None:
-        """Gone before, or being removed already, is as good."""
-        response = self._http.delete(path, params=params)
-        if response.status_code not in {httpx.codes.NOT_FOUND, httpx.codes.CONFLICT}:
-            _check(response)
+    @told()
+    def _remove(self, container: str) -> None:
+        with _unless(
+            HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT
+        ):  # gone before, or being removed already, is as good
+            self._api.remove_container(container, v=True, force=True)
 
-    def _post(self, container: str, action: str, seconds: float = _ANSWER_SECONDS, **params: str) -> None:
-        """In that state already (304, and 409 from kill) is as good."""
-        response = self._http.post(f"/containers/{container}/{action}", params=params, timeout=seconds)
-        if action != "kill" or response.status_code != httpx.codes.CONFLICT:
-            _check(response)
 
-    def _get(self, path: str, **params: Any) -> Any:
-        return _checked(self._http.get(path, params=params or None))
+def current() -> Engine:
+    """Of the current context: what DOCKER_HOST or `docker context use` chose. CallError where none answers there."""
+    call("docker", "version", timeout_s=10)
+    host = call("docker", "context", "inspect", "--format", "{{.Endpoints.docker.Host}}", timeout_s=10)
+    return Engine(host.strip())
+
+
+@contextmanager
+def _unless(*harmless: int) -> Iterator[None]:
+    try:
+        yield
+    except errors.APIError as error:
+        if error.status_code not in harmless:
+            raise
 
 
 def usage_of(stats: dict[str, Any]) -> Usage:
@@ -193,24 +191,24 @@ def usage_of(stats: dict[str, Any]) -> Usage:
     )
 
 
-def _container(data: dict[str, Any]) -> Container:
-    labels, state, config = data["Config"]["Labels"], data["State"], data["Config"]
+def _container(sdk: Any) -> Container:
+    data = sdk.attrs
+    labels, state, config = sdk.labels, data["State"], data["Config"]
     networks = list((data["NetworkSettings"]["Networks"] or {}).values())
-    ports = data["NetworkSettings"]["Ports"] or {}
+    mine = f"{labels[PROJECT_LABEL]}_"
     return Container(
-        id=data["Id"],
-        name=data["Name"].lstrip("/"),
+        sdk=sdk,
+        id=sdk.id,
+        name=sdk.name,
         service=labels[SERVICE_LABEL],
         instance=int(labels["com.docker.compose.container-number"]),
         image=config["Image"],
         command=(*(config["Entrypoint"] or []), *(config["Cmd"] or [])),
         environment=dict(pair.partition("=")[::2] for pair in config["Env"]),
         memory_limit_bytes=data["HostConfig"]["Memory"],
-        published={int(p.partition("/")[0]): int(b[0]["HostPort"]) for p, b in ports.items() if b},
+        published={int(p.partition("/")[0]): int(b[0]["HostPort"]) for p, b in sdk.ports.items() if b},
         volumes=tuple(
-            mount["Destination"]
-            for mount in data["Mounts"]
-            if mount.get("Name", "").startswith(f"{labels[PROJECT_LABEL]}_")
+            mount["Destination"] for mount in data["Mounts"] if mount.get("Name", "").startswith(mine)
         ),
         aliases=frozenset(alias for network in networks for alias in network.get("Aliases") or ()),
         address=next((network["IPAddress"] for network in networks), ""),
@@ -221,31 +219,3 @@ def _container(data: dict[str, Any]) -> Container:
         oom_killed=state["OOMKilled"],
         restarts=data["RestartCount"],
     )
-
-
-def _payloads(raw: Iterator[bytes]) -> Iterator[bytes]:
-    """Takes the engine's frames apart: 1 byte of stream number, 3 of padding, 4 of length, the payload."""
-    held = b""
-    for chunk in raw:
-        held += chunk
-        while len(held) >= _FRAME_HEADER_BYTES:
-            end = _FRAME_HEADER_BYTES + int.from_bytes(held[4:_FRAME_HEADER_BYTES], "big")
-            if len(held) < end:
-                break
-            yield held[_FRAME_HEADER_BYTES:end]
-            held = held[end:]
-
-
-def _label_filter(*labels: str) -> str:
-    return json.dumps({"label": labels})
-
-
-def _check(response: httpx.Response) -> None:
-    if response.is_error:
-        said = response.text.strip()[:300]
-        raise StartError(f"the Docker engine refused {response.request.url.path}: {said}")
-
-
-def _checked(response: httpx.Response) -> Any:
-    _check(response)
-    return response.json()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from typing import TYPE_CHECKING
 
 from writepath.errors import SetupError
 from writepath.process import CallError, call
-from writepath.provision import k6
+from writepath.provision import k6, state
 from writepath.runtime import topology
 from writepath.runtime.docker.compose import checkout_key
 
@@ -27,82 +26,73 @@ _GENERATOR_CONTEXT = "k6/recorder"
 
 def ensure(compose: Compose, engine: Engine, say: Callable[[str], None]) -> None:
     """Puts every image of the selection on the engine; SetupError when it cannot."""
-    images = compose.images()
+    images = set(compose.images())
     ours = sorted(image for image in images if image.startswith("writepath/"))
-    for image in sorted(set(images) - set(ours)):
+    for image in sorted(images - set(ours)):
         _have(engine, image, say)
-    _build(compose, engine, ours, say)
+    kept = _State(compose.root, "images", fingerprint(compose.root), ours)
+    kept.build(engine, "service images", say, lambda: compose.run("--progress", "plain", "build"))
 
 
 def generator(root: Path, settings: Mapping[str, str]) -> str:
     """The image of k6: this checkout's own, or the one that K6_IMAGE names."""
     named = topology.value(root, "K6_IMAGE", settings)
-    return f"{_GENERATOR}:{checkout_key(root)}" if is_built(named) else named
+    return f"{_GENERATOR}:{checkout_key(root)}" if named in ("", _GENERATOR) else named
 
 
-def is_built(named: str) -> bool:
-    """Whether K6_IMAGE asks for the image that is built here."""
-    return named in ("", _GENERATOR)
+def is_built(image: str) -> bool:
+    """Whether the image of k6 is the one that is built here."""
+    return image.startswith(f"{_GENERATOR}:")
 
 
 def ensure_generator(root: Path, engine: Engine, image: str, say: Callable[[str], None]) -> None:
     """Builds the image of k6, or pulls the one that was asked for; SetupError when it cannot."""
-    if not image.startswith(f"{_GENERATOR}:"):
+    if not is_built(image):
         _have(engine, image, say)
         return
-    state = root / ".writepath" / "docker" / "k6-image.json"
     dockerfile = root / GENERATOR_DOCKERFILE
-    sources = hashlib.sha256(dockerfile.read_bytes() + k6.source_hash(root).encode()).hexdigest()
-    known = json.loads(state.read_text(encoding="utf-8")) if state.exists() else {}
-    if known.get("sources") == sources and known.get(image) == engine.image_id(image) is not None:
-        return
-    state.parent.mkdir(parents=True, exist_ok=True)
-    say("building the k6 image with the recorder (minutes the first time, cached when unchanged)")
-    try:
-        call("docker", "build", "--file", dockerfile, "--tag", image, root / _GENERATOR_CONTEXT)
-    except CallError as error:
-        raise SetupError(f"the k6 image could not be built\n{error}") from error
-    state.write_text(json.dumps({"sources": sources, image: engine.image_id(image)}), encoding="utf-8")
+    sources = state.digest(root, [dockerfile], k6.source_hash(root))
+    build = ("docker", "build", "--file", dockerfile, "--tag", image, root / _GENERATOR_CONTEXT)
+    kept = _State(root, "k6-image", sources, [image])
+    kept.build(engine, "k6 image with the recorder", say, lambda: call(*build))
 
 
-def _have(engine: Engine, image: str, say: Callable[[str], None]) -> None:
-    if engine.image_id(image) is None:
-        say(f"pulling {image}")
-        _pull(image)
+class _State:
+    """What images were built from, and which ones they were: nothing is built again while both are as they were."""
 
+    def __init__(self, root: Path, name: str, sources: str, images: Sequence[str]) -> None:
+        self._file = root / ".writepath" / "docker" / f"{name}.json"
+        self._images = images
+        known = json.loads(self._file.read_text(encoding="utf-8")) if self._file.exists() else {}
+        self._known = known if known.get("sources") == sources else {"sources": sources}
 
-def _build(compose: Compose, engine: Engine, images: Sequence[str], say: Callable[[str], None]) -> None:
-    state = compose.root / ".writepath" / "docker" / "images.json"
-    wanted = {"sources": fingerprint(compose.root)}
-    known = json.loads(state.read_text(encoding="utf-8")) if state.exists() else {}
-    if known.get("sources") != wanted["sources"]:
-        known = wanted
-    elif all(known.get(image) == engine.image_id(image) is not None for image in images):
-        return
-    state.parent.mkdir(parents=True, exist_ok=True)
-    say("building the service images (minutes the first time, cached when unchanged)")
-    started = time.monotonic()
-    try:
-        compose.run("--progress", "plain", "build")
-    except CallError as error:
-        log = state.with_name("build.log")
-        log.write_text(error.stdout + error.stderr, encoding="utf-8")
-        raise SetupError(f"the service images could not be built (full log: {log})\n{error}") from error
-    say(f"built the service images in {time.monotonic() - started:.0f} s")
-    state.write_text(json.dumps({**known, **{i: engine.image_id(i) for i in images}}), encoding="utf-8")
+    def build(self, engine: Engine, what: str, say: Callable[[str], None], by: Callable[[], object]) -> None:
+        if all(self._known.get(image) == engine.image_id(image) is not None for image in self._images):
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        say(f"building the {what} (minutes the first time, cached when unchanged)")
+        started = time.monotonic()
+        try:
+            by()
+        except CallError as error:
+            log = self._file.with_suffix(".log")
+            log.write_text(error.stdout + error.stderr, encoding="utf-8")
+            raise SetupError(f"the {what} could not be built (full log: {log})\n{error}") from error
+        say(f"built the {what} in {time.monotonic() - started:.0f} s")
+        self._known |= {image: engine.image_id(image) for image in self._images}
+        self._file.write_text(json.dumps(self._known), encoding="utf-8")
 
 
 def fingerprint(root: Path) -> str:
     """Changes when anything that goes into a service's image does: a hash of what the build contexts hold."""
-    digest = hashlib.sha256()
     sources = (p for p in (root / "services").rglob("*") if "target" not in p.parts)
-    files = [root / ".dockerignore", *sources, *(root / "toxiproxy").rglob("*")]
-    for path in sorted(p for p in files if p.is_file()):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    return state.digest(root, [root / ".dockerignore", *sources, *(root / "toxiproxy").rglob("*")])
 
 
-def _pull(image: str) -> None:
+def _have(engine: Engine, image: str, say: Callable[[str], None]) -> None:
+    if engine.image_id(image) is not None:
+        return
+    say(f"pulling {image}")
     try:
         call("docker", "pull", "--quiet", image)
     except CallError as error:

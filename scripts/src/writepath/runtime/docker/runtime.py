@@ -6,21 +6,21 @@ import os
 import secrets
 import shutil
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from writepath import pidfile
+from writepath import pidfile, poll
 from writepath.errors import SetupError, StartError, WritepathError
 from writepath.process import CallError, attempt, call
-from writepath.runtime.docker import images, override
+from writepath.runtime.docker import engine, images, override
 from writepath.runtime.docker.compose import Compose, project_prefix
-from writepath.runtime.docker.engine import Engine
-from writepath.runtime.docker.ready import await_ready
 from writepath.runtime.docker.stack import PROXY, DockerStack
+from writepath.runtime.native import probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from writepath.config.registry import Variant
 
 _PORT_TRIES = 5
+_READY_SECONDS = 300  # a busy machine with two cores; most are there in 20
 
 
 class DockerRuntime:
@@ -45,9 +46,8 @@ class DockerRuntime:
         self._k6_image = images.generator(self._root, self._settings)
 
     @cached_property
-    def _engine(self) -> Engine:
-        """Of the current context: what DOCKER_HOST or `docker context use` chose."""
-        return Engine(call("docker", "context", "inspect", "--format", "{{.Endpoints.docker.Host}}").strip())
+    def _engine(self) -> engine.Engine:
+        return engine.current()
 
     def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         """Builds the services' images and pulls the others; does nothing when all are there and unchanged."""
@@ -71,7 +71,7 @@ class DockerRuntime:
         variables = {**variant.settings, "HTTP_PORT": "0", **overrides}  # 0: one that is free
         compose = self._compose(project, [*variant.profiles, *profiles], variables)
         disks = dict(small_disks or {})
-        folder = self._claim(project)
+        folder = pidfile.claim(self._state / project)
         stack: DockerStack | None = None
         try:
             if profiles:  # prepare knows of the variants' own alone
@@ -82,7 +82,7 @@ class DockerRuntime:
             stores = override.stores(services)
             stack = DockerStack(self._engine, project, self._generator, stores, disks)
             say(f"{variant.name}: waiting for {', '.join(stack.components)}")
-            await_ready(stack)
+            _await_ready(stack)
             yield stack
         finally:
             if stack is not None:
@@ -115,23 +115,12 @@ class DockerRuntime:
         The checkout is mounted at its own path and is the working folder: arguments need no rewriting.
         Settings must be given as k6's own `-e NAME=value`: the container does not inherit the environment.
         """
-        user = f"{os.getuid()}:{os.getgid()}"
-        mount = f"type=bind,source={self._root},target={self._root}"
+        root = self._root
         return [
             *("docker", "run", "--rm", "--init", "--name", self._generator, "--network", "host"),
-            *(
-                "--user",
-                user,
-                "--env",
-                "HOME=/tmp",
-                "--env",
-                "K6_AUTO_EXTENSION_RESOLUTION=false",
-                "--mount",
-                mount,
-                "--workdir",
-                str(self._root),
-            ),
-            self._k6_image,
+            *(f"--user={os.getuid()}:{os.getgid()}", f"--workdir={root}"),
+            *("--env=HOME=/tmp", "--env=K6_AUTO_EXTENSION_RESOLUTION=false"),
+            *(f"--mount=type=bind,source={root},target={root}", self._k6_image),
         ]
 
     def reap(self, say: Callable[[str], None]) -> None:
@@ -148,13 +137,6 @@ class DockerRuntime:
 
     def _compose(self, project: str, profiles: Sequence[str], variables: Mapping[str, str]) -> Compose:
         return Compose(root=self._root, project=project, profiles=profiles, variables=variables)
-
-    def _claim(self, project: str) -> Path:
-        """Records whose project it is, so that reap can tell a living run's from a dead one's."""
-        folder = self._state / project
-        folder.mkdir(parents=True)
-        pidfile.write(folder / "owner.pid", os.getpid(), psutil.Process().cmdline())
-        return folder
 
     def _up(
         self,
@@ -186,6 +168,30 @@ class DockerRuntime:
                     continue
                 raise _not_started(error) from error
             return
+
+
+def _await_ready(stack: DockerStack) -> None:
+    """Returns once every part answers; StartError names the part that does not, with the end of its log."""
+    ends = time.monotonic() + _READY_SECONDS
+    for port in stack.inspector_ports():
+        _await(
+            stack, ends, f"the inspector at {port}", partial(probe.why_not, "GET", port, "/inspector/ready")
+        )
+    if stack.base_url:
+        for what, why_not in probe.first_write(int(stack.base_url.rpartition(":")[2])):
+            _await(stack, ends, what, why_not)
+
+
+def _await(stack: DockerStack, ends: float, what: str, why_not: Callable[[], str]) -> None:
+    """Until there is no reason left why not."""
+    while True:
+        # Asking the engine costs more than asking the component.
+        if poll.until(lambda: not why_not(), 1.0, every_s=0.1):
+            return
+        if stack.lost_components():
+            raise StartError(f"a component ended while starting: {stack.tails()}")
+        if time.monotonic() > ends:
+            raise StartError(f"{what} was not ready in {_READY_SECONDS} s: {why_not()}\n{stack.tails()}")
 
 
 def _not_started(error: CallError) -> WritepathError:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
-
-import httpx
+from typing import TYPE_CHECKING
 
 from writepath.errors import StartError
+from writepath.runtime import heals
+from writepath.runtime.base import Meter
 from writepath.runtime.docker import disk
-from writepath.runtime.docker.engine import KILLED
+from writepath.runtime.docker.engine import KILLED, told
 from writepath.runtime.docker.override import holder
-from writepath.runtime.docker.serving import HTTP_PORT, INSPECTOR_PORT, serves
-from writepath.runtime.docker.usage import Meter
 from writepath.runtime.masking import masked
+from writepath.runtime.native import probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +21,19 @@ if TYPE_CHECKING:
 
     from writepath.runtime.base import Usage
     from writepath.runtime.docker.engine import Container, Engine
+    from writepath.runtime.heals import Heal
 
 PROXY = "nginx"
+HTTP_PORT = 8080
+INSPECTOR_PORT = 8081
 _BEHIND_PROXY = "writer"  # the name by which the proxy looks up where to send
 _STOP_SECONDS = 40
+_PATHS = {  # that a component answers with 200 when it serves, by the port it is known by
+    HTTP_PORT: "/nginx-health",
+    INSPECTOR_PORT: "/inspector/ready",
+    8474: "/version",
+    9200: "/_cluster/health?timeout=2s&master_timeout=2s",
+}
 
 
 class DockerStack:
@@ -41,7 +49,6 @@ class DockerStack:
     ) -> None:
         """Asks the engine what runs; generator: the name that the load generator's container will have."""
         self._engine = engine
-        self.engine_host = engine.host
         self.project = project
         self._generator = generator
         self._disks = small_disks
@@ -62,19 +69,17 @@ class DockerStack:
         """Base URLs of a service's inspectors, one an instance; StartError where the service has none."""
         return [f"http://127.0.0.1:{port}/inspector" for port in self._ports(service, INSPECTOR_PORT)]
 
-    def inspected(self) -> list[str]:
-        """Every inspector's base URL."""
-        return [
-            f"http://127.0.0.1:{c.published[INSPECTOR_PORT]}/inspector"
-            for c in self._containers
-            if INSPECTOR_PORT in c.published
-        ]
+    def inspector_ports(self) -> list[int]:
+        """Of all services."""
+        ports = (c.published.get(INSPECTOR_PORT) for c in self._containers)
+        return [port for port in ports if port is not None]
 
     def usage(self) -> Mapping[str, Usage]:
         """By component; the load generator's container counts as component `k6` while it runs."""
         owners = [(c.service, c.id, c.life) for c in self._containers] + [("k6", self._generator, "")]
         present: dict[str, dict[str, Usage]] = {}
-        for (component, _, life), usage in zip(owners, self._pool.map(self._used, owners), strict=True):
+        used = self._pool.map(lambda owner: self._engine.usage(owner[1]), owners)
+        for (component, _, life), usage in zip(owners, used, strict=True):
             if usage is not None:
                 present.setdefault(component, {})[life] = usage
         return {name: self._meters.setdefault(name, Meter()).read(lives) for name, lives in present.items()}
@@ -87,12 +92,13 @@ class DockerStack:
             lost += [loss for c in now.values() if (loss := self._loss(c))]
             return list(dict.fromkeys([*self._losses, *lost]))
 
+    @told()
     def save_logs(self, folder: Path) -> None:
         """Writes folder/<component>[-<instance>].log for each container."""
         folder.mkdir(parents=True, exist_ok=True)
         for container in self._containers:
             with (folder / f"{self._name(container)}.log").open("wb") as file:
-                file.writelines(self._engine.log(container.id))
+                file.writelines(container.sdk.logs(stream=True, follow=False))
 
     def effective_settings(self) -> Mapping[str, Mapping[str, str]]:
         """By component: image, command, memory limit and our part of the environment; secrets masked."""
@@ -104,15 +110,16 @@ class DockerStack:
 
     def kill(self, component: str, name: str | None = None) -> None:
         """SIGKILL for every process in its containers; they have ended on return."""
-        self._end(component, name, lambda c: self._engine.kill(c.id))
+        self._end(component, name, lambda c: c.kill())
 
     def terminate(self, component: str, name: str | None = None) -> None:
         """The signal by which its image wants to be stopped; StartError where it had to be killed after 40 s."""
-        ended = self._end(component, name, lambda c: self._engine.stop(c.id, _STOP_SECONDS))
+        ended = self._end(component, name, lambda c: c.sdk.stop(timeout=_STOP_SECONDS))
         after = {c.id: c for c in self._now(component)}
         if killed := [c.name for c in ended if after[c.id].exit_code == KILLED]:
             raise StartError(f"{', '.join(killed)} did not end within {_STOP_SECONDS} s and was killed")
 
+    @told()
     def revive(self, component: str) -> None:
         """Starts the same containers again; the proxy looks up the writers once more where an address has changed."""
         with self._lock:
@@ -123,39 +130,38 @@ class DockerStack:
             self._lives |= {c.id: c.life for c in self._containers if c.service == component}
             self._update_proxy(component)
 
-    def container_ids(self, component: str, name: str | None = None) -> Sequence[str]:
-        """By which the engine knows them: for whoever undoes a fault when this process is gone."""
-        return [c.id for c in self._of(component, name)]
+    def container_ids(self, component: str) -> Sequence[str]:
+        """By which the engine knows them."""
+        return [c.id for c in self._of(component)]
 
+    @told()
     def pause(self, component: str, name: str | None = None) -> None:
         """Freezes the control groups of its containers."""
         for container in self._now(component, name):
             if not container.paused:
-                self._engine.pause(container.id)
+                container.sdk.pause()
 
+    @told()
     def resume(self, component: str, name: str | None = None) -> None:
         """Lets what was frozen go on."""
         for container in self._now(component, name):
             if container.paused:
-                self._engine.unpause(container.id)
+                container.sdk.unpause()
 
     def is_ready(self, component: str) -> bool:
         """Whether all its containers run and answer."""
         try:
-            return all(self._pool.map(serves, self._now(component)))
-        except httpx.TransportError:
+            return all(self._pool.map(_serves, self._now(component)))
+        except StartError:
             return False
 
     def address(self, component: str, port: int) -> str:
         """Where its first instance's port is published; it stays over a restart."""
         return f"127.0.0.1:{self._ports(component, port)[0]}"
 
-    def remedies(self, component: str) -> Sequence[Mapping[str, Any]]:
+    def remedies(self, component: str) -> Sequence[Heal]:
         """The engine's unpause; a disk lasts as long as its containers, which the next command removes."""
-        return [
-            {"unpause": {"engine": self._engine.host, "container": container.id}}
-            for container in self._of(component)
-        ]
+        return [heals.unpause(self._engine.host, container.id) for container in self._of(component)]
 
     def fill_disk(self, component: str) -> int:
         """Fills its small disk; the bytes left free. StartError where it has none."""
@@ -165,21 +171,17 @@ class DockerStack:
         """Takes away what fill_disk wrote."""
         disk.free(self._keeper(component))
 
-    def tails(self, lines: int) -> str:
+    @told()
+    def tails(self) -> str:
         """The last lines of every container that does not run."""
         ended = [c for c in self._engine.containers(self.project) if c.loss]
         return "\n".join(
-            f"{c.loss}; its log ends with\n"
-            + b"".join(self._engine.log(c.id, lines)).decode(errors="replace")
-            for c in ended
+            f"{c.loss}; its log ends with\n{c.sdk.logs(tail=20).decode(errors='replace')}" for c in ended
         )
 
     def close(self) -> None:
         """Ends the threads; the containers are the runtime's to end."""
         self._pool.shutdown(cancel_futures=True)
-
-    def _used(self, owner: tuple[str, str, str]) -> Usage | None:
-        return self._engine.usage(owner[1])
 
     def _present(self) -> list[Container]:
         """The containers of the components, as they are now."""
@@ -217,6 +219,7 @@ class DockerStack:
             return f"{container.name} ended and was restarted from outside"
         return None
 
+    @told()
     def _end(self, component: str, name: str | None, by: Callable[[Container], None]) -> list[Container]:
         """Ends what runs of it, side by side; those that it ended."""
         with self._lock:
@@ -233,7 +236,7 @@ class DockerStack:
         if container.loss and (container.oom_killed or container.id not in self._ended):
             self._losses.append(container.loss)
         self._ended.discard(container.id)
-        self._engine.start(container.id)
+        container.sdk.start()
 
     def _behind_proxy(self) -> set[str]:
         return {c.address for c in self._present() if c.running and _BEHIND_PROXY in c.aliases}
@@ -248,14 +251,15 @@ class DockerStack:
             self._resolved = behind
         elif behind - self._resolved and PROXY in self.components:
             self._resolved = behind
-            for proxy in self._of(PROXY):
-                self._engine.signal(proxy.id, "SIGHUP")
+            for proxy in self._now(PROXY):
+                if proxy.running:
+                    proxy.sdk.kill("SIGHUP")
 
     def _ports(self, service: str, inside: int) -> list[int]:
         containers = self._of(service)
         if any(inside not in c.published for c in containers):
             raise StartError(
-                f"{service} has not published port {inside}: {self.tails(20) or 'it publishes none'}"
+                f"{service} has not published port {inside}: {self.tails() or 'it publishes none'}"
             )
         return [c.published[inside] for c in containers]
 
@@ -268,3 +272,24 @@ class DockerStack:
             "memory_limit_bytes": str(container.memory_limit_bytes),
             **masked(own),
         }
+
+
+def _serves(container: Container) -> bool:
+    """Whether it runs, is not frozen, and answers on the port it is known by (any, where it has none of these).
+
+    From the host, not by the engine's slow probes. A connection alone proves nothing: the engine's own proxy accepts
+    it before the server does.
+    """
+    return (
+        container.running
+        and not container.paused
+        and all(_answers(container, inside, port) for inside, port in container.published.items())
+    )
+
+
+def _answers(container: Container, inside: int, port: int) -> bool:
+    if inside in _PATHS:
+        return not probe.why_not("GET", port, _PATHS[inside])
+    if inside == 5432:  # noqa: PLR2004 PostgreSQL's
+        return probe.postgres_accepts(port, container.environment.get("POSTGRES_USER", "postgres"))
+    return inside != 5672 or probe.amqp_accepts(port)  # noqa: PLR2004 RabbitMQ's

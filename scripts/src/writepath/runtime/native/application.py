@@ -8,29 +8,24 @@ from writepath.errors import SetupError
 from writepath.provision import jdk
 from writepath.runtime.native import probe
 from writepath.runtime.native.addresses import LOOPBACK
-from writepath.runtime.native.part import Part
+from writepath.runtime.native.part import Part, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from writepath.runtime.native.account import Account
     from writepath.runtime.native.part import Place
-    from writepath.runtime.topology import Service
 
 _ARCHIVE_SECONDS = 60.0  # writing the archive, once a build and module; on a busy machine
 
 
-class Application:
+class Application(Recipe):
     """Recipe of a service with build argument MODULE: each replica is a process with ports of its own.
 
     The first one that ends in order leaves an archive of the classes it loaded. The next start maps it into memory
     instead of reading, checking and linking them again: a quarter of the time. It holds no compiled code and no
     profile, so what is measured stays what it is.
     """
-
-    def prepare(self, root: Path, service: Service, account: Account) -> None:
-        """Nothing: the build is part of provisioning."""
 
     def launch(self, place: Place) -> Iterator[Part]:
         """All replicas."""
@@ -64,11 +59,10 @@ class Application:
 
     def is_ready(self, place: Place) -> bool:
         """Whether every replica says so."""
-        ports = inspector_ports(place)
-        return all(probe.http_request("GET", port, "/inspector/ready")[0] == 200 for port in ports)  # noqa: PLR2004
+        return not any(probe.why_not("GET", port, "/inspector/ready") for port in inspector_ports(place))
 
     def version(self) -> Mapping[str, str]:
-        """The JDK; the rest the application tells itself at /inspector/versions."""
+        """The JDK."""
         return {"java": jdk.find().version}
 
 
@@ -84,7 +78,7 @@ def _port(place: Place, variable: str, instance: int) -> int:
     except (KeyError, ValueError) as error:
         where = f"docker-compose.yml: services.{place.service.name}.environment.{variable}"
         raise SetupError(f"{where}: every application needs a port number there") from error
-    return place.addresses.port(place.service.name, inside, instance)
+    return place.port(inside, instance)
 
 
 def _jar(place: Place) -> Path:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from writepath import process
+import psutil
+
+from writepath import poll, process
 from writepath.errors import SetupError, StartError
 from writepath.runtime.base import FILL_BYTES_PER_S
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from writepath.runtime.native.account import Account
 
 _CHUNKS = (1 << 20, 1 << 12, 1)  # bytes a write: the last ones find the end exactly
-_MOUNTS = Path("/proc/self/mountinfo")
 _BUSY_SECONDS = 2.0
 
 
@@ -86,26 +86,16 @@ def remove(folder: Path) -> None:
 
 def _unmount(point: Path) -> None:
     """At last without waiting for who still holds a file there: the name goes at once, the memory with the holder."""
-    deadline = time.monotonic() + _BUSY_SECONDS
-    while process.attempt("umount", point).code != 0:
-        if time.monotonic() > deadline:
-            process.attempt("umount", "--lazy", point)
-            return
-        time.sleep(0.05)
+    if not poll.until(lambda: process.attempt("umount", point).code == 0, _BUSY_SECONDS):
+        process.attempt("umount", "--lazy", point)
 
 
 def _mounted_below(folder: Path) -> list[Path]:
     """Mount points at or below a folder, the deepest first."""
     inside = folder.resolve()
-    lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    points = [Path(_plain(line.split(" ")[4])) for line in lines]
-    found = [point for point in points if point == inside or inside in point.parents]
+    points = [Path(mounted.mountpoint) for mounted in psutil.disk_partitions(all=True)]
+    found = [point for point in points if point.is_relative_to(inside)]
     return sorted(found, key=lambda point: len(point.parts), reverse=True)
-
-
-def _plain(text: str) -> str:
-    r"""The kernel writes blanks as \040."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def _write_all(descriptor: int, chunk: bytes, per_s: float) -> None:

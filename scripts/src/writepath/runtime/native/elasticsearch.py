@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from typing import TYPE_CHECKING
 
 from writepath.provision import archives, jdk
-from writepath.runtime.native import probe
 from writepath.runtime.native.addresses import LOOPBACK
-from writepath.runtime.native.part import Part
+from writepath.runtime.native.part import Part, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from writepath.runtime.native.account import Account
     from writepath.runtime.native.part import Place
     from writepath.runtime.topology import Service
 
@@ -24,11 +21,8 @@ PORT = 9200
 TRANSPORT = 9300
 
 
-class Elasticsearch:
+class Elasticsearch(Recipe):
     """Recipe of the image `elasticsearch`; a second service of the same image joins the first one's cluster."""
-
-    def prepare(self, root: Path, service: Service, account: Account) -> None:
-        """Nothing: what was fetched is all it needs."""
 
     def launch(self, place: Place) -> Iterator[Part]:
         """One node: its launcher, which stays as the parent, and the server."""
@@ -37,8 +31,8 @@ class Elasticsearch:
         shutil.copytree(home / "config", config)
         place.account.own(config, *config.rglob("*"))
         environment = place.environment()
-        settings = {**_defaults(place), **{key: value for key, value in environment.items() if "." in key}}
-        settings |= _network(place)
+        given = {key: value for key, value in environment.items() if "." in key}
+        settings = {**_defaults(place), **given, **_network(place)}
         plain = {key: value for key, value in environment.items() if "." not in key}
         yield Part(
             component=place.service.name,
@@ -57,9 +51,8 @@ class Elasticsearch:
 
     def is_ready(self, place: Place) -> bool:
         """Whether the cluster has a master and as many nodes as are started."""
-        port = place.addresses.port(place.service.name, PORT)
-        status, body = probe.http_request("GET", port, "/_cluster/health")
-        return status == 200 and json.loads(body)["number_of_nodes"] == len(_nodes(place))  # noqa: PLR2004 HTTP
+        health = place.answer(PORT, "/_cluster/health")
+        return health is not None and health["number_of_nodes"] == len(_nodes(place))
 
     def version(self) -> Mapping[str, str]:
         """Of the fetched distribution."""
@@ -69,9 +62,7 @@ class Elasticsearch:
 def _launcher_options(temporary: Path) -> str:
     """Of the launcher only, which starts the server and waits; it leaves files behind in its temporary folder."""
     options = "-XX:TieredStopAtLevel=1"
-    split = any(
-        character.isspace() for character in str(temporary)
-    )  # its script splits the options at spaces
+    split = len(str(temporary).split()) > 1  # its script splits the options at spaces
     return options if split else f"{options} -Djava.io.tmpdir={temporary}"
 
 
@@ -89,11 +80,10 @@ def _defaults(place: Place) -> dict[str, str]:
 
 
 def _network(place: Place) -> dict[str, str]:
-    name = place.service.name
     return {
         "network.host": LOOPBACK,
-        "http.port": str(place.addresses.port(name, PORT)),
-        "transport.port": str(place.addresses.port(name, TRANSPORT)),
+        "http.port": str(place.port(PORT)),
+        "transport.port": str(place.port(TRANSPORT)),
         "path.data": str(place.folder / "data"),
         "path.logs": str(place.folder / "log"),
     }

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import http
+import json
 import os
 import signal
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
+
+from writepath.runtime.native import probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +32,15 @@ class Place:
     addresses: Addresses
     account: Account
     jars: Mapping[str, Path]  # of our own applications, by Maven module
+
+    def port(self, inside: int | str, instance: int = 0) -> int:
+        """The loopback port that stands for one of the service's own."""
+        return self.addresses.port(self.service.name, inside, instance)
+
+    def answer(self, inside: int, path: str) -> Any:
+        """The JSON that it answers with 200 on one of its ports, else None."""
+        status, body = probe.http_request("GET", self.port(inside), path)
+        return json.loads(body) if status == http.HTTPStatus.OK else None
 
     def environment(self) -> dict[str, str]:
         """The service's environment with loopback addresses, on a bare base: nothing of the user's shell."""
@@ -75,17 +89,20 @@ class Part:
         return self if self.later_args is None else replace(self, args=self.later_args, keeps=None)
 
 
-class Recipe(Protocol):
+class Recipe(ABC):
     """How one kind of service runs as local processes."""
 
-    def prepare(self, root: Path, service: Service, account: Account) -> None:
-        """What is made once per checkout, beyond provisioning; nothing when it is there."""
+    def prepare(self, root: Path, service: Service, account: Account) -> None:  # noqa: B027 not abstract
+        """Makes what a checkout needs once, beyond provisioning; for most, that is nothing."""
 
+    @abstractmethod
     def launch(self, place: Place) -> Iterator[Part]:
         """The processes, in order; each is started before the next one is asked for."""
 
+    @abstractmethod
     def is_ready(self, place: Place) -> bool:
         """Whether it serves; quick, and False for any failure to reach it."""
 
+    @abstractmethod
     def version(self) -> Mapping[str, str]:
-        """Names and versions of what it runs; empty where the running application tells it itself."""
+        """Names and versions of what it runs; an application tells more at /inspector/versions."""

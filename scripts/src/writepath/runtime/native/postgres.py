@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import signal
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from writepath import process
@@ -12,11 +13,10 @@ from writepath.errors import SetupError
 from writepath.provision import archives, state
 from writepath.runtime.native import probe
 from writepath.runtime.native.addresses import LOOPBACK
-from writepath.runtime.native.part import Part
+from writepath.runtime.native.part import Part, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from writepath.runtime.native.account import Account
     from writepath.runtime.native.part import Place
@@ -26,7 +26,7 @@ PORT = 5432
 _INITDB_SECONDS = 120.0
 
 
-class Postgres:
+class Postgres(Recipe):
     """Recipe of the image `postgres`: its POSTGRES_* variables and the flags of `command`."""
 
     def prepare(self, root: Path, service: Service, account: Account) -> None:
@@ -40,7 +40,7 @@ class Postgres:
         # Resolved: of a link, as in a cache folder shared by two checkouts, cp would copy the link alone.
         process.call("cp", "-a", "--reflink=auto", template.resolve(), data)
         flags = list(place.service.command[1:])
-        port = place.addresses.port(place.service.name, PORT)
+        port = place.port(PORT)
         server = archives.postgres(place.root) / "bin" / "postgres"
         network = [f"listen_addresses={LOOPBACK}", f"port={port}", "unix_socket_directories="]
         yield Part(
@@ -56,8 +56,7 @@ class Postgres:
 
     def is_ready(self, place: Place) -> bool:
         """Whether a session may begin."""
-        port = place.addresses.port(place.service.name, PORT)
-        return probe.postgres_accepts(port, _user(place.service))
+        return probe.postgres_accepts(place.port(PORT), _user(place.service))
 
     def version(self) -> Mapping[str, str]:
         """Of the fetched binaries."""
@@ -88,36 +87,23 @@ def _make_template(root: Path, target: Path, names: tuple[str, str, str], accoun
     user, password, database = names
     programs = archives.postgres(root) / "bin"
     prefix: list[str | Path] = ["setpriv", *account.privileges, "--"] if account.privileges else []
-    part = target.with_name(f"{target.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    account.make_folder(part)
-    secret = part.with_suffix(".password")
-    secret.write_text(password, encoding="utf-8")
-    account.own(secret)
-    initdb: list[str | Path] = [
-        programs / "initdb",
-        "-D",
-        part,
-        "-U",
-        user,
-        "--pwfile",
-        secret,
-        "--auth=scram-sha-256",
-    ]
-    locale = ["--encoding=UTF8", "--locale=C.UTF-8"]  # UTF-8 types of characters: pg_trgm needs them
     environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-    try:
-        process.call(
-            *prefix, *initdb, *locale, "--no-sync", cwd=part, env=environment, timeout_s=_INITDB_SECONDS
-        )
-        if database != "postgres":
-            single: list[str | Path] = [programs / "postgres", "--single", "-D", part, "postgres"]
-            process.call(
-                *prefix, *single, cwd=part, env=environment, text_in=f'CREATE DATABASE "{database}"\n'
-            )
-        part.rename(target)
-    except process.CallError as error:
-        raise SetupError(f"postgres: initdb failed.\n{error}") from error
-    finally:
-        secret.unlink(missing_ok=True)
-        shutil.rmtree(part, ignore_errors=True)
+    with state.made_whole(target) as part, tempfile.NamedTemporaryFile("w") as secret:
+        part.chmod(0o700)
+        secret.write(password)
+        secret.flush()
+        account.own(part, Path(secret.name))
+        initdb: list[str | Path] = [programs / "initdb", "-D", part, "-U", user, "--pwfile", secret.name]
+        locale = ["--encoding=UTF8", "--locale=C.UTF-8"]  # UTF-8 types of characters: pg_trgm needs them
+        single: list[str | Path] = [programs / "postgres", "--single", "-D", part, "postgres"]
+        create = f'CREATE DATABASE "{database}"\n' if database != "postgres" else ""
+        for command, given in (
+            ([*initdb, *locale, "--auth=scram-sha-256", "--no-sync"], ""),
+            (single, create),
+        ):
+            try:
+                process.call(
+                    *(*prefix, *command), cwd=part, env=environment, text_in=given, timeout_s=_INITDB_SECONDS
+                )
+            except process.CallError as error:
+                raise SetupError(f"postgres: initdb failed.\n{error}") from error

@@ -7,12 +7,14 @@ import http.client
 import json
 import socket
 import struct
+import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from writepath.runtime.native.addresses import LOOPBACK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SECONDS = 3.0
 
@@ -29,6 +31,20 @@ def http_request(method: str, port: int, path: str, body: Any = None) -> tuple[i
         return 0, b""
     finally:
         connection.close()
+
+
+def why_not(method: str, port: int, path: str, body: Any = None, *, wanted: int = 200) -> str:
+    """What was answered in place of the wanted status, in words; empty where it was that."""
+    status, said = http_request(method, port, path, body)
+    return "" if status == wanted else f"{status or 'no'} answer {said[:300].decode(errors='replace')}"
+
+
+def first_write(port: int) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Behind a proxy: one post that is acknowledged, then found. By step, what to ask until no reason is left."""
+    post = str(uuid.uuid4())
+    body = {"id": post, "content": "Is this path ready?"}
+    yield "a write through the proxy", partial(why_not, "POST", port, "/api/posts", body, wanted=201)
+    yield "the write's read-back", partial(why_not, "GET", port, f"/api/posts/{post}")
 
 
 def listens(port: int) -> bool:

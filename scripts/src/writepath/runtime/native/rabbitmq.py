@@ -8,49 +8,35 @@ import signal
 from typing import TYPE_CHECKING
 
 from writepath import process
-from writepath.errors import SetupError
 from writepath.provision import packages
 from writepath.runtime.native import probe
 from writepath.runtime.native.addresses import LOOPBACK
-from writepath.runtime.native.part import Part
+from writepath.runtime.native.part import Part, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from writepath.runtime.native.account import Account
     from writepath.runtime.native.part import Place
-    from writepath.runtime.topology import Service
 
 PORT = 5672
 CONTROL = "rabbitmqctl"  # a script in the service's folder
 
 
-class RabbitMq:
+class RabbitMq(Recipe):
     """Recipe of the image `rabbitmq`, without its management plugin: nothing here asks it."""
-
-    def prepare(self, root: Path, service: Service, account: Account) -> None:
-        """Nothing: the distribution's package is all it needs."""
 
     def launch(self, place: Place) -> Iterator[Part]:
         """Erlang's name daemon, then the broker: a broker that finds none starts one that outlives it."""
-        server = packages.RABBITMQ.find()
-        if server is None:
-            raise SetupError(f"rabbitmq-server: not installed. Run: {packages.command([packages.RABBITMQ])}")
+        server = packages.RABBITMQ.installed()
         name = place.service.name
         environment = _environment(place)
-        epmd_port = place.addresses.port(name, "epmd")
-        epmd = [
-            process.find("epmd", "/usr/lib/erlang/bin") or "epmd",
-            "-port",
-            str(epmd_port),
-            "-address",
-            LOOPBACK,
-        ]
+        epmd = process.find("epmd", "/usr/lib/erlang/bin") or "epmd"
+        epmd_port = place.port("epmd")
         yield Part(
             component=name,
             name=f"{name}-epmd",
-            args=epmd,
+            args=[epmd, "-port", str(epmd_port), "-address", LOOPBACK],
             env=environment,
             stop_signal=signal.SIGKILL,
             opens_port=epmd_port,
@@ -68,7 +54,7 @@ class RabbitMq:
 
     def is_ready(self, place: Place) -> bool:
         """Whether a client's handshake is answered: the listener opens last."""
-        return probe.amqp_accepts(place.addresses.port(place.service.name, PORT))
+        return probe.amqp_accepts(place.port(PORT))
 
     def version(self) -> Mapping[str, str]:
         """Of the installed package."""
@@ -81,7 +67,7 @@ def _environment(place: Place) -> dict[str, str]:
     cookie = place.write(".erlang.cookie", secrets.token_hex(16), mode=0o400)
     config = place.write(
         "rabbitmq.conf",
-        f"listeners.tcp.1 = {LOOPBACK}:{place.addresses.port(name, PORT)}\n"
+        f"listeners.tcp.1 = {LOOPBACK}:{place.port(PORT)}\n"
         f"default_user = {given.get('RABBITMQ_DEFAULT_USER', 'guest')}\n"
         f"default_pass = {given.get('RABBITMQ_DEFAULT_PASS', 'guest')}\n",
     )
@@ -89,10 +75,10 @@ def _environment(place: Place) -> dict[str, str]:
     return {
         **place.base_environment(),
         "HOME": str(cookie.parent),  # Erlang looks for its cookie there
-        "ERL_EPMD_PORT": str(place.addresses.port(name, "epmd")),
+        "ERL_EPMD_PORT": str(place.port("epmd")),
         "ERL_EPMD_ADDRESS": LOOPBACK,
         "RABBITMQ_NODENAME": f"{name}@localhost",
-        "RABBITMQ_DIST_PORT": str(place.addresses.port(name, "dist")),
+        "RABBITMQ_DIST_PORT": str(place.port("dist")),
         "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": f"-kernel inet_dist_use_interface {{{LOOPBACK.replace('.', ',')}}}",
         "RABBITMQ_CONF_ENV_FILE": str(folder / "none.conf"),  # the system's own settings stay out
         "RABBITMQ_CONFIG_FILE": str(config),
@@ -109,15 +95,8 @@ def _environment(place: Place) -> dict[str, str]:
 
 def _control_script(place: Place, server: Path, environment: Mapping[str, str]) -> Path:
     """The command rabbitmqctl for this node, callable by us; the cookie stands in its environment, not in a home."""
-    names = (
-        "PATH",
-        "LANG",
-        "ERL_EPMD_PORT",
-        "ERL_EPMD_ADDRESS",
-        "RABBITMQ_NODENAME",
-        "RABBITMQ_CONF_ENV_FILE",
-    )
-    exports = "".join(f"export {name}={shlex.quote(environment[name])}\n" for name in names)
+    names = "PATH LANG ERL_EPMD_PORT ERL_EPMD_ADDRESS RABBITMQ_NODENAME RABBITMQ_CONF_ENV_FILE"
+    exports = "".join(f"export {name}={shlex.quote(environment[name])}\n" for name in names.split())
     cookie = (place.folder / ".erlang.cookie").read_text(encoding="ascii")
     home = place.account.make_folder(place.folder / "control")
     control = server.parent / CONTROL

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from writepath.errors import UsageError
 from writepath.runtime.native.application import Application
 from writepath.runtime.native.elasticsearch import Elasticsearch
-from writepath.runtime.native.nginx import Nginx
 from writepath.runtime.native.postgres import Postgres
+from writepath.runtime.native.proxies import Nginx, Toxiproxy
 from writepath.runtime.native.rabbitmq import RabbitMq
-from writepath.runtime.native.toxiproxy import Toxiproxy
 
 if TYPE_CHECKING:
     from writepath.runtime.native.part import Recipe

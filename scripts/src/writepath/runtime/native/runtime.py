@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
+import threading
+import time
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from writepath import pidfile, provision
-from writepath.errors import SetupError, StartError, UsageError
+from writepath import pidfile, poll, provision
+from writepath.errors import SetupError, StartError, UsageError, WritepathError
 from writepath.provision import archives, jdk, k6, maven, state
 from writepath.runtime import topology
-from writepath.runtime.native import account, disk, recipes
+from writepath.runtime.native import account, disk, probe, recipes
 from writepath.runtime.native.addresses import Addresses
 from writepath.runtime.native.part import Place
 from writepath.runtime.native.stack import NativeStack
-from writepath.runtime.native.start import bring_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 _numbers = itertools.count(1)
 PORT_VARIABLE = "HTTP_PORT"
+_READY_SECONDS = 120.0
+_CHECK_SECONDS = 0.2
 
 
 class NativeRuntime:
@@ -36,18 +41,15 @@ class NativeRuntime:
     def __init__(self, root: Path) -> None:
         """Root: the checkout whose docker-compose.yml describes the topology."""
         self.root = root.resolve()
+        self._runs = self.root / ".writepath" / "run"
         self._jars: Mapping[str, Path] | None = None
 
     def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         """Provisions what is missing, then makes what each recipe keeps."""
         provision.setup(self.root, say, self.name)
         self._jars = maven.build(self.root, say)
-        services = {
-            name: service
-            for variant in variants
-            for name, service in self._topology(variant.settings).active(variant.profiles).items()
-        }
-        self.prepare_recipes(services.values())
+        for variant in variants:
+            self.prepare_recipes(self._active(variant).values())
 
     def prepare_recipes(self, services: Iterable[Service]) -> None:
         """Makes what the recipes of these services keep in the checkout."""
@@ -67,7 +69,7 @@ class NativeRuntime:
         small_disks: Mapping[str, int] | None = None,
     ) -> Iterator[NativeStack]:
         """A started, ready variant; its processes and data are gone afterwards, whatever happens."""
-        known = self._topology({**variant.settings, **overrides})
+        known = topology.load(self.root, {**variant.settings, **overrides})
         active = known.active([*variant.profiles, *profiles])
         if unknown := set(only or ()) - set(active):
             raise UsageError(
@@ -97,7 +99,8 @@ class NativeRuntime:
         runs_as = self._account()
         addresses = Addresses(services, active)
         _fix_proxy_port(active.values(), addresses, proxy_port)
-        folder = self._claim(f"{name}-{os.getpid()}-{next(_numbers)}")
+        folder = pidfile.claim(self._runs / f"{name}-{os.getpid()}-{next(_numbers)}")
+        folder.chmod(0o755)
         try:
             places = {
                 each.name: Place(
@@ -117,7 +120,7 @@ class NativeRuntime:
             raise
         stack = NativeStack(folder, places, disks)
         try:
-            seconds = bring_up(stack, state.folder(self.root) / "failed-start")
+            seconds = _bring_up(stack, state.folder(self.root) / "failed-start")
             in_order = sorted(seconds.items(), key=lambda item: item[1])
             say(f"{name}: ready in " + ", ".join(f"{part} {duration:.1f} s" for part, duration in in_order))
             yield stack
@@ -126,10 +129,10 @@ class NativeRuntime:
 
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Of each part; applications tell theirs at /inspector/versions."""
-        active = self._topology(variant.settings).active(variant.profiles)
-        return {
-            name: text for service in active.values() for name, text in recipes.of(service).version().items()
-        }
+        found: dict[str, str] = {}
+        for service in self._active(variant).values():
+            found |= recipes.of(service).version()
+        return found
 
     def load_generator(self) -> Sequence[str]:
         """The k6 binary."""
@@ -137,15 +140,14 @@ class NativeRuntime:
 
     def reap(self, say: Callable[[str], None]) -> None:
         """Ends what killed runs of this checkout left behind, and removes its folders."""
-        for folder in pidfile.stale(self._runs().glob("*")):
+        for folder in pidfile.stale(self._runs.glob("*")):
             ended = pidfile.reap(folder)
             if ended:
                 say(f"cleaned up after a killed run: {', '.join(ended)}")
             disk.remove(folder)
 
-    def _topology(self, settings: Mapping[str, str]) -> topology.Topology:
-        values = {name: str(value) for name, value in settings.items()}
-        return topology.load(self.root, values)
+    def _active(self, variant: Variant) -> dict[str, Service]:
+        return topology.load(self.root, variant.settings).active(variant.profiles)
 
     def _built(self, service: Service) -> Mapping[str, Path]:
         """The jars as they were when this runtime was prepared, so that an edit does not change a running suite."""
@@ -159,16 +161,6 @@ class NativeRuntime:
         places = [state.folder(self.root), archives.postgres(self.root), jdk.find().java]
         return account.choose(path for path in places if path.exists())
 
-    def _runs(self) -> Path:
-        return state.folder(self.root) / "run"
-
-    def _claim(self, name: str) -> Path:
-        folder = self._runs() / name
-        folder.mkdir(parents=True)
-        folder.chmod(0o755)
-        pidfile.claim(folder)
-        return folder
-
 
 def _fix_proxy_port(active: Iterable[Service], addresses: Addresses, port: str | None) -> None:
     """A port that the user asked for; otherwise any free one."""
@@ -181,3 +173,59 @@ def _fix_proxy_port(active: Iterable[Service], addresses: Addresses, port: str |
             raise StartError(
                 f"{PORT_VARIABLE}={port}: in use; choose another port, or omit it to use a free one"
             )
+
+
+def _bring_up(stack: NativeStack, failed_logs: Path) -> dict[str, float]:
+    """Starts all parts side by side; seconds until each was ready, by component and for the first write.
+
+    StartError names the component that failed and quotes the end of its log; all logs are then in failed_logs.
+    """
+    started = time.monotonic()
+    seconds: dict[str, float] = {}
+    given_up = threading.Event()
+
+    def await_ready(name: str, is_ready: Callable[[], bool]) -> None:
+        left_s = started + _READY_SECONDS - time.monotonic()
+        if not poll.until(lambda: given_up.is_set() or is_ready(), left_s):
+            tail = stack.tail(name)
+            quoted = f" The end of its log:\n{tail}" if tail else ""
+            raise StartError(f"{name}: not ready after {_READY_SECONDS:.0f} s.{quoted}")
+
+    def bring(name: str, place: Place) -> None:
+        recipe = recipes.of(place.service)
+        for part in recipe.launch(place):
+            stack.start(part, place)
+        await_ready(name, lambda: recipe.is_ready(place))
+        seconds[name] = time.monotonic() - started
+
+    def write(port: int) -> None:
+        for what, why_not in probe.first_write(port):
+            await_ready(what, lambda ask=why_not: not ask())  # type: ignore[misc]
+        seconds["first write"] = time.monotonic() - started
+
+    pool = ThreadPoolExecutor(len(stack.places), thread_name_prefix="start")
+    try:
+        _await(stack, [pool.submit(bring, name, place) for name, place in stack.places.items()])
+        if stack.base_url and any(place.service.module for place in stack.places.values()):
+            _await(stack, [pool.submit(write, int(stack.base_url.rpartition(":")[2]))])
+    except WritepathError as error:
+        shutil.rmtree(failed_logs, ignore_errors=True)
+        stack.save_logs(failed_logs)
+        raise type(error)(f"{error}\nAll logs: {failed_logs}") from error
+    finally:
+        given_up.set()
+        pool.shutdown()
+    return seconds
+
+
+def _await(stack: NativeStack, jobs: list[Future[None]]) -> None:
+    """Until all are done; fails as soon as a process has ended or a job has failed."""
+    pending = set(jobs)
+    while pending:
+        done, pending = wait(pending, timeout=_CHECK_SECONDS, return_when=FIRST_EXCEPTION)
+        dead = stack.dead()
+        if dead is not None:
+            lost = "; ".join(stack.lost_components())
+            raise StartError(f"{lost} while starting. The end of its log:\n{dead.log_tail()}")
+        for job in done:
+            job.result()

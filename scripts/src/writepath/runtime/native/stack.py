@@ -5,22 +5,24 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from writepath import pidfile
+from writepath import pidfile, poll
 from writepath.errors import StartError
 from writepath.process import Daemon, stop_all
+from writepath.runtime import heals
+from writepath.runtime.base import Meter
 from writepath.runtime.masking import masked
-from writepath.runtime.native import application, disk, nginx, probe, recipes
+from writepath.runtime.native import application, disk, probe, proxies, recipes, usage
 from writepath.runtime.native.addresses import LOOPBACK
 from writepath.runtime.native.started import Started
-from writepath.runtime.native.usage import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from writepath.runtime.base import Usage
+    from writepath.runtime.heals import Heal
     from writepath.runtime.native.disk import SmallDisk
     from writepath.runtime.native.part import Part, Place
 
@@ -38,7 +40,8 @@ class NativeStack:
         self.components: Sequence[str] = tuple(places)
         self.stores: Sequence[str] = tuple(name for name, place in places.items() if place.service.volumes)
         self.places = places
-        self.base_url = _base_url(places)
+        proxy = next((place for place in places.values() if place.service.image_name == "nginx"), None)
+        self.base_url = f"http://{LOOPBACK}:{proxies.proxy_port(proxy)}" if proxy else ""
         self._folder = folder
         self._disks = disks or {}
         self._started: list[Started] = []
@@ -97,11 +100,14 @@ class NativeStack:
     def usage(self) -> Mapping[str, Usage]:
         """By component."""
         processes = pidfile.everything()
-        return {name: meter.read(self._living(name), processes) for name, meter in self._meters.items()}
-
-    def _living(self, component: str) -> list[int]:
-        """Only those: an ended one's pid may have a new bearer."""
-        return [each.daemon.pid for each in self._all(component) if each.daemon.exit_code() is None]
+        found = {}
+        for (
+            name,
+            meter,
+        ) in self._meters.items():  # of the living only: an ended one's pid may have a new bearer
+            living = [each.daemon.pid for each in self._all(name) if each.daemon.exit_code() is None]
+            found[name] = usage.read(meter, living, processes)
+        return found
 
     def lost_components(self) -> Sequence[str]:
         """Components with a process that ended, and how; not those that were stopped and restarted on purpose."""
@@ -172,15 +178,11 @@ class NativeStack:
         for each in self._chosen(component, name):
             each.daemon.thaw()
 
-    def remedies(self, component: str) -> Sequence[Mapping[str, Any]]:
+    def remedies(self, component: str) -> Sequence[Heal]:
         """SIGCONT for each of its processes and their families; the ballast's removal."""
-        lives = [life.split("-") for life in self.lives(component).values()]
-        found: list[Mapping[str, Any]] = [
-            {"continue": {"pid": int(pid), "started_ticks": int(ticks), "boot": pidfile.boot()}}
-            for pid, ticks in lives
-        ]
+        found = [heals.go_on(life) for life in self.lives(component).values()]
         if component in self._disks:
-            found.append({"remove": str(self.ballast(component))})
+            found.append(heals.remove(self._disk(component).ballast))
         return found
 
     def is_ready(self, component: str) -> bool:
@@ -194,7 +196,7 @@ class NativeStack:
         """Where its first instance listens, for a port of the compose file."""
         if component not in self.places:
             raise StartError(f"{component} is not part of this stack: {', '.join(self.components)}")
-        return f"{LOOPBACK}:{self.places[component].addresses.port(component, port)}"
+        return f"{LOOPBACK}:{self.places[component].port(port)}"
 
     def fill_disk(self, component: str) -> int:
         """Fills the small file system below its data; the bytes left free."""
@@ -206,10 +208,6 @@ class NativeStack:
     def free_disk(self, component: str) -> None:
         """Takes away what filled it."""
         self._disk(component).free()
-
-    def ballast(self, component: str) -> Path:
-        """The file that fill_disk writes."""
-        return self._disk(component).ballast
 
     def _disk(self, component: str) -> SmallDisk:
         if component not in self._disks:
@@ -229,16 +227,6 @@ class NativeStack:
 
 def _await_port(part: Part) -> None:
     """Until the port is open that the next part needs, where it needs one."""
-    deadline = time.monotonic() + _PORT_SECONDS
-    while part.opens_port and not probe.listens(part.opens_port):
-        if time.monotonic() > deadline:
-            raise StartError(
-                f"{part.name}: does not listen on {LOOPBACK}:{part.opens_port} after {_PORT_SECONDS:.0f} s"
-            )
-        time.sleep(0.01)
-
-
-def _base_url(places: Mapping[str, Place]) -> str:
-    """Of the proxy; empty where none is started."""
-    proxy = next((place for place in places.values() if place.service.image_name == "nginx"), None)
-    return f"http://{LOOPBACK}:{nginx.port(proxy)}" if proxy else ""
+    port = part.opens_port
+    if port is not None and not poll.until(lambda: probe.listens(port), _PORT_SECONDS, every_s=0.01):
+        raise StartError(f"{part.name}: does not listen on {LOOPBACK}:{port} after {_PORT_SECONDS:.0f} s")

@@ -77,9 +77,7 @@ class Started:
 def _keep(made: Path, kept: Path) -> None:
     """Copies under another name first: a half file must never be there under the real one."""
     whole = kept.with_name(f"{kept.name}.part")
-    with contextlib.suppress(
-        OSError
-    ):  # a full disk, or a build that is gone: the next start is slow, not wrong
+    with contextlib.suppress(OSError):  # a full disk, a build that is gone: the next start is slow, not wrong
         shutil.copyfile(made, whole)
         whole.replace(kept)
 

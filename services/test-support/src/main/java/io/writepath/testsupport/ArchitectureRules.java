@@ -7,8 +7,8 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
 /**
- * The direction of dependencies. Each module's own {@code ArchitectureTests} runs these over what it can see:
- * {@code @ArchTest static final ArchTests rules = ArchTests.in(ArchitectureRules.class);}
+ * The direction of dependencies. The {@code ArchitectureTests} of each application run these over it and over the
+ * modules that it uses: {@code @ArchTest static final ArchTests rules = ArchTests.in(ArchitectureRules.class);}
  */
 public final class ArchitectureRules {
 

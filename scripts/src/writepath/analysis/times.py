@@ -1,0 +1,97 @@
+"""Latencies of a clock as values and counts: the ranks of a percentile, and buckets that keep them exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from writepath.analysis import histogram, stats
+from writepath.analysis.load_aggregates import US_PER_MS
+from writepath.analysis.load_rows import column_of, whole
+from writepath.records import Latency
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from writepath.analysis.stats import Ints
+
+MEAN_DIGITS = 6
+QUANTILES = (0.5, 0.95, 0.99)  # of every latency
+NO_LATENCY = Latency(min=None, mean=None, median=None, p95=None, p99=None, max=None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Times:
+    """Latencies of a clock, in microseconds, ascending."""
+
+    value_us: Ints
+    count: Ints
+    low_us: int
+    high_us: int
+    sum_us: int
+
+    @property
+    def number(self) -> int:
+        """All of them."""
+        return int(self.count.sum())
+
+    def at(self, rank: int) -> float | None:
+        """Milliseconds of the one at a rank, from 1; None where there are fewer."""
+        if rank > self.number:
+            return None
+        place = int(np.searchsorted(np.cumsum(self.count), rank))
+        return min(int(self.value_us[place]), self.high_us) / US_PER_MS  # a bucket ends above its highest
+
+    def latency(self, planned: int) -> Latency:
+        """Ranks over `planned` requests, those without a time at infinity."""
+        if not self.number:
+            return NO_LATENCY
+        median, p95, p99 = (
+            self.at(stats.rank(planned, quantile)) if stats.carries(planned, quantile) else None
+            for quantile in QUANTILES
+        )
+        return Latency(
+            min=self.low_us / US_PER_MS,
+            mean=round(self.sum_us / self.number / US_PER_MS, MEAN_DIGITS),
+            median=median,
+            p95=p95,
+            p99=p99,
+            max=self.high_us / US_PER_MS,
+        )
+
+    def coarse(self, planned: int, width: int, limits_us: Sequence[int] = ()) -> tuple[Ints, Ints]:
+        """Values and counts: so many buckets of 0.1 % as one, ended by its highest value.
+
+        Exact stay the ranks of a latency over `planned` requests, and how many are within each limit.
+        """
+        ranks = [stats.rank(planned, quantile) for quantile in QUANTILES if stats.carries(planned, quantile)]
+        places = np.searchsorted(np.cumsum(self.count), [rank for rank in ranks if rank <= self.number])
+        exact = [*self.value_us[places].tolist(), *limits_us]
+        ends = np.unique(np.concatenate([histogram.ends_us(self.value_us, width), np.array(exact, np.int64)]))
+        kept, number = np.unique(ends[np.searchsorted(ends, self.value_us)], return_inverse=True)
+        return kept, np.bincount(number, weights=self.count, minlength=len(kept)).astype(np.int64)
+
+
+def times(tables: Mapping[str, pa.Table], clock: str, phase: int | None = None) -> Times:
+    """Of a clock, from the tables `latencies` and `latency_sums`; phase: None for all of them."""
+    buckets, sums = (_of(tables[name], clock, phase) for name in ("latencies", "latency_sums"))
+    values, place = np.unique(whole(buckets, "value_us"), return_inverse=True)
+    counts = np.bincount(place, weights=whole(buckets, "count"), minlength=len(values))
+    return Times(
+        value_us=values,
+        count=counts.astype(np.int64),
+        low_us=int(whole(sums, "low_us").min(initial=np.iinfo(np.int64).max)),
+        high_us=int(whole(sums, "high_us").max(initial=np.iinfo(np.int64).min)),
+        sum_us=int(whole(sums, "sum_us").sum()),
+    )
+
+
+def _of(table: pa.Table, clock: str, phase: int | None) -> pa.Table:
+    """The rows of a clock and a phase."""
+    marks = np.array(column_of(table, "clock").to_pylist(), dtype=object) == clock
+    if phase is not None:
+        marks &= whole(table, "phase") == phase
+    return table.filter(pa.array(marks, pa.bool_()))

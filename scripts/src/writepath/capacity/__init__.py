@@ -1,1 +1,0 @@
-"""How far does a write path carry? The search for its capacity, what it does beyond, and what limits it."""

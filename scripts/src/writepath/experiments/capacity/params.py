@@ -1,0 +1,92 @@
+"""What a suite and the user say of a capacity run, as the index keeps it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from writepath.config.checked import entry
+from writepath.config.entries import SUITES_FILE, SloMs
+from writepath.errors import UsageError
+from writepath.records.base import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from writepath.config.registry import Suite
+
+Operation = Literal["write", "search"]
+OPTIONS = {
+    "SLO_MS": "slo_ms",
+    "HOLD_SECONDS": "step_seconds",
+    "DOCS": "documents",
+}  # of the command line: the field that it replaces
+
+
+@entry
+class Part:
+    """The part `capacity:` of a suite."""
+
+    operation: Operation
+    slo_ms: SloMs
+    documents: Annotated[
+        int | None, Field(ge=1_000, le=1_000_000, description="Posts that are searched; only of searches.")
+    ] = None
+    begins_per_s: Annotated[
+        float | None, Field(gt=0, description="Rate of the first ramp step; default: the lowest rate.")
+    ] = None
+
+
+@record
+class CapacityParams:
+    """What is sent, the goal, and between which rates the limit is looked for."""
+
+    operation: Operation
+    scenario: str
+    script: str
+    slo_ms: float  # limit of the p99 from the scheduled send time
+    step_seconds: float  # of one load step, at least
+    lowest_per_s: float
+    highest_per_s: float
+    documents: int | None  # posts that are searched; null: of writes
+    begins_per_s: (
+        float | None
+    )  # first step of the ramp; null: where the operation says, or at the lowest rate
+    warm_up_requests: int
+    warm_up_per_s: float
+
+    @property
+    def warm_up_seconds(self) -> float:
+        """0 without a warm-up."""
+        return self.warm_up_requests / self.warm_up_per_s if self.warm_up_requests else 0.0
+
+
+def params_of(suite: Suite, options: Mapping[str, int]) -> CapacityParams:
+    """The suite's part and its scenario, with what the user asked for; UsageError where they are not one phase."""
+    part, scenario = suite.checked_params(Part), suite.load
+    if len(scenario.phases) != 1:
+        raise UsageError(
+            f"{SUITES_FILE}: suites.{suite.name}.scenario: a capacity run takes lowest rate, highest rate and step"
+            f" duration from one phase; '{scenario.name}' has {len(scenario.phases)} phases"
+        )
+    (rates,), warm_up = scenario.phases, scenario.warm_up
+    made = CapacityParams(
+        **vars(part),
+        scenario=scenario.name,
+        script=scenario.script,
+        step_seconds=rates.seconds,
+        lowest_per_s=rates.from_per_s,
+        highest_per_s=rates.to_per_s,
+        warm_up_requests=warm_up.requests if warm_up else 0,
+        warm_up_per_s=warm_up.rate_per_s if warm_up else 0.0,
+    )
+    asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
+    made = dataclasses.replace(made, **asked)
+    if (made.operation == "search") != (made.documents is not None):
+        raise UsageError(
+            f"{SUITES_FILE}: suites.{suite.name}.capacity: documents={made.documents} (DOCS) with operation"
+            f" {made.operation}; searches need a number of posts, writes have none"
+        )
+    return made

@@ -1,0 +1,160 @@
+"""What the engine asks of kind `ceilings`: each store alone, with the settings that its variant gives it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from typing import TYPE_CHECKING
+
+from writepath import poll
+from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
+from writepath.errors import LoadError, SetupError, StartError
+from writepath.experiments.ceilings import elasticsearch, perf_test, pgbench
+from writepath.experiments.ceilings.params import CeilingsParams
+from writepath.experiments.ceilings.tool import Target, ceiling
+from writepath.measure import plans
+from writepath.records.base import from_data, to_data
+from writepath.records.ceilings import CeilingsFacts, CeilingsResult, ToolRun
+from writepath.records.measures import Verdict
+from writepath.report import ceilings as tables
+from writepath.report.fingerprint import fingerprint, in_one_line
+from writepath.report.model import Report, Section
+from writepath.runtime import topology
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from writepath.config.registry import Suite, Variant
+    from writepath.experiments.base import CellRun, Session
+    from writepath.experiments.ceilings.tool import Tool
+    from writepath.records.measures import Host
+    from writepath.report.data import SuiteData
+    from writepath.report.metrics import Metric
+    from writepath.runtime.base import Stack
+
+READY_SECONDS = 120.0
+TOOLS = {tool.store: tool for tool in (pgbench.TOOL, perf_test.TOOL, elasticsearch.TOOL)}
+STORES = {
+    "jpa": "postgres",
+    "rabbitmq": "rabbitmq",
+    "elasticsearch": "elasticsearch",
+}  # by family's first word
+
+
+class CeilingsExperiment:
+    """The tool of one store a cell; a tool that is missing or fails is a reason in the place of a figure."""
+
+    kind = "ceilings"
+    params = CeilingsParams
+    result = CeilingsResult
+    options = ()
+    by_host = False
+    load_settings = False
+    metrics: tuple[Metric[CeilingsResult], ...] = ()
+
+    def params_of(self, suite: Suite, options: Mapping[str, int]) -> CeilingsParams:  # noqa: ARG002 - it has none
+        """The part `ceilings:` of the suite."""
+        return suite.checked_params(CeilingsParams)
+
+    def dataset_lines(self, params: CeilingsParams) -> None:
+        """As many as any other."""
+
+    def load_seconds(self, params: CeilingsParams, settings: Mapping[str, str]) -> float:  # noqa: ARG002
+        """Of the tool with the most runs."""
+        return 6 * (params.warm_up_seconds + params.seconds)
+
+    def measure(self, run: CellRun, session: Session) -> None:  # noqa: ARG002 - only its store is started
+        """Leaves what the tool said, and facts.json."""
+        tool, bench, variant = _tool(run.cell.variant), run.bench, run.cell.variant
+        run.versions = bench.runtime.versions(variant)
+        facts = CeilingsFacts(
+            store=tool.store,
+            version=tool.version,
+            warm_up_seconds=run.params.warm_up_seconds,
+            seconds=run.params.seconds,
+        )
+        runs: list[ToolRun] = []
+        try:
+            _run(tool, run, runs)
+        except (SetupError, LoadError) as error:
+            facts = dataclasses.replace(facts, missing=str(error))
+            bench.progress.say(f"no ceiling of {tool.store}: {error}")
+        save_facts(to_data(dataclasses.replace(facts, runs=tuple(runs))), run.folder)
+
+    def reduce(self, folder: Path, host: Host) -> Evidence:  # noqa: ARG002 - nothing depends on it
+        """The tool's outputs, as facts."""
+        facts = from_data(CeilingsFacts, load_facts(folder), str(folder / FACTS_FILE))
+        runs = tuple(
+            dataclasses.replace(run, output=(folder / run.file).read_text(encoding="utf-8", errors="replace"))
+            for run in facts.runs
+        )
+        return Evidence(tables={}, facts=to_data(dataclasses.replace(facts, runs=runs)))
+
+    def derive(self, evidence: Evidence) -> CeilingsResult:
+        """The best of each tool's runs."""
+        facts = from_data(CeilingsFacts, dict(evidence.facts), FACTS_FILE)
+        found, missing = [], facts.missing
+        if missing is None:
+            try:
+                found = [ceiling(figure, facts) for figure in TOOLS[facts.store].figures]
+            except LoadError as error:
+                missing = str(error)
+        notes = () if missing is None else (f"no ceiling of {facts.store}: {missing}",)
+        return CeilingsResult(
+            store=facts.store,
+            ceilings=tuple(found),
+            missing=missing,
+            verdict=Verdict(status="valid", notes=notes),
+        )
+
+    def verdict(self, result: CeilingsResult) -> Verdict:
+        """A missing tool is a note."""
+        return result.verdict
+
+    def audit(self, result: CeilingsResult) -> None:
+        """It writes nothing that is acknowledged."""
+
+    def line(self, result: CeilingsResult) -> str:
+        """`pgbench 18,601/s, pgbench-batch 238,237/s`."""
+        if result.missing is not None:
+            return f"no ceiling of {result.store}"
+        return ", ".join(f"{one.name} {one.writes_per_s:,.0f}/s" for one in result.ceilings)
+
+    def report(self, data: SuiteData[CeilingsResult]) -> Report:
+        """Absolute figures."""
+        table, load = tables.table(data.cells), f"{data.index.params['seconds']:g} s per run of a tool"
+        other = fingerprint(data, (("load", load),))
+        return Report(
+            title=data.index.title,
+            answer=tables.answer(data.cells),
+            facts=in_one_line(data, load),
+            picture=None,
+            table=table,
+            details=(Section(key=other.key, title=other.title, tables=(other,)),),
+        )
+
+
+def _tool(variant: Variant) -> Tool:
+    return TOOLS[STORES[variant.family.partition("-")[0]]]
+
+
+def _run(tool: Tool, run: CellRun, runs: list[ToolRun]) -> None:
+    """Starts the store alone, as the variant has it; adds what the tool left."""
+    bench, variant, overrides = run.bench, run.cell.variant, plans.stack_settings(run.settings)
+    service = topology.load(bench.root, {**variant.settings, **overrides}).services[tool.store]
+    with contextlib.ExitStack() as running:
+        with run.step("start"):
+            start = bench.runtime.start(
+                variant, overrides=overrides, say=bench.progress.say, only=[tool.store]
+            )
+            stack = running.enter_context(start)
+            _await(stack, tool.store)
+        with run.step("tool"):
+            runs.extend(tool.measure(Target(run=run, stack=stack, service=service)))
+
+
+def _await(stack: Stack, service: str) -> None:
+    """A container runs before its server serves, and here no application waits for it."""
+    if not poll.until(lambda: stack.is_ready(service), READY_SECONDS):
+        raise StartError(f"{service}: not ready {READY_SECONDS:.0f} s after its start")

@@ -1,0 +1,152 @@
+"""The faults there are, and those that can strike a variant: names, words and lengths. Nothing is done here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from writepath.config.registry import nearest
+from writepath.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from writepath.config.registry import Variant
+
+STORES = {
+    "broker": "rabbitmq",
+    "database": "postgres",
+    "index": "elasticsearch",
+    "replica": "elasticsearch-2",
+}
+PROXY = "nginx"
+SMALL_DISK_BYTES = {"postgres": 192 << 20, "rabbitmq": 256 << 20, "elasticsearch": 128 << 20}
+LINKS = ("broker", "database", "index")  # each has its own Toxiproxy between the applications and itself
+MINIMUM = (3.0, 6.0)
+INSTANT = (0.5, 2.0)
+ROLES = {
+    "application": "the application",
+    "consumer": "the consumer",
+    "broker": "the broker",
+    "database": "the database",
+    "index": "the Elasticsearch node",
+    "replica": "the replica's Elasticsearch node",
+    "proxy": "nginx",
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One kind of fault. `key` names it on the command line: action-role."""
+
+    key: str
+    words: str
+    action: str
+    role: str | None = None
+    lasts_seconds: tuple[float, float] = MINIMUM  # drawn evenly between these
+    overrides: tuple[tuple[str, str], ...] = ()  # compose variables that it needs
+
+    @property
+    def small_disks(self) -> dict[str, int]:
+        """The struck store alone is put on one; bytes by compose service."""
+        if self.action != "fill-disk" or self.role is None:
+            return {}
+        store = STORES[self.role]
+        return {store: SMALL_DISK_BYTES[store]}
+
+    @property
+    def destroys(self) -> bool:
+        """Whether it deletes, on purpose, the place where acknowledged writes are."""
+        return self.action == "delete-queue"
+
+
+def _each(action: str, words: str, roles: Iterable[str], lasts: tuple[float, float]) -> list[Fault]:
+    return [Fault(f"{action}-{role}", words.format(ROLES[role]), action, role, lasts) for role in roles]
+
+
+# Freezes and black holes last longer than every time-out of the write path (5 s), so that it must give up.
+FAULTS: Mapping[str, Fault] = {
+    fault.key: fault
+    for fault in (
+        Fault("none", "no fault (control)", "none", lasts_seconds=INSTANT),
+        *_each("kill", "kill -9 of {}", ROLES, INSTANT),
+        Fault("kill-each", "kill -9 of each component in turn", "kill-each", lasts_seconds=INSTANT),
+        *_each("pause", "SIGSTOP, then SIGCONT of {}", ROLES, (4.0, 8.0)),
+        Fault(
+            "kill-broker-backlog",
+            "kill -9 of the broker with a backlog in its queue",
+            "kill-under-backlog",
+            "broker",
+            INSTANT,
+        ),
+        Fault(
+            "kill-consumer-backlog",
+            "kill -9 of the consumer with unacknowledged messages",
+            "kill-under-backlog",
+            "consumer",
+            INSTANT,
+        ),
+        Fault("crash-loop-consumer", "crash loop of the consumer", "crash-loop", "consumer"),
+        Fault("restart-consumer", "graceful restart of one consumer", "restart", "consumer", INSTANT),
+        Fault("delete-queue", "queue deleted", "delete-queue", "broker"),
+        Fault("delete-binding", "queue binding deleted", "delete-binding", "broker"),
+        *_each("fill-disk", "disk of {} full", LINKS, MINIMUM),
+        *_each("cut", "network cut between application and {}", LINKS, MINIMUM),
+        *_each("delay", "0.4 s network delay between application and {}", LINKS, MINIMUM),
+        *_each("reset", "connections reset between application and {}", LINKS, MINIMUM),
+        *_each("blackhole-from", "responses from {} dropped", LINKS, (4.0, 8.0)),
+        *_each("blackhole-to", "requests to {} dropped", LINKS, (4.0, 8.0)),
+        Fault(
+            "rolling-restart",
+            "graceful rolling restart of the application",
+            "rolling-restart",
+            "application",
+            overrides=(("INSTANCES", "2"),),
+        ),
+        Fault(
+            "overload",
+            "overload at twice the capacity",
+            "overload",
+            lasts_seconds=(8.0, 8.0),
+            overrides=(("IN_FLIGHT_MAX", "16"), ("POOL_SIZE", "16")),
+        ),
+    )
+}
+
+
+def fault(key: str) -> Fault:
+    """UsageError names the nearest known one."""
+    if key not in FAULTS:
+        raise UsageError(f"FAULT={key}: no such fault; {nearest(key, FAULTS)}")
+    return FAULTS[key]
+
+
+def component(one: Fault, variant: Variant, components: Collection[str]) -> str | None:
+    """The component that the fault strikes; None where the variant has none of that role."""
+    if one.role is None:
+        return None
+    name = {
+        "application": variant.ingress,
+        "consumer": variant.inspector if variant.inspector != variant.ingress else None,
+        "proxy": PROXY,
+        **STORES,
+    }[one.role]
+    return name if name in components else None
+
+
+def parts(variant: Variant, components: Collection[str]) -> tuple[str, ...]:
+    """Every component that has a role, in the order of the roles: what `kill-each` strikes, one a trial."""
+    names = [component(FAULTS[f"kill-{role}"], variant, components) for role in ROLES]
+    return tuple(name for name in names if name is not None)
+
+
+def applies(one: Fault, variant: Variant, components: Collection[str]) -> bool:
+    """Whether this variant, made of these components, can suffer it."""
+    return one.role is None or component(one, variant, components) is not None
+
+
+def possible(variant: Variant, components: Collection[str]) -> tuple[Fault, ...]:
+    """Every fault that can strike the variant, in the catalogue's order; `kill-each` only where it is named."""
+    return tuple(
+        one for one in FAULTS.values() if applies(one, variant, components) and one.action != "kill-each"
+    )

@@ -1,0 +1,100 @@
+"""What the engine asks of kind `faults`."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from typing import TYPE_CHECKING, Any
+
+from writepath.analysis import raw
+from writepath.analysis.evidence import FACTS_FILE, load_facts
+from writepath.analysis.faults import derive_faults, reduce_faults
+from writepath.experiments.faults import measure as measuring
+from writepath.experiments.faults.design import FaultSuite
+from writepath.records import base
+from writepath.records.faults import FaultFacts, FaultParams, FaultResult
+from writepath.report import fault_tables, faults
+from writepath.report.metrics import Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.analysis.evidence import Evidence
+    from writepath.config.registry import Suite
+    from writepath.experiments.base import CellRun, Session
+    from writepath.records.measures import Audit, Host, Verdict
+    from writepath.report.data import SuiteData
+    from writepath.report.model import Report
+
+CELL_SECONDS, TRIAL_SECONDS = 45.0, 15.0  # guesses, until a cell has ended
+
+
+class FaultExperiment:
+    """One load a cell, in which one fault strikes several times, and the audit after it."""
+
+    kind = "faults"
+    params = FaultParams
+    result = FaultResult
+    options = ()
+    load_settings = False
+    by_host = False
+    metrics: Sequence[Metric[FaultResult]] = (
+        Metric(
+            key="recovery_s",
+            title="recovery, median",
+            better="lower",
+            get=lambda result: statistics.median(result.recovered_in) if result.recovered_in else None,
+        ),
+    )
+
+    def params_of(self, suite: Suite, options: Mapping[str, int]) -> FaultSuite:  # noqa: ARG002 - it has none
+        """The suite's part, before the user has narrowed it: design.designed() makes the cells of it."""
+        return suite.checked_params(FaultSuite)
+
+    def dataset_lines(self, params: FaultParams) -> None:
+        """As many as any other."""
+
+    def load_seconds(self, params: FaultParams, settings: Mapping[str, str]) -> float:  # noqa: ARG002 - none changes it
+        """Of one cell."""
+        return CELL_SECONDS + TRIAL_SECONDS * statistics.mean(params.trials.values())
+
+    def grown(self, before: Mapping[str, Any], now: FaultParams) -> frozenset[str] | None:
+        """Cells in which fewer faults were asked for than now."""
+        known = base.from_data(FaultParams, dict(before), "index.json: params")
+        if known.rate_per_s != now.rate_per_s:
+            return None
+        return frozenset(
+            name for name, trials in now.trials.items() if trials > known.trials.get(name, trials)
+        )
+
+    def measure(self, run: CellRun, session: Session) -> None:
+        """Leaves raw files in the cell's folder."""
+        measuring.measure(run, session)
+
+    def reduce(self, folder: Path, host: Host) -> Evidence:
+        """Evidence of a folder of raw files."""
+        facts = base.from_data(FaultFacts, load_facts(folder), str(folder / FACTS_FILE))
+        if facts.load is not None:
+            facts = dataclasses.replace(facts, load=dataclasses.replace(facts.load, host=host))
+        return reduce_faults(raw.tables(folder), facts)
+
+    def derive(self, evidence: Evidence) -> FaultResult:
+        """The result that follows from evidence."""
+        return derive_faults(evidence)
+
+    def verdict(self, result: FaultResult) -> Verdict:
+        """Whether the result counts."""
+        return result.verdict
+
+    def audit(self, result: FaultResult) -> Audit | None:
+        """Of all writes of the load."""
+        return result.audit
+
+    def line(self, result: FaultResult) -> str:
+        """`no loss in 20 faults (loss probability ≤ 13.9 %); recovered in 7.0 s (max 12.3 s)`."""
+        return f"{faults.verdict_in_words(result)}{faults.recovery_in_words(result)}"
+
+    def report(self, data: SuiteData[FaultResult]) -> Report:
+        """Sections of tables."""
+        return fault_tables.report(data)

@@ -1,0 +1,253 @@
+"""Measures one cell of kind `faults`: one stack under steady load; fault, heal, recovery, as often as asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from writepath.analysis import stats
+from writepath.analysis.evidence import save_facts
+from writepath.analysis.stats import US_PER_S
+from writepath.config.registry import Phase
+from writepath.errors import LoadError
+from writepath.experiments.faults import catalogue, overload
+from writepath.experiments.faults.actions import action
+from writepath.experiments.faults.design import FACTOR
+from writepath.experiments.faults.scene import FaultError, Scene
+from writepath.experiments.faults.schedule import schedule
+from writepath.experiments.faults.toxiproxy import API_PORT, SERVICE, Toxiproxy
+from writepath.experiments.faults.watch import ANSWER_S, TICK_S, Watch
+from writepath.load import k6, ledger
+from writepath.load.plan import arrival_plan
+from writepath.measure import loading
+from writepath.measure.facts import moment
+from writepath.measure.read_back import ReadBack
+from writepath.records import base
+from writepath.records.faults import FaultFacts, Injection
+from writepath.runtime import deadman, topology
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from writepath.experiments.base import CellRun, Session
+    from writepath.experiments.faults.catalogue import Fault
+    from writepath.experiments.faults.schedule import Moment
+    from writepath.measure.truth import Truth
+    from writepath.records.load_facts import LoadFacts
+
+FIRST_GOOD_S = 120.0  # from the load's start, cold, perhaps while others start
+RECOVERY_BOUND_S = 90.0  # three times the goal
+TRIAL_BOUND_S = RECOVERY_BOUND_S + 60.0
+LONGEST_FAULT_S = 60.0  # then it heals by itself, whatever this process does
+PASSWORD = "RABBITMQ_PASSWORD"  # noqa: S105 - the variable's name
+THROUGH_TOXIPROXY = {
+    "POSTGRES_ADDRESS": f"{SERVICE}:5432",
+    "RABBITMQ_ADDRESS": f"{SERVICE}:5672",
+    "ELASTICSEARCH_ADDRESS": f"{SERVICE}:9200",
+}
+
+
+def measure(run: CellRun, session: Session) -> None:
+    """With Toxiproxy in between, whatever the fault: the control runs on the same path."""
+    fault = catalogue.fault(run.cell.levels[FACTOR])
+    given = {name: value for name, value in run.settings.items() if name != FACTOR}
+    run.settings = {**given, **THROUGH_TOXIPROXY, **dict(fault.overrides)}
+    stack = session.stack(run, profiles=(SERVICE,), small_disks=fault.small_disks)
+    truth = session.truth(run)
+    toxiproxy = Toxiproxy(stack.address(SERVICE, API_PORT))
+    scene = Scene(
+        variant=run.cell.variant,
+        stack=stack,
+        toxiproxy=toxiproxy,
+        broker_password=topology.value(run.bench.root, PASSWORD, run.settings) or "writepath",
+        stopped=run.bench.stopped,
+    )
+    cell = _Cell(run=run, scene=scene, truth=truth, fault=fault)
+    with contextlib.closing(toxiproxy), cell.end() as end:
+        with run.step("verify"):
+            run.durability, run.versions = loading.verified(
+                run.bench.runtime, run.cell.variant, stack, truth, run.dataset, run.folder
+            )
+            truth.empty()
+        with run.step("load"):
+            cell.load(end)
+        scene.ready()
+        end.drain()
+        end.audit(cell.redelivered)
+
+
+@dataclass(kw_only=True)
+class _Cell:
+    """A cell under way."""
+
+    run: CellRun
+    scene: Scene
+    truth: Truth
+    fault: Fault
+    injections: list[Injection] = field(default_factory=list)
+    gauges: list[Mapping[str, float]] = field(
+        default_factory=list
+    )  # of the final store's service, now and then
+    load_ended_us: int | None = None
+    capacity_per_s: float | None = None
+
+    @property
+    def trials(self) -> int:
+        """How often the fault is to strike."""
+        return int(self.run.params.trials[self.run.cell.name])
+
+    def end(self) -> ReadBack:
+        """What comes after the load."""
+        run = self.run
+        return ReadBack(
+            folder=run.folder,
+            run_id=run.run_id,
+            dataset=run.dataset,
+            stack=self.scene.stack,
+            truth=self.truth,
+            progress=run.bench.progress,
+            step=run.step,
+            keep=lambda facts: save_facts(base.to_data(self.facts(facts)), run.folder),
+        )
+
+    def facts(self, load: LoadFacts) -> FaultFacts:
+        """All that is known so far."""
+        return FaultFacts(
+            fault=self.fault.key,
+            words=self.fault.words,
+            weakened=self.run.cell.variant.naive_twin_of is not None,
+            rate_per_s=self.run.params.rate_per_s,
+            capacity_per_s=self.capacity_per_s,
+            trials_asked=self.trials,
+            parallel=self.run.parallel,
+            injections=tuple(self.injections),
+            load_ended_at_us=self.load_ended_us,
+            load=load,
+        )
+
+    def load(self, end: ReadBack) -> None:
+        """The load with all its faults, to its end."""
+        began, run = time.time(), self.run
+        load, result = self._overload() if self.fault.action == overload.ACTION else self._struck_repeatedly()
+        loading.keep_ledger(result, run.folder)
+        own = {"runtime": run.bench.runtime.name, "declared_level": run.cell.variant.level}
+        end.know(
+            loading.facts(
+                load,
+                result,
+                self.truth,
+                **own,
+                load_started_at=moment(began),
+                load_finished_at=moment(time.time()),
+                generator_faults=(),  # it is stopped before its schedule ends
+                samples_late=0,
+                withheld=None,
+                durability=run.durability,
+            )
+        )
+
+    def _overload(self) -> tuple[k6.Load, k6.LoadResult]:
+        """The plan holds all trials; their moments are read off the ledger afterwards."""
+        run, prefix = self.run, self.run.bench.runtime.load_generator()
+        overload.brake(self.scene)
+        load = self._steady()
+        self.capacity_per_s = overload.capacity_per_s(load, prefix, run.folder / "flood")
+        self.truth.empty()
+        moments = schedule(run.seed, self.fault, self.trials)
+        made = overload.plan(moments, run.params.rate_per_s, self.capacity_per_s)
+        self._say(
+            f"capacity {self.capacity_per_s:g}/s with {overload.BRAKE_MS} ms of added delay,"
+            f" load of {made.seconds:.0f} s"
+        )
+        load = dataclasses.replace(load, plan=made)
+        with k6.start(load, prefix) as generator:
+            while generator.running():
+                self.scene.wait(TICK_S)
+            self.load_ended_us = _now_us()
+            result = generator.result()
+        self.injections = overload.injections(made, ledger.read(result.ledger), moments)
+        return load, result
+
+    def _struck_repeatedly(self) -> tuple[k6.Load, k6.LoadResult]:
+        load = self._steady()
+        with k6.start(load, self.run.bench.runtime.load_generator()) as generator:
+            watch = Watch(generator.ledger, self.run.params.rate_per_s)
+            if not self._await_well(generator, watch, _now_us(), FIRST_GOOD_S):
+                raise FaultError(
+                    f"no 10 s of normal service within {FIRST_GOOD_S:.0f} s of load: no fault was injected"
+                )
+            for number in schedule(self.run.seed, self.fault, self.trials):
+                self.scene.ready()
+                self.gauges.append(self.truth.store.gauges())
+                self.injections.append(self._strike(number))
+                healed_us = self.injections[-1].healed_at_us
+                if not self._await_well(generator, watch, healed_us, RECOVERY_BOUND_S):
+                    self._say(f"not recovered after {RECOVERY_BOUND_S:.0f} s")
+                    break
+            self.scene.wait(ANSWER_S)
+            self.load_ended_us = _now_us()
+            generator.stop()
+            return load, generator.result()
+
+    def _strike(self, number: Moment) -> Injection:
+        """One fault and its heal. The part is mended even where the fault could only be half done."""
+        act = action(self.fault, self.scene, number.number)
+        self.scene.wait(number.steady_seconds)
+        with deadman.armed(act.remedies(), LONGEST_FAULT_S, self.run.folder):
+            began, injected_us = time.monotonic(), _now_us()
+            done_us: int | None = None
+            try:
+                act.inject()
+                done_us = _now_us()
+                self.scene.wait(number.lasts_seconds - (time.monotonic() - began))
+            finally:
+                healed_us = _now_us()
+                act.heal()
+        proof = act.proof()
+        lasted = f"healed after {(healed_us - injected_us) / US_PER_S:.1f} s"
+        self._say(f"{number.number}/{self.trials}: {proof or 'NO PROOF'}; {lasted}")
+        return Injection(
+            **vars(number),
+            injected_at_us=injected_us,
+            healed_at_us=healed_us,
+            destroyed_at_us=done_us if self.fault.destroys else None,
+            proof=proof,
+        )
+
+    def _await_well(self, generator: k6.Generator, watch: Watch, since_us: int, bound_s: float) -> bool:
+        """Until a good 10 s have passed since the moment, of the epoch; False where the bound passes first."""
+        while generator.running():
+            if watch.well_since(since_us):
+                return True
+            if _now_us() > since_us + bound_s * US_PER_S:
+                return False
+            self.scene.wait(TICK_S)
+        raise LoadError(f"k6 ended before the last fault: {generator.result().meaning}; see k6.log")
+
+    def _steady(self) -> k6.Load:
+        """Longer than all trials can take: it is stopped after the last one."""
+        run, rate = self.run, self.run.params.rate_per_s
+        seconds = FIRST_GOOD_S + self.trials * TRIAL_BOUND_S
+        plan = arrival_plan([Phase(name="steady", seconds=seconds, from_per_s=rate, to_per_s=rate)])
+        return loading.load_of(run.suite.load, run.bench, self.scene.stack, plan, run.run_id, run.folder)
+
+    def redelivered(self) -> int | None:
+        """Over load and drain."""
+        return redelivered([*self.gauges, self.truth.store.gauges()])
+
+    def _say(self, words: str) -> None:
+        self.run.bench.progress.say(f"{self.run.cell.variant.name} {self.fault.key}: {words}")
+
+
+def redelivered(gauges: Sequence[Mapping[str, float]]) -> int | None:
+    """Growth between readings, each instance by itself, which begins again from 0 when restarted; None: not counted."""
+    names = {name for reading in gauges for name in reading if name.startswith("redelivered@")}
+    counts = [[reading[name] for reading in gauges if name in reading] for name in names]
+    return int(sum(stats.accumulated(values)[-1] for values in counts)) if counts else None
+
+
+def _now_us() -> int:
+    return round(time.time() * US_PER_S)

@@ -1,0 +1,488 @@
+"""The tables of a load suite. Each function leaves out what does not apply: it gives None."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from writepath.analysis import stats
+from writepath.report import load_ranks, rows
+from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, number, row_of, text
+from writepath.report.original import published_figures
+from writepath.report.rows import DAGGER, RANKS, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from writepath.records.load import LoadPhase, LoadResult
+    from writepath.records.measures import Audit, Order
+    from writepath.report.data import CellData, RowKey, SuiteData
+    from writepath.report.model import Value
+    from writepath.report.rows import Label
+
+    Suite = SuiteData[LoadResult]
+    Own = CellData[LoadResult]
+    Get = Callable[[LoadResult], Value]
+    Rank = Callable[[LoadResult, str], float | None]  # of a result, by the name of the rank
+
+ORIGINAL = "original"  # a suite
+
+
+def field(key: str, title: str, get: Get, unit: str = "", *, exact: bool = False) -> Field[Own]:
+    """A column of the result; without a value where there is no result."""
+    return rows.field(
+        key, title, lambda one: None if one.result is None else get(one.result), unit, exact=exact
+    )
+
+
+def count(key: str, title: str, get: Get) -> Field[Own]:
+    """A column of exact counts."""
+    return field(key, title, get, exact=True)
+
+
+def ranks(of: Rank, prefix: str = "", title: str = "{}") -> tuple[Field[Own], ...]:
+    """Median, p95 and p99. title: with {} in the place of these names."""
+
+    def one(name: str) -> Field[Own]:
+        return field(f"{prefix}{name}_ms", title.format(name), lambda result: of(result, name), "ms")
+
+    return tuple(one(name) for name in RANKS)
+
+
+def label(data: Suite) -> Label:
+    """The row's title; a dagger where its 201 comes before the row is in its store."""
+    return lambda row: f"{row.title} {DAGGER}" if _later(data, row) else row.title
+
+
+def _later(data: Suite, row: RowKey) -> list[LoadResult]:
+    """The row's results whose rows become durable after their 201."""
+    return [one.result for one in data.shown(row) if one.result is not None and one.result.durable_later]
+
+
+def _table(
+    data: Suite,
+    key: str,
+    title: str,
+    caption: str,
+    fields: Sequence[Field[Own]],
+    *,
+    spread: bool = True,
+    **more: Any,
+) -> Table:
+    """A line a row of the suite, a column a field."""
+    return Table(
+        key=key,
+        title=title,
+        caption=f"{caption} {rows.spread_note(data.index)}" if spread else caption,
+        columns=rows.columns(fields),
+        rows=rows.by_row(data, fields, label(data)),
+        **more,
+    )
+
+
+# Times
+
+MEANING: Field[Own] = rows.field("acknowledges", "a 201 guarantees", lambda one: one.record.acknowledges)
+LEVEL: Field[Own] = rows.field(
+    "durability",
+    "durability class",
+    lambda one: one.record.durability.level if one.record.durability else "not read",
+)
+MAIN = (
+    LEVEL,
+    *ranks(load_ranks.accepted),
+    field("to_durable_p99_ms", "time to durable, p99", lambda r: load_ranks.durable(r, "p99"), "ms"),
+)
+LATENCY = (
+    MEANING,
+    LEVEL,
+    count("planned", "scheduled", lambda r: r.requests.planned),
+    count("unserved", "not acknowledged", lambda r: r.requests.planned - r.requests.acknowledged),
+    field("min_served_ms", "min", lambda r: r.accept_latency_ms.min, "ms"),
+    field("max_served_ms", "max", lambda r: r.accept_latency_ms.max, "ms"),
+    field("mean_served_ms", "mean", lambda r: r.accept_latency_ms.mean, "ms"),
+    *ranks(load_ranks.accepted),
+    *ranks(load_ranks.from_schedule, "planned_", "{} from scheduled time"),
+)
+CLOCKS = (
+    *ranks(load_ranks.accepted, "to_acknowledge_", "acknowledged, {}"),
+    *ranks(load_ranks.durable, "to_durable_", "durable, {}"),
+    *ranks(load_ranks.visible, "to_visible_", "visible, {}"),
+    count("visible_samples", "visibility samples", lambda r: r.visible_samples),
+    field(
+        "visible_error_median_ms", "visibility error bound, median", lambda r: r.visible_error_ms_median, "ms"
+    ),
+    field("visible_error_max_ms", "visibility error bound, max", lambda r: r.visible_error_ms_max, "ms"),
+)
+
+
+def _phase_rank(name: str) -> Field[LoadPhase]:
+    return rows.field(
+        f"phase_{name}_ms", name, lambda one: load_ranks.rank(one.accept_latency_ms, name, one.planned), "ms"
+    )
+
+
+def _phase_planned_rank(name: str) -> Field[LoadPhase]:
+    return rows.field(
+        f"phase_planned_{name}_ms",
+        f"{name} from scheduled time",
+        lambda one: load_ranks.rank(one.planned_latency_ms, name, one.planned),
+        "ms",
+    )
+
+
+PHASES: tuple[Field[LoadPhase], ...] = (
+    rows.field("phase_planned", "scheduled", lambda one: one.planned, exact=True),
+    rows.field("phase_unserved", "not acknowledged", lambda one: one.planned - one.acknowledged, exact=True),
+    rows.field("phase_achieved_per_s", "achieved", lambda one: one.achieved_per_s, "201/s"),
+    *map(_phase_rank, RANKS),
+    rows.field("phase_max_served_ms", "max", lambda one: one.accept_latency_ms.max, "ms"),
+    *map(_phase_planned_rank, RANKS),
+)
+
+
+def main(data: Suite) -> Table:
+    """What a reader meets first."""
+    body = [
+        Row(cells=(*row.cells[:2], text(_acknowledged(data.shown(key))), *row.cells[2:]), mark=row.mark)
+        for key, row in zip(data.rows, rows.by_row(data, MAIN, label(data)), strict=True)
+    ]
+    own = [one for row in body for one in row.cells if one.text is None]
+    gaps = any(one.figure is None or math.isinf(one.figure.high) for one in own)
+    later = any(_later(data, row) for row in data.rows)
+    first, *others = (one.column for one in MAIN)
+    return Table(
+        key="result",
+        title="Time until the 201",
+        caption="Percentiles of the time from sending the POST to its 201, over all scheduled requests. Durable: until"
+        f" the row is committed in its final store. {rows.spread_note(data.index)}",
+        columns=(
+            rows.VARIANT,
+            first,
+            Column(key="acknowledged_of_planned", title="acknowledged of scheduled"),
+            *others,
+        ),
+        rows=tuple(body),
+        notes=(
+            *([rows.LEGEND] if gaps else []),
+            *([f"{DAGGER} The 201 comes before the row is in its final store."] if later else []),
+        ),
+    )
+
+
+def _acknowledged(cells: Iterable[Own]) -> str:
+    """Over all repetitions that the row shows."""
+    known = [one.result.requests for one in cells if one.result is not None]
+    if not known:
+        return ABSENT
+    return f"{sum(one.acknowledged for one in known):,} of {sum(one.planned for one in known):,}"
+
+
+def latency(data: Suite) -> Table:
+    """Time until the 201, by both clocks; a note has the time to durable of each row whose 201 comes first."""
+    notes = []
+    for row in data.rows:
+        if later := _later(data, row):
+            known = [stats.spread(load_ranks.durable_later(one, name) for one in later) for name in RANKS]
+            values = (ABSENT if one is None else number(one.median) for one in known)
+            times = ", ".join(f"{name} {value}" for name, value in zip(RANKS, values, strict=True))
+            notes.append(
+                f"{DAGGER} {row.title}: the 201 comes before the row is in its final store"
+                f" ({row.variant.acknowledges}). Time to durable in ms: {times}."
+            )
+    return _table(
+        data,
+        "latency",
+        "Accept latency",
+        "Time from sending the POST to its 201. Times from the scheduled send time include every delay of the"
+        " load generator. Min, max and mean cover acknowledged requests. Percentiles cover all scheduled requests;"
+        " one that was not acknowledged counts as infinite.",
+        LATENCY,
+        notes=(rows.LEGEND, *notes),
+        compared=True,
+    )
+
+
+def phases(data: Suite) -> Table | None:
+    """Accept latency by phase of the load; None of closed loads, which have no phases."""
+    body = rows.by_part(
+        data,
+        label(data),
+        lambda results: [(own[0].name, own) for own in zip(*(one.phases for one in results), strict=False)],
+        PHASES,
+    )
+    if not body:
+        return None
+    return Table(
+        key="phases",
+        title="Accept latency by phase",
+        caption=f"A request belongs to the phase of its scheduled send time. {rows.spread_note(data.index)}",
+        columns=(rows.VARIANT, Column(key="phase", title="phase"), *(one.column for one in PHASES)),
+        rows=body,
+        notes=(rows.LEGEND,),
+        names=2,
+    )
+
+
+def clocks(data: Suite) -> Table | None:
+    """Acknowledged, durable and visible; None for suite runs that did not measure visibility."""
+    if not any(one.result is not None and one.result.time_to_visible_ms for one in data.cells):
+        return None
+    return _table(
+        data,
+        "clocks",
+        "Three clocks: acknowledged, durable, visible",
+        "Times from sending the POST. Acknowledged: until its 201. Durable: until its row is committed in its"
+        " final store. Visible: until a search in that store finds it. The first two cover all scheduled requests,"
+        " the third a sample that was drawn before the load. Requests not acknowledged and rows never found count as"
+        " infinite.",
+        CLOCKS,
+        notes=(rows.LEGEND,),
+        compared=True,
+    )
+
+
+# Counts and rates
+
+ANSWERS = {
+    "status_201": "201",
+    "status_4xx": "4xx",
+    "status_500": "500",
+    "status_502": "502",
+    "status_503": "503",
+    "status_504": "504",
+    "status_other": "other status",
+    "refused": "connection refused",
+    "reset": "connection reset",
+    "closed": "connection closed",
+    "no_answer": "other error",
+    "timed_out": "timed out",
+    "dropped": "dropped",
+}
+
+
+def _answered(key: str, title: str) -> Field[Own]:
+    return count(key, title, lambda r: r.answers.get(key))
+
+
+def _ordered(key: str, title: str, get: Callable[[Order], float | None], **column: Any) -> Field[Own]:
+    return field(key, title, lambda r: None if r.order is None else get(r.order), **column)
+
+
+def _audited(key: str, title: str, get: Callable[[Audit], int | None]) -> Field[Own]:
+    return count(key, title, lambda r: get(r.audit) if r.audit.reads else None)
+
+
+THROUGHPUT = (
+    field("planned_per_s", "scheduled mean", lambda r: r.planned_per_s, "req/s"),
+    field("planned_peak_per_s", "scheduled peak", lambda r: r.planned_peak_per_s, "req/s"),
+    field("achieved_per_s", "achieved mean", lambda r: r.achieved_per_s, "201/s"),
+    field("achieved_peak_per_s", "achieved peak", lambda r: r.achieved_peak_per_s, "201/s"),
+    *ranks(load_ranks.durable_later, "durable_", "time to durable, {}"),
+    field("drain_s", "drain", lambda r: r.drain.seconds, "s"),
+    field("queue_peak", "highest queue depth", lambda r: r.queue_peak, "messages", exact=True),
+)
+ORDER = (
+    _ordered("inversions", "inversions", lambda order: order.inversions, exact=True),
+    _ordered("overtaken_percent", "overtaken writes", lambda order: 100 * order.overtaken_share, unit="%"),
+    _ordered("redelivered", "redelivered", lambda order: order.redelivered, exact=True),
+)
+AUDITED = (
+    count("acknowledged", "acknowledged", lambda r: r.requests.acknowledged),
+    _audited("stored", "stored", lambda audit: audit.stored_rows),
+    _audited("lost", "lost", lambda audit: audit.lost + audit.stranded),
+)
+CHANGED = (
+    _audited("duplicated", "duplicated", lambda audit: audit.duplicated),
+    _audited("corrupted", "corrupted", lambda audit: audit.corrupted),
+    _audited("unexpected", "unexpected", lambda audit: audit.unexpected + audit.rejected_present),
+)
+HARMLESS: tuple[Field[Own], ...] = (
+    _audited("recovered", "recovered", lambda audit: audit.recovered),
+    _audited("suppressed", "suppressed", lambda audit: audit.suppressed_duplicates),
+    rows.field("verdict", "verdict", rows.status),
+)
+AUDIT = (
+    *AUDITED,
+    _audited("vanished", "vanished", lambda audit: audit.vanished),
+    *CHANGED,
+    _audited("wrong_ack", "wrong ack", lambda audit: audit.wrong_ack),
+    _audited("never_read", "never read", lambda audit: audit.never_read),
+    _audited("late", "late", lambda audit: audit.late),
+    *HARMLESS,
+)
+AUDIT_ONCE = (  # of suites that were published before the store was read a second time
+    *AUDITED, *CHANGED, _audited("wrong_echo", "wrong echo", lambda audit: audit.wrong_ack), *HARMLESS,
+)  # fmt: skip
+
+
+def answers(data: Suite) -> Table:
+    """The result of each scheduled request."""
+    fields = [_answered(key, title) for key, title in ANSWERS.items()]
+    caption = "Each scheduled request is counted in exactly one column."
+    return _table(data, "answers", "Answers", caption, fields, compared=True)
+
+
+def throughput(data: Suite) -> Table:
+    """Rates, and when the rows were durable."""
+    return _table(
+        data,
+        "throughput",
+        "Throughput and time to durable",
+        "Time to durable: from sending the POST until its row is committed in its final store. It covers"
+        " acknowledged requests and is shown only where it is later than the 201.",
+        THROUGHPUT,
+        notes=(rows.LEGEND,),
+        compared=True,
+    )
+
+
+def order(data: Suite) -> Table | None:
+    """Only the queue paths have an order to lose; None where there is none of them."""
+    names = {one.record.variant for one in data.cells if one.result is not None and one.result.order}
+    if not names:
+        return None
+    return _table(
+        data.only(lambda variant: variant.name in names),
+        "order",
+        "Order on the queue paths",
+        "A write is overtaken if another write, sent after its 201, became durable before it. Each such pair is"
+        " an inversion. Concurrent requests have no order.",
+        ORDER,
+    )
+
+
+def audit(data: Suite) -> Table:
+    """Whether what was acknowledged is in the store, and nothing else."""
+    read = [one.result.audit for one in data.cells if one.result is not None and one.result.audit.reads]
+    once = bool(read) and all(len(one.reads) == 1 and not one.unread for one in read)
+    reads = "" if once else ", after the drain and after a kill and restart of every store"
+    caption = f"The audit compares every acknowledged id with every id read back from the store{reads}."
+    return _table(data, "audit", "Audit", caption, AUDIT_ONCE if once else AUDIT)
+
+
+def weakened(data: Suite) -> Table | None:
+    """What weakened controls lose; None where the suite has none."""
+    own = data.only(lambda variant: variant.naive_twin_of is not None)
+    if not own.index.variants:
+        return None
+    titles = {variant.name: variant.title for variant in data.index.variants}
+    of = {v.name: titles.get(v.naive_twin_of or "", v.naive_twin_of) for v in own.index.variants}
+    weakens: Field[Own] = rows.field("twin_of", "weakens", lambda one: of[one.record.variant])
+    return _table(
+        own,
+        "twins",
+        "Weakened controls, not ranked",
+        "Each has one setting that gives up its guarantee on purpose. Their latency is no advantage: they lose"
+        " or duplicate data for it.",
+        (weakens, MEANING, *AUDITED, *CHANGED, *ranks(load_ranks.accepted)),
+        spread=False,
+        notes=(rows.LEGEND,),
+    )
+
+
+RUN_COLUMNS = (
+    rows.VARIANT,
+    Column(key="repetition", title="repetition", exact=True),
+    Column(key="position", title="position", exact=True),
+    Column(key="started_at", title="started"),
+    Column(key="run_verdict", title="verdict"),
+    Column(key="lateness_p99_ms", title="generator lateness, p99", unit="ms"),
+    Column(key="generator_cpu_share", title="generator CPU, peak", unit="of one core"),
+    Column(key="fsync_p50_ms", title="host fsync, median", unit="ms"),
+    Column(key="reasons", title="reasons and notes"),
+)
+
+
+def runs(data: Suite) -> Table:
+    """Each cell by itself, in the order they ran, with its verdict in words."""
+    return Table(
+        key="runs",
+        title="Runs",
+        caption="In the order they ran. The seed determines the order of the variants in each repetition."
+        f" {rows.replaced_note(data.index)}".rstrip(),
+        columns=RUN_COLUMNS,
+        rows=tuple(_run(one) for one in data.cells),
+    )
+
+
+def _run(one: Own) -> Row:
+    record = one.record
+    generator = one.result.generator if one.result else None
+    canary = record.host.before if record.host else None
+    levels = "".join(f", {name}={level}" for name, level in record.levels.items())
+    return row_of(
+        f"{record.title}{levels}{rows.AGAIN if record.role == 'A/A control' else ''}",
+        record.block,
+        record.position,
+        record.started_at,
+        rows.status(one),
+        generator.lateness_ms_p99 if generator else None,
+        generator.cpu_share_peak if generator else None,
+        canary.fsync_ms_p50 if canary else None,
+        "; ".join([*one.reasons, *record.verdict.notes]) or ABSENT,
+        mark="" if one.counts else rows.status(one),
+    )
+
+
+# The original experiment
+
+FIGURES = tuple(
+    (key, Column(key=f"beside_{key}", title=title, unit=unit, exact=not unit))
+    for key, title, unit in (
+        ("launched", "sent", ""),
+        ("completed", "answered", ""),
+        ("status_201", "201", ""),
+        ("status_500", "500", ""),
+        ("status_502", "502", ""),
+        ("status_504", "504", ""),
+        ("reset", "reset", ""),
+        ("timed_out", "timed out", ""),
+        ("mean_per_s", "mean rate", "1/s"),
+        *((name, name, "ms") for name in ("min", "max", *RANKS)),
+    )
+)
+
+
+def original(data: Suite) -> Table | None:
+    """Two rows per variant, the original's and ours; None for every other suite."""
+    if data.index.suite != ORIGINAL:
+        return None
+    body: list[Row] = []
+    for row in data.rows:
+        theirs, cells = published_figures()["variants"].get(row.variant.name), data.shown(row)
+        if theirs is not None:
+            title = label(data)(row)
+            quoted = (Cell(figure=stats.spread([theirs[key]]), exact=True) for key, _ in FIGURES)
+            ours = (
+                cell(None if one.result is None else _figure(one.result, key) for one in cells)
+                for key, _ in FIGURES
+            )
+            body += [row_of(title, "original", *quoted), row_of(title, "here", *ours, mark=rows.mark(cells))]
+    return Table(
+        key="original",
+        title="Compared with the original experiment",
+        caption="Both cover all phases, including the warm-up phase. The original's times cover all answered requests,"
+        " including errors; ours are those of the latency table. The mean rate counts answers of any status, as the"
+        " original did.",
+        columns=(
+            rows.VARIANT,
+            Column(key="measured", title="measured"),
+            *(column for _, column in FIGURES),
+        ),
+        rows=tuple(body),
+        notes=(rows.LEGEND, str(published_figures()["remarks"]).strip()),
+        names=2,
+    )
+
+
+def _figure(result: LoadResult, key: str) -> float | None:
+    values: dict[str, float | None] = {
+        **result.answers,
+        "launched": result.requests.planned - result.requests.dropped,
+        "completed": result.completed,
+        "mean_per_s": result.answered_per_s,
+        "min": result.accept_latency_ms.min,
+        "max": result.accept_latency_ms.max,
+    }
+    return values[key] if key in values else load_ranks.accepted(result, key)

@@ -1,0 +1,92 @@
+"""What the engine asks of kind `search`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from writepath.analysis.evidence import FACTS_FILE, load_facts
+from writepath.analysis.search_result import SEARCHES_FILE, derive_searches, reduce_searches
+from writepath.analysis.stats import spread
+from writepath.experiments.search import measure as measuring
+from writepath.experiments.search import sections
+from writepath.experiments.search.params import OPTIONS, SearchParams
+from writepath.records import base
+from writepath.records.search import KINDS, SearchFacts, SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from writepath.analysis.evidence import Evidence
+    from writepath.config.registry import Suite
+    from writepath.experiments.base import CellRun, Session
+    from writepath.records.measures import Host, Verdict
+    from writepath.report.data import SuiteData
+    from writepath.report.metrics import Metric
+    from writepath.report.model import Report
+
+LOADED_PER_S = 5_000.0  # posts, with building the search index and reading back: a first guess
+ROUND_S = 5.0  # of one keyword
+
+
+class SearchExperiment:
+    """Posts in an otherwise idle store; one client searches for each keyword in rounds."""
+
+    kind = "search"
+    params = SearchParams
+    result = SearchResult
+    options = tuple(OPTIONS)
+    by_host = True
+    load_settings = False
+
+    @property
+    def metrics(self) -> Sequence[Metric[SearchResult]]:
+        """By which cells are compared."""
+        return sections.METRICS
+
+    def params_of(self, suite: Suite, options: Mapping[str, int]) -> SearchParams:
+        """The part `search:` of the suite."""
+        return suite.checked_params(SearchParams).over(options)
+
+    def dataset_lines(self, params: SearchParams) -> int:
+        """A text of its own for each post, where the data set has as many."""
+        return params.documents
+
+    def load_seconds(self, params: SearchParams, settings: Mapping[str, str]) -> float:  # noqa: ARG002 - none changes it
+        """Of one cell, with its warm-up."""
+        rounds_s = params.rounds * len(params.keywords) * ROUND_S
+        return params.documents / LOADED_PER_S + measuring.WARM_UP_S + rounds_s
+
+    def measure(self, run: CellRun, session: Session) -> None:
+        """Leaves raw files in the cell's folder."""
+        measuring.measure(run, session)
+
+    def reduce(self, folder: Path, host: Host) -> Evidence:
+        """Evidence of a folder of raw files."""
+        facts = base.from_data(SearchFacts, load_facts(folder), str(folder / FACTS_FILE))
+        return reduce_searches(folder / SEARCHES_FILE, dataclasses.replace(facts, host=host))
+
+    def derive(self, evidence: Evidence) -> SearchResult:
+        """The result that follows from evidence."""
+        return derive_searches(evidence)
+
+    def verdict(self, result: SearchResult) -> Verdict:
+        """Whether the result counts."""
+        return result.verdict
+
+    def audit(self, result: SearchResult) -> None:
+        """There are no writes."""
+
+    def line(self, result: SearchResult) -> str:
+        """`4 keywords, 4 explained  first page 12.1 ms  every match 96.0 ms`: medians of the keywords' means."""
+        explained = sum(one.explained for one in result.hits)
+        words = [f"{len(result.hits)} keywords, {explained} explained"]
+        for kind, name in KINDS.items():
+            figure = spread(one.warm_mean_ms for one in result.times if one.kind == kind)
+            words.append(f"{name} {'-' if figure is None else f'{figure.median:.1f} ms'}")
+        return "  ".join(words)
+
+    def report(self, data: SuiteData[SearchResult]) -> Report:
+        """Sections of tables."""
+        return sections.report(data)

@@ -1,0 +1,1 @@
+"""Figures of capacity runs over blocks, for their pages and for what README and guide quote."""

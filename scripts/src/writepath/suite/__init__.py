@@ -1,1 +1,0 @@
-"""Many runs: blocks in random order, an index, and going on after an abort."""

@@ -1,0 +1,98 @@
+"""A kind of experiment in one module: counts how long a cell may think. It starts no stack."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from writepath.analysis.evidence import Evidence
+from writepath.records.base import record
+from writepath.records.measures import Audit, Verdict
+from writepath.report.metrics import Metric
+from writepath.report.model import Column, Report, Row, Table, cell, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from writepath.config.registry import Suite
+    from writepath.experiments.base import CellRun, Session
+    from writepath.records.measures import Host
+    from writepath.report.data import SuiteData
+
+NOISY = Verdict(status="unknown", reasons=("noisy host: planted",), noise=True)
+
+
+@record
+class ThoughtParams:
+    thought_ms: float
+
+
+@record
+class ThoughtResult:
+    thought_ms: float
+    verdict: Verdict
+
+
+@dataclass
+class Thought:
+    kind: str = "toy"
+    params: type = ThoughtParams
+    result: type[ThoughtResult] = ThoughtResult
+    metrics: tuple[Metric[ThoughtResult], ...] = (
+        Metric(key="thought_ms", title="thought", better="lower", get=lambda result: result.thought_ms),
+    )
+    options: tuple[str, ...] = ("ROUNDS",)
+    by_host: bool = False
+    load_settings: bool = True
+
+    def params_of(self, suite: Suite, options: Mapping[str, int]) -> ThoughtParams:
+        params = suite.checked_params(ThoughtParams)
+        return replace(params, thought_ms=float(options.get("ROUNDS", params.thought_ms)))
+
+    def dataset_lines(self, _params: ThoughtParams) -> int | None:
+        return None
+
+    def load_seconds(self, _params: ThoughtParams, _settings: Mapping[str, str]) -> float:
+        return 0.0
+
+    def measure(self, run: CellRun, _session: Session) -> None:
+        thought = run.params.thought_ms * float(run.settings.get("POOL_SIZE", 1)) + run.cell.block / 8
+        (run.folder / "raw.json").write_text(json.dumps({"ms": [thought, thought]}))
+
+    def reduce(self, folder: Path, _host: Host) -> Evidence:
+        raw = json.loads((folder / "raw.json").read_text())
+        return Evidence(tables={}, facts={"sum_ms": sum(raw["ms"]), "noisy": raw.get("noisy", False)})
+
+    def derive(self, evidence: Evidence) -> ThoughtResult:
+        verdict = NOISY if evidence.facts["noisy"] else Verdict(status="valid")
+        return ThoughtResult(thought_ms=evidence.facts["sum_ms"] / 2, verdict=verdict)
+
+    def verdict(self, result: ThoughtResult) -> Verdict:
+        return result.verdict
+
+    def audit(self, _result: ThoughtResult) -> Audit | None:
+        return None
+
+    def line(self, result: ThoughtResult) -> str:
+        return f"thought {result.thought_ms:g} ms"
+
+    def report(self, data: SuiteData[ThoughtResult]) -> Report:
+        rows = tuple(
+            Row(cells=(text(row.title), cell(one.result.thought_ms for one in data.shown(row) if one.result)))
+            for row in data.rows
+        )
+        columns = (
+            Column(key="variant", title="variant"),
+            Column(key="thought_ms", title="thought", unit="ms"),
+        )
+        table = Table(key="thoughts", title="Thoughts", caption="How long.", columns=columns, rows=rows)
+        return Report(
+            title=data.index.title,
+            answer=("It thought.",),
+            facts="Here.",
+            picture=None,
+            table=table,
+            details=(),
+        )

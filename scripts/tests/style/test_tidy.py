@@ -1,0 +1,144 @@
+"""Is the tree as STYLE.md says? The rules that no other tool checks."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from writepath.config import registry
+from writepath.runtime.choose import choose
+
+ROOT = Path(__file__).resolve().parents[3]
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 50
+CODE = (".py", ".java", ".js", ".sh")
+# Spelled in pieces, so that this file does not hold what it forbids.
+FORBIDDEN = re.compile(
+    "|".join(
+        [
+            "pypi" + r"\.org",
+            "repo1?" + r"\.maven\.",
+            "registry" + r"\.npmjs",
+            "proxy" + r"\.golang",
+            "deb" + r"\.debian",
+            "distribution" + "Url",
+            r'"resolved": *"http',
+            "--(extra-)?" + "index" + "-url",
+            "(^|[^a-z])/(work|root|home)" + "/[a-z]",
+        ]
+    )
+)
+REMINDER = re.compile("|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X"]))
+
+
+def tracked(*suffixes: str) -> list[Path]:
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    paths = [ROOT / name for name in listing.split("\0") if name]
+    return [path for path in paths if path.is_file() and (not suffixes or path.suffix in suffixes)]
+
+
+def text_of(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", errors="replace")
+
+
+def place(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_code_files_are_at_most_500_lines() -> None:
+    lines = {place(path): len(text_of(path).splitlines()) for path in tracked(*CODE)}
+    assert {name: number for name, number in lines.items() if number > MAX_FILE_LINES} == {}
+
+
+def test_python_functions_fit_a_screen() -> None:
+    long = []
+    for path in tracked(".py"):
+        for node in ast.walk(ast.parse(text_of(path))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > MAX_FUNCTION_LINES:
+                    long.append(f"{place(path)}:{node.lineno} {node.name} {lines}")
+    assert not long
+
+
+METHOD = re.compile(r"^    (?! )[^;=*/@]*\) (?:throws [\w, ]+ )?\{$")
+
+
+def test_java_methods_fit_a_screen() -> None:
+    long = []
+    for path in tracked(".java"):
+        lines = text_of(path).splitlines()
+        for start, line in enumerate(lines):
+            if METHOD.match(line):
+                end = next((i for i in range(start, len(lines)) if lines[i] == "    }"), start)
+                if end - start + 1 > MAX_FUNCTION_LINES:
+                    long.append(f"{place(path)}:{start + 1} {end - start + 1}")
+    assert not long
+
+
+def test_python_modules_open_with_a_docstring() -> None:
+    sources = [p for p in tracked(".py") if "scripts/src" in str(p)]
+    assert sources
+    assert not [place(p) for p in sources if not ast.get_docstring(ast.parse(text_of(p)))]
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"), [("registry hosts and machine paths", FORBIDDEN), ("reminders", REMINDER)]
+)
+def test_no_file_holds(name: str, pattern: re.Pattern[str]) -> None:
+    binary = {".gz", ".xz", ".png", ".svg", ".npz", ".parquet"}
+    found = [
+        f"{place(path)}:{number}: {line.strip()[:100]}"
+        for path in tracked()
+        if path.suffix not in binary and path.name != "LICENSE"
+        for number, line in enumerate(text_of(path).splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not found, name
+
+
+def test_every_document_has_one_title() -> None:
+    fenced = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+    titles = {
+        place(p): len(re.findall(r"^# ", fenced.sub("", text_of(p)), re.MULTILINE)) for p in tracked(".md")
+    }
+    assert titles
+    assert {name: n for name, n in titles.items() if n != 1} == {}
+
+
+def test_every_document_is_linked_and_every_link_leads_somewhere() -> None:
+    documents = tracked(".md")
+    targets: set[Path] = set()
+    broken = []
+    for document in documents:
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text_of(document)):
+            if "://" in link:
+                continue
+            target = (document.parent / link).resolve()
+            targets.add(target)
+            if not target.exists():
+                broken.append(f"{place(document)}: {link}")
+    assert not broken
+    roots = {ROOT / "README.md"}
+    assert not [place(d) for d in documents if d not in targets | roots]
+
+
+@pytest.mark.parametrize("runtime", ["native", "docker"])
+def test_a_test_without_a_mark_starts_no_stack(runtime: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("writepath.runtime.choose.why_not_docker", lambda *_: "")
+    variant = registry.load(ROOT).variant("jpa")
+    with (
+        pytest.raises(pytest.fail.Exception, match="native, docker, contract"),
+        choose(ROOT, runtime, print).start(variant, overrides={}, say=print),
+    ):
+        pass

@@ -1,0 +1,277 @@
+"""Tests of comparisons: ratios, intervals and ranks are the reference's, and a word is said only where all agree."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from writepath.analysis.comparison import (
+    LEAST,
+    Better,
+    Judged,
+    Judgement,
+    apart,
+    detectable,
+    holm,
+    judge,
+    middle,
+    paired,
+    percent,
+    signed_rank_p,
+    unpaired,
+)
+
+BASE = [10.0, 12.0, 9.0, 11.0, 10.5, 13.0, 9.5]
+MINE = [11.9, 13.1, 9.6, 12.7, 11.1, 15.2, 10.9]
+INF = math.inf
+WOBBLE = np.array([0.004, -0.003, 0.001, -0.002, 0.003, -0.004, 0.002, -0.001, 0.005, -0.005])
+MAYBE = st.one_of(st.floats(min_value=1e-3, max_value=1e6), st.just(INF), st.none())
+
+
+def said(
+    log_ratio: float,
+    *,
+    pairs: int = 6,
+    scale: float = 1.0,
+    better: Better = "lower",
+    noise: float | None = None,
+    family: int = 1,
+) -> Judged:
+    """The word of one comparison, read beside others that say nothing."""
+    estimate = paired(list(np.exp(log_ratio + WOBBLE[:pairs] * scale)), [1.0] * pairs, better)
+    nothing = paired([1.0, 1.1, 0.9, 1.05, 0.95, 1.0], [1.0] * 6, "lower")
+    others = [Judgement(estimate=nothing, better="lower")] * (family - 1)
+    return judge([Judgement(estimate=estimate, better=better, noise=noise), *others])[0]
+
+
+def word_of(values: list[float | None], others: list[float | None]) -> tuple[str, str]:
+    (found,) = judge([Judgement(estimate=paired(values, others, "lower"), better="lower")])
+    return found.word, found.because
+
+
+def test_a_planted_ratio_is_found_whatever_the_blocks_do() -> None:
+    logs = [0.19, 0.21, 0.2, 0.2, 0.18, 0.22]
+    blocks = np.array([1.0, 50.0, 3.0, 700.0, 0.1, 20.0])
+    found = paired(list(blocks * np.exp(logs)), list(blocks), "lower")
+    assert found.ratio == pytest.approx(math.exp(0.2))
+    assert found.spread == pytest.approx(np.std(logs, ddof=1))
+    assert found.low == pytest.approx(math.exp(0.2 - 2.5705818 * np.std(logs, ddof=1) / math.sqrt(6)))
+    assert (found.pairs, found.compared, found.asked) == (6, 6, 6)
+
+
+@pytest.mark.parametrize("others", [BASE, BASE[:5]])
+def test_values_are_those_of_scipy(others: list[float]) -> None:
+    a, b = np.log(MINE), np.log(others)
+    if len(others) == len(MINE):
+        found, reference = paired(MINE, others, "lower"), stats.ttest_rel(a, b)
+        rank_p = stats.wilcoxon(a, b, method="exact").pvalue
+    else:
+        found, reference = unpaired(MINE, others, "lower"), stats.ttest_ind(a, b, equal_var=False)
+        rank_p = stats.mannwhitneyu(a, b, method="exact").pvalue
+    interval = reference.confidence_interval(0.95)
+    assert (found.p, found.rank_p) == pytest.approx((reference.pvalue, rank_p))
+    assert (found.low, found.high) == pytest.approx((math.exp(interval.low), math.exp(interval.high)))
+    assert found.ratio == pytest.approx(stats.gmean(MINE) / stats.gmean(others))
+
+
+def test_tied_ranks_are_enumerated() -> None:
+    assert signed_rank_p(np.ones(6)) == 2 / 2**6
+    assert signed_rank_p(np.zeros(9)) == 1.0
+    assert signed_rank_p(np.array([0.0, 2.0, 2.0, -2.0])) == 1.0
+
+
+@pytest.mark.parametrize(("pairs", "possible"), [(1, False), (5, False), (6, True)])
+def test_five_pairs_can_never_be_significant_by_rank_and_six_can(pairs: int, *, possible: bool) -> None:
+    assert (signed_rank_p(np.arange(1.0, pairs + 1)) < 0.05) is possible
+    assert paired(MINE[:pairs], BASE[:pairs], "lower").enough_for_ranks is possible
+
+
+def test_three_and_three_runs_can_never_be_significant_by_rank_and_four_and_four_can() -> None:
+    assert not unpaired([1, 2, 3], [4, 5, 6], "lower").enough_for_ranks
+    assert unpaired([1, 2, 3, 4], [5, 6, 7, 8], "lower").enough_for_ranks
+
+
+def test_pairs_without_a_spread_have_no_width() -> None:
+    one = paired([12.0], [10.0], "lower")
+    assert (one.low, one.high, one.p, one.rank_p) == (None, None, 1.0, 1.0)
+    same = paired([200.0] * 6, [200.0] * 6, "higher")
+    assert (same.ratio, same.low, same.high, same.p, same.rank_p, same.spread) == (1, 1, 1, 1, 1, 0)
+    sure = paired([12.0] * 6, [10.0] * 6, "lower")
+    assert (sure.low, sure.high, sure.p, sure.rank_p) == pytest.approx((1.2, 1.2, 0.0, 2 / 64))
+
+
+def test_infinite_and_absent_values_have_a_side_and_no_ratio() -> None:
+    found = paired([INF, 11.0, INF, 12.0], [10.0, 10.0, INF, INF], "lower")
+    assert (found.worse, found.better, found.pairs, found.compared, found.ratio) == (1, 1, 1, 4, None)
+    whole = paired([INF] * 6, BASE[:6], "lower")
+    assert (whole.ratio, whole.worse, whole.pairs, whole.rank_p) == (INF, 6, 0, 2 / 64)
+    none_served = paired([0.0] * 6, [100.0] * 6, "higher")
+    assert (none_served.ratio, none_served.worse, none_served.better) == (0, 6, 0)
+    absent = paired([None, -0.2, 0.0, 11.0], [10.0, 10.0, 10.0, 10.0], "lower")
+    assert (absent.pairs, absent.compared, absent.asked) == (1, 1, 4)
+    for compare in (paired, unpaired):
+        nothing = compare([None, None], [None, None], "lower")
+        assert (nothing.ratio, nothing.low, nothing.pairs, nothing.p) == (None, None, 0, 1.0)
+
+
+def test_unserved_runs_of_unpaired_sides_are_counted_on_their_side() -> None:
+    assert unpaired([INF] * 4, BASE[:4], "lower").ratio == INF
+    assert unpaired([0.0] * 4, BASE[:4], "higher").ratio == 0
+    some = unpaired([INF, 10.0, 11.0], BASE[:3], "lower")
+    assert (some.worse, some.better, some.pairs) == (1, 0, 2)
+    both = unpaired([INF] * 3, [INF] * 3, "lower")
+    assert (both.ratio, both.rank_p) == (None, 1.0)
+
+
+def test_an_a_a_pair_lies_apart_by_its_ratio_in_either_direction() -> None:
+    pair = paired(MINE, BASE, "lower")
+    assert pair.ratio is not None
+    for one in (pair, paired(BASE, MINE, "lower")):
+        assert apart(one) == pytest.approx(math.log(pair.ratio))
+    assert apart(paired([INF, 1.0, 1.0], [1.0, 1.0, 1.0], "lower")) == INF
+    assert apart(paired([None], [1.0], "lower")) is None
+
+
+def test_the_middle_of_two_runs_is_geometric_and_of_one_is_that_one() -> None:
+    assert middle([4.0, None, 4.0, None, INF], [9.0, 9.0, None, None, 1.0]) == [6.0, 9.0, 4.0, None, INF]
+    assert middle([-1.0, 0.0], [4.0, 4.0]) == [None, 0.0]
+
+
+@given(st.lists(st.tuples(MAYBE, MAYBE), max_size=9), st.sampled_from(["lower", "higher"]))
+@settings(max_examples=150, deadline=None)
+def test_swapping_the_sides_inverts_the_ratio(
+    pairs: list[tuple[float | None, float | None]], better: Better
+) -> None:
+    if better == "higher":  # nothing is infinitely often served; nothing may be
+        pairs = [(0.0 if a == INF else a, 0.0 if b == INF else b) for a, b in pairs]
+    mine, theirs = [a for a, _ in pairs], [b for _, b in pairs]
+    for compare in (paired, unpaired):
+        there, back = compare(mine, theirs, better), compare(theirs, mine, better)
+        assert (there.worse, there.better) == (back.better, back.worse)
+        assert (there.p, there.rank_p) == pytest.approx((back.p, back.rank_p))
+        for one, other in ((there.ratio, back.ratio), (there.low, back.high), (there.high, back.low)):
+            assert (one is None) == (other is None)
+            if one is not None and other is not None:
+                logs = [math.log(value) if value else -INF for value in (one, other)]
+                assert logs[0] == pytest.approx(-logs[1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("log_ratio", "better", "word"),
+    [
+        (0.1, "lower", "slower"),
+        (-0.1, "lower", "faster"),
+        (0.1, "higher", "faster"),
+        (-0.1, "higher", "slower"),
+    ],
+)
+def test_the_direction_is_the_metrics(log_ratio: float, better: Better, word: str) -> None:
+    assert said(log_ratio, better=better).word == word
+
+
+def test_a_difference_exceeds_three_per_cent_and_that_of_the_a_a_pair() -> None:
+    small = said(0.028, scale=0.01)
+    assert (small.word, small.adjusted_p < 1e-6) == ("same", True)
+    assert said(0.1, noise=0.05).word == "slower"
+    found = said(0.1, noise=0.12)
+    assert (found.word, found.because) == ("unresolved", "not above the difference of the A/A control, 13 %")
+    assert said(0.1, noise=INF).word == "unresolved"
+
+
+def test_same_needs_the_whole_interval_within_five_per_cent() -> None:
+    assert said(0.02).word == "same"
+    wide = said(0.0, scale=30.0)
+    assert (wide.word, wide.because) == ("unresolved", "the interval includes 1")
+
+
+def test_the_correction_takes_a_word_away_and_says_so() -> None:
+    alone, among = said(0.1, scale=20.0), said(0.1, scale=20.0, family=5)
+    assert (alone.word, among.word) == ("slower", "unresolved")
+    assert among.because.startswith("not significant after Holm's correction for 5 tests (p 0.0")
+
+
+@pytest.mark.parametrize(
+    ("p", "adjusted"),
+    [
+        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),  # S. Holm's example
+        ([1.0, 1.0], [1.0, 1.0]),
+        ([0.9, 0.001, 0.9, 0.012, 0.013], [1.0, 0.005, 1.0, 0.048, 0.048]),
+        ([], []),
+    ],
+)
+def test_holm_is_the_textbooks_in_the_given_order(p: list[float], adjusted: list[float]) -> None:
+    assert holm(p) == pytest.approx(adjusted)
+
+
+@pytest.mark.parametrize(
+    ("values", "others", "word", "because"),
+    [
+        ([INF] * 3, [1.0] * 3, "slower", "infinite here in 3 of 3 pairs"),
+        ([1.0] * 3, [INF] * 3, "faster", "infinite in the baseline in 3 of 3 pairs"),
+        ([INF] * 3, [INF] * 3, "unresolved", "infinite in both variants"),
+        ([INF, 1.0], [1.0, INF], "unresolved", "infinite here in 1 pairs, in the baseline in 1"),
+        ([INF, *[1.0] * 6], [1.0] * 7, "unresolved", "infinite here in only 1 of 7 pairs"),
+        ([INF, *[1.1, 1.2, 1.3, 1.4, 1.5, 1.6]], [1.0] * 7, "slower", "infinite here in 1 of 7 pairs"),
+        ([None] * 6, [1.0] * 6, "unresolved", "no value to compare"),
+        ([1.2], [1.0], "unresolved", "a single run does not show how much runs vary"),
+        ([1.0] * 6, [1.0] * 6, "same", "the whole interval is within ±5 %"),
+    ],
+)
+def test_hard_cases(values: list[float | None], others: list[float | None], word: str, because: str) -> None:
+    assert word_of(values, others) == (word, because)
+
+
+@pytest.mark.parametrize(
+    ("logs", "because"),
+    [
+        ([0.5 + one for one in WOBBLE[:5]], "5 blocks are too few for the rank test (6 needed)"),
+        (
+            [0.2, 0.21, 0.19, 0.2, 0.22, 0.18, 0.2, 4.0],
+            "the ranks show a difference (p 0.0078), the interval does not (p 0.2)",
+        ),
+        (
+            [0.3, 0.31, 0.29, 0.3, 0.32, -0.01],
+            "the interval shows a difference, the rank test does not (p 0.062)",
+        ),
+        (
+            [0.28, 0.26, 0.02, 0.15, 0.09, 0.01],
+            "the interval only just excludes 1 (p 0.036, required 0.03)",
+        ),
+    ],
+)
+def test_where_interval_and_ranks_do_not_both_say_so_it_is_not_resolved(
+    logs: list[float], because: str
+) -> None:
+    assert word_of(list(np.exp(logs)), [1.0] * len(logs)) == ("unresolved", because)
+
+
+def test_what_could_be_told_stands_beside_the_word() -> None:
+    estimate = paired(list(np.exp(WOBBLE[:6] * 20)), [1.0] * 6, "lower")
+    (by_itself,) = judge([Judgement(estimate=estimate, better="lower")])
+    assert by_itself.resolution_percent == pytest.approx(10, abs=2)
+    (by_a_a,) = judge([Judgement(estimate=estimate, better="lower", noise=0.3, noise_spread=0.01)])
+    assert by_a_a.resolution_percent == pytest.approx(math.expm1(0.3) * 100)
+    (unknown,) = judge([Judgement(estimate=paired([1.0], [1.0], "lower"), better="lower")])
+    assert unknown.resolution_percent is None
+
+
+@pytest.mark.parametrize("pairs", [2, 3, 6, 10, 20])
+def test_eighty_of_a_hundred_suites_detect_what_is_detectable(pairs: int) -> None:
+    difference = detectable(0.08, pairs)
+    assert difference is not None
+    d = np.random.default_rng(1).normal(difference, 0.08, size=(20_000, pairs))
+    seen = float((stats.ttest_1samp(d, 0.0, axis=1).pvalue < 0.03).mean())
+    assert seen == pytest.approx(0.8, abs=0.012)
+
+
+def test_more_blocks_detect_less_and_never_less_than_three_per_cent() -> None:
+    seen = [detectable(0.1, pairs) or 0.0 for pairs in (2, 3, 6, 10, 30)]
+    assert seen == sorted(seen, reverse=True)
+    assert detectable(0.0001, 30) == detectable(0.0, 6) == LEAST
+    assert detectable(0.1, 1) is None
+    assert (percent(math.log(1.1)), percent(math.inf)) == pytest.approx((10, math.inf))
