@@ -1,7 +1,5 @@
 """A copy of the project that a test may change and run as a user would, beside whatever runs in this one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from planted_index import CODE, DATASET, STARTED, index_of
 from planted_steps import HOST
-from writepath.records import Durability, Generator, Latency, Requests, Resource, Verdict
+from writepath.records import Durability, Generator, Host, Latency, Requests, Resource, Verdict
 from writepath.records.capacity_run import CapacityResult, Overload, OverloadPhase
 from writepath.records.ceilings import Ceiling, CeilingsResult
 from writepath.records.cell import CellRecord
-from writepath.records.index import SCHEMA_VERSION, CellEntry, VariantRecord, cell_name
-from writepath.records.steps import Backlog, Bracket, LimitedBy, LoadStep, Noise, Saturated
+from writepath.records.index import SCHEMA_VERSION, CellEntry, Role, VariantRecord, cell_name
+from writepath.records.steps import Backlog, Bracket, LimitedBy, LoadStep, Noise, Saturated, StepVerdict
 from writepath.report.data import CellData, SuiteData
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from writepath.records import Host
-    from writepath.records.index import Role
-    from writepath.records.steps import StepVerdict
-
-    Suite = SuiteData[CapacityResult]
+Suite = SuiteData[CapacityResult]
 
 SECONDS = 20.0
 LADDER = (500.0, 1000.0, 2000.0, 4000.0)  # rates of the ramp

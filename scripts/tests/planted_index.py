@@ -1,15 +1,11 @@
 """The index of a planted suite run of kind `load`."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from writepath.records.index import SCHEMA_VERSION, Factor, Index, VariantRecord
 from writepath.records.measures import Code, DatasetFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 STAMP = "20260102T030405Z"
 STARTED = "2026-01-02T03:04:05.000Z"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
 from writepath.analysis.saturation import limited_by
+from writepath.analysis.stats import Floats
 from writepath.records import Generator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from writepath.analysis.stats import Floats
-    from writepath.records.steps import LimitedBy
+from writepath.records.steps import LimitedBy
 
 SECONDS = 60
 CORES = 2

@@ -1,11 +1,10 @@
 """Suite runs of kind `load` on disk, as the engine leaves them: every result follows from the raw files beside it."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,7 @@ from planted_index import STARTED, index_of
 from planted_tables import HALVES, HOST, WRITES, Planted
 from writepath.analysis.evidence import save_facts
 from writepath.experiments.load import LoadExperiment
-from writepath.experiments.load.params import LoadParams
+from writepath.experiments.load.kind import LoadParams
 from writepath.load.parquet import SUFFIX, save_table
 from writepath.records.base import to_data, write_json
 from writepath.records.cell import CellRecord, save_cell
@@ -22,16 +21,12 @@ from writepath.records.index import (
     SCHEMA_VERSION,
     CellEntry,
     Index,
+    Role,
     VariantRecord,
     cell_name,
     save_index,
 )
 from writepath.records.measures import Durability, Verdict
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from writepath.records.index import Role
 
 LATER = "20260203T040506Z"
 PARAMS = LoadParams(

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from writepath.analysis import raw
-from writepath.analysis.audit import Stored
+from writepath.analysis.raw import Sample, Stored
 from writepath.config.registry import Phase
 from writepath.load import ledger
 from writepath.load.ledger import OPERATIONS, RECORD, WRITE, Ledger
-from writepath.load.plan import arrival_plan
+from writepath.load.plan import ArrivalPlan, arrival_plan
 from writepath.records import Canary, Host, Reading
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import OperationFacts, WithheldFacts
 from writepath.records.steps import SentFacts, StepDrain, StepFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from writepath.analysis.raw import Sample
-    from writepath.load.plan import ArrivalPlan
 
 ORIGIN_US = 1_790_000_000_000_000
 RATE, SECONDS = 200.0, 20.0

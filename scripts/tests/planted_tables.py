@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from writepath.analysis.load_rows import NO_TIME
-from writepath.analysis.load_tables import reduce_load
+from writepath.analysis.evidence import Evidence
+from writepath.analysis.load_result import reduce_load
+from writepath.load.ledger import NO_TIME
 from writepath.records import Canary, Durability, Host, Reading
 from writepath.records.load_facts import DrainFacts, LoadFacts, OperationFacts, PhaseFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from writepath.analysis.evidence import Evidence
 
 WRITES, RATE, SECONDS = 1000, 100, 10
 GAP_US = 10_000  # between scheduled send times, the first one so long after the load's start

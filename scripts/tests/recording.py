@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from writepath.load import recorded
-from writepath.load.recorded import CHECK_SEED, MAGIC, ROW, VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
+from writepath.load import ledger
+from writepath.load.ledger import CHECK_SEED, MAGIC, ROW, VERSION
 
 Request = tuple[int, int, int, int, int, int, int]  # the fields of ledger.RECORD
-HEADER = np.array([(MAGIC, VERSION, ROW.itemsize, 0)], recorded.HEADER).tobytes()
+HEADER = np.array([(MAGIC, VERSION, ROW.itemsize, 0)], ledger.HEADER).tobytes()
 
 
 def rows(requests: Iterable[Request]) -> bytes:

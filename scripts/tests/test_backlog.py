@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from scipy.stats import theilslopes
 
-from writepath.analysis.backlog import backlog
-
-if TYPE_CHECKING:
-    from writepath.analysis.stats import Floats
+from writepath.analysis.stats import Floats
+from writepath.analysis.steps import backlog
 
 SECONDS: Floats = np.arange(60.0)
 

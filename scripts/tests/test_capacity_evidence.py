@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import planted_steps as planted
 from planted_steps import HOST, answers, by_second, plan, sampled, save, stored
-from writepath.analysis import brackets, evidence
-from writepath.analysis import overload as stretches
-from writepath.analysis.capacity_evidence import OVERLOAD_FOLDER, reduce_capacity
-from writepath.analysis.capacity_overload import plan_of
-from writepath.analysis.capacity_result import derive_capacity
-from writepath.analysis.step_evidence import folder_of
+from writepath.analysis import capacity, evidence, step_verdict
+from writepath.analysis.capacity import OVERLOAD_FOLDER, derive_capacity, plan_of, reduce_capacity
+from writepath.analysis.evidence import Evidence
+from writepath.analysis.raw import Sample
+from writepath.analysis.steps import folder_of
 from writepath.analysis.times import Times
 from writepath.errors import LoadError
 from writepath.load.ledger import END_OF_FILE, INTERRUPTED, RECORD, REFUSED_BY_APPLICATION, REFUSED_BY_STORE
 from writepath.records import base
-from writepath.records.capacity_run import OverloadFacts
-from writepath.records.steps import unresolved
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from writepath.analysis.evidence import Evidence
-    from writepath.analysis.raw import Sample
-    from writepath.records.capacity_run import CapacityFacts, Overload
-    from writepath.records.steps import LoadStep
+from writepath.records.capacity_run import CapacityFacts, Overload, OverloadFacts
+from writepath.records.steps import LoadStep, unresolved
 
 CAPACITY = 100.0  # 50/s for 20 s, 200/s for 20 s, 50/s for 60 s
 OVERLOAD = plan_of(CAPACITY)
@@ -168,7 +159,7 @@ def test_goodput_is_what_was_acknowledged_within_the_slo_from_the_scheduled_send
     slow, late = np.flatnonzero(DURING)[:1000], np.flatnonzero(DURING)[1000:1500]
     records["duration_us"][slow] = 101_000
     records["start_us"][late] += 100_000  # the answer itself took 5 ms
-    found = overloaded(tmp_path, records).phases[stretches.OVERLOAD]
+    found = overloaded(tmp_path, records).phases[capacity.DURING]
     assert (found.acknowledged, found.goodput_per_s) == (4000, 125.0)
 
 
@@ -179,7 +170,7 @@ def test_errors_are_told_by_the_hop_that_made_them_and_by_phase(tmp_path: Path) 
     records["status"][during[300:500]], records["error_code"][during[300:500]] = 503, REFUSED_BY_APPLICATION
     records["status"][-1] = 504
     before, high, after = overloaded(tmp_path, records[:-10], dropped=10).phases
-    nothing = dict.fromkeys(stretches.HOPS, 0)
+    nothing = dict.fromkeys(capacity.HOP_NAMES, 0)
     assert before.errors_by_hop == nothing
     assert high.errors_by_hop == {**nothing, "store": 300, "application": 200}
     assert high.p95_ms is None  # its rank falls on a refusal
@@ -198,7 +189,7 @@ def test_the_hop_follows_from_status_and_error_code() -> None:
         REFUSED_BY_STORE,
         1500,
     ]
-    assert [stretches.HOPS[index] for index in stretches.hops(records)] == [
+    assert [capacity.HOP_NAMES[index] for index in capacity.hops(records)] == [
         "proxy", "proxy", "proxy", "generator", "application", "store", "application",
     ]  # fmt: skip
 
@@ -256,7 +247,7 @@ def steps_of(*made: tuple[float, str]) -> list[LoadStep]:
 
 
 def test_of_two_steps_that_contradict_each_other_the_later_counts() -> None:
-    found = brackets.sustained(
+    found = step_verdict.sustained(
         steps_of((1000, "pass"), (1100, "fail"), (1000, "fail"), (900, "pass")), 6000.0
     )
     assert (found.highest_passing_per_s, found.lowest_failing_per_s, found.steps) == (900, 1000, 4)
@@ -264,8 +255,8 @@ def test_of_two_steps_that_contradict_each_other_the_later_counts() -> None:
 
 def test_a_burst_passes_where_only_its_backlog_grows_and_the_highest_rate_is_a_lower_bound() -> None:
     made = steps_of((1000, "pass"), (2000, "burst"), (1000, "noise"))
-    assert brackets.sustained(made, 2000.0).lowest_failing_per_s == 2000
-    found = brackets.burst(made, 2000.0)
+    assert step_verdict.sustained(made, 2000.0).lowest_failing_per_s == 2000
+    found = step_verdict.burst(made, 2000.0)
     assert (found.highest_passing_per_s, found.lower_bound, found.conclusive) == (2000, True, True)
 
 

@@ -1,7 +1,5 @@
 """Is each architecture asked the whole contract, each setting what it can change, and nothing else left out?"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests of comparisons: ratios, intervals and ranks are the reference's, and a word is said only where all agree."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A fault is undone when its runner is killed in the middle of it, or forgets it; for real."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socketserver
@@ -9,8 +7,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar
 
 import psutil
 import pytest
@@ -20,10 +20,6 @@ from writepath.errors import StartError
 from writepath.process import Daemon
 from writepath.runtime import heals
 from writepath.runtime.deadman import armed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 SECONDS = 20.0
 LONG = 600.0

@@ -1,26 +1,27 @@
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
+import httpx
 import pytest
+import yaml
 
 from contract.subject import eventually
+from writepath import poll
 from writepath.config import registry
-from writepath.errors import StartError
+from writepath.errors import StartError, UsageError
 from writepath.load import dataset, k6, ledger, plan
 from writepath.process import call
 from writepath.provision import k6 as provision_k6
-from writepath.runtime.docker import DockerRuntime, images
+from writepath.runtime.base import Meter, Usage
+from writepath.runtime.docker import DockerRuntime, images, override
 from writepath.runtime.docker import engine as engines
 from writepath.runtime.docker.compose import checkout_key, project_prefix
 from writepath.runtime.docker.engine import Engine, usage_of
+from writepath.runtime.docker.stack import DockerStack
 from writepath.selfcheck.null_server import null_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # The first to need an image builds it: k6 from its modules takes minutes.
 pytestmark = pytest.mark.timeout(1200)
@@ -192,3 +193,212 @@ def test_the_load_generator_is_built_once_and_records_a_real_load(
 def test_versions_name_the_engine_and_every_image(runtime: DockerRuntime) -> None:
     versions = runtime.versions(JPA)
     assert {"docker", "docker-compose", "image:postgres", "image:nginx", "image:k6"} <= set(versions)
+
+
+REVIVED_SECONDS = 90.0  # a virtual machine's start, on a busy machine
+DISK_BYTES = 192 * 2**20
+DATABASE = {"ports": [{"target": 5432, "protocol": "tcp"}], "image": "postgres"}
+VOLUME = {"type": "volume", "source": "data", "target": "/data"}
+
+
+def started(engine: Engine, name: str, **choices: object) -> Iterator[DockerStack]:
+    """A stack for several tests; afterwards nothing of it is left on the engine."""
+    variant, runtime = registry.load(ROOT).variant(name), DockerRuntime(ROOT)
+    runtime.prepare([variant], say)
+    with runtime.start(variant, **{"overrides": {}, "say": say, **choices}) as stack:  # type: ignore[arg-type]
+        yield stack
+    assert stack.project not in engine.projects(project_prefix(ROOT))  # no container, network or volume
+
+
+@pytest.fixture(scope="module")
+def queue(engine: Engine) -> Iterator[DockerStack]:
+    yield from started(engine, "rabbitmq-jpa", small_disks={"postgres": DISK_BYTES})
+
+
+@pytest.fixture
+def two(engine: Engine) -> Iterator[DockerStack]:
+    yield from started(engine, "jpa", overrides={"INSTANCES": "2"})
+
+
+@pytest.fixture
+def database(engine: Engine) -> Iterator[DockerStack]:
+    for stack in started(engine, "jpa", only=["postgres"]):
+        assert_ready(stack)
+        yield stack
+
+
+def written(stack: DockerStack) -> str:
+    """A post that is accepted, soon; its id."""
+    url, post = f"{stack.base_url}/api/posts", {"content": "kept"}
+
+    def accepted() -> str:
+        answer = httpx.post(url, json=post, timeout=20, trust_env=False)
+        return str(answer.json()["id"]) if answer.status_code == httpx.codes.CREATED else ""
+
+    found = poll.until(accepted, REVIVED_SECONDS)
+    assert found, "no write through the proxy"
+    return found
+
+
+def assert_found(stack: DockerStack, *posts: str) -> None:
+    for post in posts:
+        get = partial(httpx.get, f"{stack.base_url}/api/posts/{post}", timeout=20, trust_env=False)
+        assert poll.until(lambda ask=get: ask().is_success, REVIVED_SECONDS), post  # type: ignore[misc]
+
+
+def assert_ready(stack: DockerStack, *components: str) -> None:
+    for component in components or stack.components:
+        assert poll.until(partial(stack.is_ready, component), REVIVED_SECONDS), component
+
+
+def network_addresses(stack: DockerStack, engine: Engine) -> dict[str, str]:
+    """By service."""
+    return {c.service: c.address for c in engine.containers(stack.project)}
+
+
+def assert_survives(stack: DockerStack, component: str, end: Callable[[str], None]) -> None:
+    """What was acknowledged before is there after; writing goes on at the same addresses."""
+    post, url, before = written(stack), stack.base_url, stack.lives(component)
+    assert_found(stack, post)
+    assert before.keys() == {component}
+    end(component)
+    assert stack.lives(component) == {}
+    assert not stack.is_ready(component)
+    assert any(component in loss for loss in stack.lost_components())
+    stack.revive(component)
+    assert_ready(stack)
+    assert stack.lives(component).keys() == {component}
+    assert stack.lives(component) != before
+    assert stack.base_url == url
+    assert_found(stack, post, written(stack))
+    assert stack.lost_components() == []
+
+
+def test_use_stays_counted_when_a_container_ended_and_began_again() -> None:
+    meter = Meter()
+    meter.read({"first": Usage(cpu_seconds=3.0, rss_bytes=10, write_bytes=5)})
+    meter.read({"first": Usage(cpu_seconds=0.0, rss_bytes=0, write_bytes=None)})
+    use = meter.read({"second": Usage(cpu_seconds=0.5, rss_bytes=7, write_bytes=None)})
+    assert use == Usage(cpu_seconds=3.5, rss_bytes=7, write_bytes=5)
+
+
+def test_every_port_is_fixed_and_instances_get_a_row_of_them() -> None:
+    service = {**DATABASE, "deploy": {"replicas": 3}}
+    chosen = override.write({"one": service, "other": DATABASE}, {})
+    ports = yaml.safe_load(chosen.text.replace("!override", ""))["services"]
+    first, last = map(int, ports["one"]["ports"][0].split(":")[1].split("-"))
+    other = int(ports["other"]["ports"][0].split(":")[1])
+    assert last == first + 2
+    assert chosen.ports == {*range(first, last + 1), other}
+    assert chosen.chose_any_of(f"listen tcp4 127.0.0.1:{other}: bind: address already in use")
+
+
+def test_a_port_that_was_asked_for_is_left_alone_and_only_a_store_gets_a_small_disk() -> None:
+    asked = {"ports": [{"target": 8080, "published": "8099", "protocol": "tcp"}]}
+    chosen = override.write({"nginx": asked}, {})
+    assert "127.0.0.1:8099:8080/tcp" in chosen.text
+    assert not chosen.chose_any_of("listen tcp4 127.0.0.1:8099: bind: address already in use")
+    services = {"store": {**DATABASE, "volumes": [VOLUME]}, "writer": DATABASE}
+    assert override.stores(services) == ["store"]
+    assert override.holder("store") in override.write(services, {"store": DISK_BYTES}).text
+    with pytest.raises(UsageError, match="writer keeps no data"):
+        override.write(services, {"writer": DISK_BYTES})
+
+
+@pytest.mark.docker
+def test_one_instance_of_two_is_ended_and_revived(two: DockerStack) -> None:
+    urls, before = two.inspector_urls("jpa-writer"), two.lives("jpa-writer")
+    assert before.keys() == {"jpa-writer-1", "jpa-writer-2"}
+    two.kill("jpa-writer", "jpa-writer-2")
+    assert two.lives("jpa-writer") == {"jpa-writer-1": before["jpa-writer-1"]}
+    assert not two.is_ready("jpa-writer")
+    two.revive("jpa-writer")
+    assert_ready(two)
+    after = two.lives("jpa-writer")
+    assert after["jpa-writer-1"] == before["jpa-writer-1"]
+    assert after["jpa-writer-2"] != before["jpa-writer-2"]
+    two.terminate("jpa-writer")
+    two.revive("jpa-writer")
+    assert_ready(two)
+    assert sorted(two.inspector_urls("jpa-writer")) == sorted(urls)
+    assert_found(two, written(two))
+    assert two.lost_components() == []
+
+
+@pytest.mark.docker
+def test_what_ends_by_itself_is_lost_even_where_it_was_revived(database: DockerStack) -> None:
+    address = database.address("postgres", 5432)
+    container = database.container_ids("postgres")[0]
+    assert poll.until(lambda: database.usage()["postgres"].cpu_seconds > 0, REVIVED_SECONDS)
+    used = database.usage()["postgres"].cpu_seconds
+    call("docker", "kill", container)
+    database.kill("postgres")
+    database.revive("postgres")
+    assert_ready(database)
+    assert database.address("postgres", 5432) == address
+    assert database.usage()["postgres"].cpu_seconds >= used
+    assert "ended with exit code 137" in database.lost_components()[0]
+
+
+@pytest.mark.docker
+def test_what_is_killed_or_asked_to_end_serves_again_with_what_it_held(queue: DockerStack) -> None:
+    assert queue.stores == ["postgres", "rabbitmq"]
+    for end in (queue.kill, queue.terminate):
+        assert_survives(queue, "rabbitmq", end)
+
+
+@pytest.mark.docker
+def test_the_proxy_finds_a_writer_that_came_back_at_another_address(
+    queue: DockerStack, engine: Engine
+) -> None:
+    addresses = network_addresses(queue, engine)
+    services = sorted(("rabbitmq-consumer", "rabbitmq-producer"), key=lambda name: addresses[name])
+    url = queue.inspector_urls("rabbitmq-producer")
+    for service in services:
+        queue.kill(service)
+    for service in reversed(services):  # the engine gives the lowest free address
+        queue.revive(service)
+    assert network_addresses(queue, engine)["rabbitmq-producer"] == addresses["rabbitmq-consumer"]
+    assert_ready(queue)
+    assert queue.inspector_urls("rabbitmq-producer") == url
+    assert_found(queue, written(queue))
+
+
+@pytest.mark.docker
+def test_a_proxy_without_any_writer_is_not_revived_only_to_end(queue: DockerStack) -> None:
+    queue.kill("nginx")
+    queue.kill("rabbitmq-producer")
+    with pytest.raises(StartError, match="start that first"):
+        queue.revive("nginx")
+    queue.revive("rabbitmq-producer")
+    queue.revive("nginx")
+    assert_ready(queue)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("component", ["postgres", "rabbitmq-consumer", "nginx"])
+def test_what_is_frozen_answers_nothing_and_goes_on_as_it_was(queue: DockerStack, component: str) -> None:
+    before = queue.lives(component)
+    queue.pause(component)
+    assert not queue.is_ready(component)
+    assert queue.lives(component) == before
+    queue.resume(component)
+    assert_ready(queue, component)
+    queue.resume(component)
+    assert queue.lives(component) == before
+    assert queue.lost_components() == []
+
+
+@pytest.mark.docker
+def test_a_small_disk_is_filled_to_the_last_byte_and_freed_again(queue: DockerStack) -> None:
+    post = written(queue)
+    assert_found(queue, post)
+    assert queue.fill_disk("postgres") < 64 * 1024
+    queue.free_disk("postgres")
+    queue.free_disk("postgres")
+    queue.kill("postgres")
+    queue.revive("postgres")
+    assert_ready(queue)
+    assert_found(queue, post, written(queue))
+    with pytest.raises(StartError, match="rabbitmq was not started with a small disk"):
+        queue.fill_disk("rabbitmq")

@@ -1,13 +1,11 @@
 """Buckets are those of HdrHistogram, and several of them as one end where the last of them ends."""
 
-from __future__ import annotations
-
 import numpy as np
 from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from writepath.analysis.histogram import ends_us
+from writepath.analysis.times import ends_us
 
 HIGHEST_US = 120_000_000
 REFERENCE = HdrHistogram(1, HIGHEST_US, 3)

@@ -1,15 +1,15 @@
 """Does a real k6 send what is planned, when it is planned, and tell us all that became of it?"""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,14 +18,13 @@ from writepath import poll, process
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load import dataset, k6, ledger, plan
+from writepath.provision import golang
 from writepath.provision import k6 as provision
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = "0123456789abcde"
 WAIT_S = 60
+FLUSHED_S = 1.0  # what was recorded longer ago is in the file
 
 
 @dataclass
@@ -106,10 +105,19 @@ def load_of(target: str, folder: Path, *phases: tuple[float, float, float], run:
 
 def test_requests_start_when_they_are_planned(target: Target, tmp_path: Path, prefix: list[str]) -> None:
     load = load_of(target.url, tmp_path, (1.5, 3, 60), (1, 20, 20), (1, 50, 0.5), (0.5, 2, 30))
+    began_us = time.time() * 1_000_000
     result = k6.run(load, prefix)
+    ended_us = time.time() * 1_000_000
     assert (result.exit_code, result.complete, result.dropped) == (0, True, 0)
     assert result.started == load.plan.planned == len(target.posts)
-    records = ledger.read(result.ledger).records
+    found = ledger.read(result.ledger)
+    assert (found.malformed, found.repeated, found.truncated) == (0, 0, False)
+    records = found.records
+    assert records["seq"].tolist() == list(range(result.started))
+    assert (records["duration_us"] > 0).all()
+    assert (records["start_us"] >= began_us - 1000).all()
+    assert (records["start_us"] + records["blocked_us"] + records["duration_us"] <= ended_us + 1000).all()
+    assert np.unique(records["start_us"] % 1000).size > 1, "finer than a millisecond"
     assert isinstance(load.plan, plan.ArrivalPlan)
     aligned = plan.align(load.plan, records["seq"], records["start_us"])
     late_ms = records["start_us"] / 1000 - (aligned.origin_ns + load.plan.starts_ns[records["seq"]]) / 1e6
@@ -130,7 +138,7 @@ def test_what_finds_no_free_virtual_user_is_dropped_and_counted(
     load = load_of(target.url, tmp_path, (2, 60, 60))
     assert isinstance(load.plan, plan.ArrivalPlan)
     load = replace(load, plan=replace(load.plan, answer_s=0.0))
-    with k6.start(load, prefix) as generator:
+    with k6.Generator(load, prefix) as generator:
         threading.Timer(3.5, target.released.set).start()  # all are due by then
         result = generator.result(WAIT_S)
     assert load.plan.planned == 119
@@ -161,7 +169,7 @@ def test_a_stopped_load_still_tells_how_many_it_started(
     target: Target, tmp_path: Path, prefix: list[str]
 ) -> None:
     load = load_of(target.url, tmp_path, (60, 50, 50))
-    with k6.start(load, prefix) as generator:
+    with k6.Generator(load, prefix) as generator:
         assert poll.until(lambda: ledger.Tail(generator.ledger).poll().finished >= 20, WAIT_S)
         target.hangs = True
         wanted = len(target.posts) + 5
@@ -177,17 +185,44 @@ def test_a_stopped_load_still_tells_how_many_it_started(
     assert whole.by_error()["interrupted"] >= 4
 
 
-def test_a_killed_k6_leaves_every_finished_line(target: Target, tmp_path: Path, prefix: list[str]) -> None:
-    load = load_of(target.url, tmp_path, (60, 50, 50))
-    with k6.start(load, prefix) as generator:
-        assert poll.until(lambda: ledger.Tail(generator.ledger).poll().finished >= 20, WAIT_S)
+def test_a_killed_k6_leaves_all_that_it_flushed(target: Target, tmp_path: Path, prefix: list[str]) -> None:
+    with k6.Generator(load_of(target.url, tmp_path, (60, 100, 100)), prefix) as generator:
+        tail = ledger.Tail(generator.ledger)
+        assert poll.until(lambda: tail.poll().finished >= 200, WAIT_S)
+        seen = tail.poll().finished
         os.kill(generator.pid, signal.SIGKILL)
         result = generator.result()
     assert not generator.running()
     assert (result.exit_code, result.meaning, result.started) == (-9, "killed by SIGKILL", None)
     left = ledger.read(result.ledger)
-    assert len(left.records) >= 20
+    assert len(left.records) >= seen
     assert (left.malformed, left.repeated) == (0, 0)
+    answered_us = left.records["start_us"] + left.records["duration_us"]
+    old = left.records["seq"][left.records["start_us"] < int(answered_us.max()) - FLUSHED_S * 1_000_000]
+    assert len(old)
+    assert np.isin(np.arange(old.max()), left.records["seq"]).all(), (
+        "one from before the last second is missing"
+    )
+
+
+def test_a_ledger_that_cannot_be_written_ends_the_load(
+    target: Target, tmp_path: Path, prefix: list[str]
+) -> None:
+    """As on a disk that becomes full: after a first part, no write succeeds."""
+    load = load_of(target.url, tmp_path, (600, 200, 200))
+    pipe, summary = tmp_path / "pipe", tmp_path / "summary.json"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        ran = pool.submit(process.attempt, *k6.command(load, prefix, pipe, summary), timeout_s=WAIT_S)
+        with pipe.open("rb") as reader:
+            assert reader.read(64)[:16] == ledger.MAGIC
+        ended = ran.result()
+    assert ended.code == 108, k6.meaning_of(ended.code)
+    assert "the request could not be recorded: write" in ended.stdout + ended.stderr
+    assert not summary.exists(), "counts would make the load look whole"
+    full = process.attempt(*k6.command(load, prefix, Path("/dev/full"), summary), timeout_s=WAIT_S)
+    assert full.code == 107
+    assert "the ledger cannot be written: write /dev/full" in full.stdout + full.stderr
 
 
 @pytest.mark.parametrize(
@@ -230,7 +265,7 @@ def test_a_script_that_cannot_run_is_a_load_error_that_says_why(
     with pytest.raises(LoadError, match=r"the script raised an exception(.|\n)*BENCH_RUN=XYZ: must be 15"):
         k6.run(load_of(target.url, tmp_path, (0.5, 20, 20), run="XYZ"), prefix)
     with pytest.raises(LoadError, match="k6 could not be started"):
-        k6.start(load_of(target.url, tmp_path, (0.5, 20, 20)), ["no-such-k6"])
+        k6.Generator(load_of(target.url, tmp_path, (0.5, 20, 20)), ["no-such-k6"])
 
 
 @pytest.mark.parametrize(
@@ -249,5 +284,17 @@ def test_an_exit_code_has_a_meaning(code: int, meaning: str) -> None:
 def test_the_library_passes_its_own_checks(prefix: list[str]) -> None:
     ran = process.attempt(
         *prefix, "run", "--address", "", "--no-usage-report", "--quiet", ROOT / "k6" / "tests" / "lib.js"
+    )
+    assert ran.code == 0, ran.stdout + ran.stderr
+
+
+def test_the_module_passes_its_own_tests() -> None:
+    """With the flags of the build, so that what that compiled is used again."""
+    go = golang.find()
+    assert go is not None
+    ran = process.attempt(
+        *(go, "test", "-mod=readonly", "-trimpath", "./..."),
+        cwd=ROOT / "k6" / "recorder",
+        env={**os.environ, "CGO_ENABLED": "0"},
     )
     assert ran.code == 0, ran.stdout + ran.stderr

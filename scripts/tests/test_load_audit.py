@@ -1,4 +1,4 @@
-"""The audit and the verdict of a derived load: each class, each rule, and the same as looking at each sequence."""
+"""The audit and the verdict of a derived load: each class and each rule."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from planted_tables import CANARY, FACTS, HOST, RUN, WRITES, Planted
-from writepath.analysis.audit import NOT_READ_AGAIN, Attempts, Counts, Held, Stored, compare
-from writepath.analysis.load_result import derive_load
-from writepath.analysis.load_tables import reduce_load
-from writepath.load.ledger import RECORD, UNREAD, WRONG_ACK, Ledger
+from writepath.analysis.audit import NOT_READ_AGAIN
+from writepath.analysis.load_result import derive_load, reduce_load
+from writepath.load.ledger import UNREAD, WRONG_ACK
 from writepath.load.plan import encode_id
 from writepath.records import Audit, Durability, Verdict
 from writepath.records.load_facts import WithheldFacts
@@ -127,53 +124,6 @@ def test_intervals_are_cut_and_the_count_is_not() -> None:
     assert offenders.count == 500
     assert offenders.intervals.endswith("196 198 ...")
     assert len(offenders.first_ids) == 20
-
-
-FATE = st.tuples(
-    st.sampled_from([201, 409, 503, 0]),
-    st.sampled_from([0, UNREAD, WRONG_ACK]),
-    st.integers(0, 2),
-    st.integers(0, 2),
-    st.booleans(),
-    st.booleans(),
-)
-
-
-@settings(max_examples=50)
-@given(st.lists(FATE, min_size=1, max_size=40))
-def test_it_is_the_audit_that_looking_at_each_sequence_gives(
-    fates: list[tuple[int, int, int, int, bool, bool]],
-) -> None:
-    number = len(fates)
-    statuses, codes, first, second, spoilt, late = (np.array(column) for column in zip(*fates, strict=True))
-    full = {name: getattr(Planted(), name) for name in ("status", "error_code", "copies")}
-    full["status"][:number], full["error_code"][:number] = statuses, codes
-    full["copies"][0][:number], full["copies"][1][:number] = first, second
-    start = Planted().start_us
-    durable = start + 1
-    durable[:number][late] += 10**7
-    differs = set(np.flatnonzero(spoilt).tolist())
-    planted = Planted(**full, differs=(differs, set()), durable_at_us=durable)
-    found = derive_load(planted.evidence()).audit
-    assert found == by_sequence(planted, durable)
-
-
-def by_sequence(planted: Planted, durable: Any) -> Audit:
-    attempts, records = Attempts(WRITES), np.zeros(WRITES, RECORD)
-    records["seq"], records["status"] = planted.sequence, planted.status
-    records["error_code"] = planted.error_code
-    records["start_us"] = planted.start_us
-    records["blocked_us"], records["duration_us"] = planted.blocked_us, planted.duration_us
-    attempts.add(Ledger(records=np.asarray(records, dtype=RECORD)))
-
-    def held(read: int) -> Held:
-        places = np.repeat(planted.sequence, planted.copies[read])
-        content_ok = ~np.isin(places, list(planted.differs[read]))
-        stored = Stored(seq=places, content_ok=content_ok, durable_at_us=durable[places])
-        return Held.of(stored, attempts)
-
-    counts = Counts(planned=WRITES, dropped=0, reads=planted.known().reads, suppressed_duplicates=0)
-    return compare(attempts, held(0), held(1), counts, lambda seq: encode_id(RUN, seq)).audit
 
 
 SLOW = dataclasses.replace(HOST, after=dataclasses.replace(CANARY, cpu_ms=80.0))

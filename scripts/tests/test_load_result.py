@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,19 +17,12 @@ from hypothesis import strategies as st
 import planted_tables
 from planted_tables import FACTS, GAP_US, HALVES, RATE, WRITES, Planted
 from writepath.analysis import evidence as evidences
-from writepath.analysis import load_tables
-from writepath.analysis.load_result import derive_load
-from writepath.analysis.load_rows import NO_TIME
-from writepath.analysis.load_tables import bands, reduce_load
+from writepath.analysis import load_result
+from writepath.analysis.load_result import bands, derive_load, reduce_load
 from writepath.errors import LoadError, UsageError
-from writepath.load.ledger import INTERRUPTED
+from writepath.load.ledger import INTERRUPTED, NO_TIME
 from writepath.records import Latency
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from writepath.records.load import LoadResult
+from writepath.records.load import LoadResult
 
 MS = 1000
 NOTHING = Latency(min=None, mean=None, median=None, p95=None, p99=None, max=None)
@@ -233,7 +228,7 @@ def test_histograms_give_the_figures_of_rows_within_a_thousandth(
         visible=[(5, None, int(Planted().start_us[5]) + 100)],
     )
     exact = planted.evidence()
-    monkeypatch.setattr(load_tables, "ROWS_MAX", WRITES - 1)
+    monkeypatch.setattr(load_result, "ROWS_MAX", WRITES - 1)
     evidences.save(planted.evidence(), tmp_path)
     summed = evidences.load(tmp_path)
     assert "requests" not in summed.tables
@@ -281,7 +276,7 @@ def test_tables_that_do_not_belong_to_the_facts_are_refused() -> None:
 
 
 def test_a_table_that_was_cut_contradicts_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load_tables, "ROWS_MAX", 0)
+    monkeypatch.setattr(load_result, "ROWS_MAX", 0)
     made = Planted().evidence()
     tables = dict(made.tables)
     tables["latencies"] = tables["latencies"].slice(1)

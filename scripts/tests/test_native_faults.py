@@ -3,16 +3,15 @@
 That each part survives kill -9 under load is in faults/test_short_run.py.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
 import time
 import uuid
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import psutil
@@ -23,11 +22,7 @@ from writepath.config import registry
 from writepath.errors import SetupError, StartError
 from writepath.process import Daemon, call
 from writepath.runtime.native import NativeRuntime, disk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from writepath.runtime.native.stack import NativeStack
+from writepath.runtime.native.stack import NativeStack
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]

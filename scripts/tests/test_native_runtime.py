@@ -1,36 +1,35 @@
 """Real backing services as local processes: ready when said, on loopback only, gone afterwards."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import httpx
 import psutil
 import pytest
 
+from search.test_analyzer import CUTS, ODD
 from writepath import pidfile, poll, provision
 from writepath.config import registry
 from writepath.errors import StartError, UsageError
+from writepath.load.corpus import words
+from writepath.load.dataset import generate
 from writepath.process import Daemon, call
 from writepath.runtime import topology
 from writepath.runtime.masking import MASK
 from writepath.runtime.native import NativeRuntime, backing, probe, recipes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from writepath.runtime.native.stack import NativeStack
-    from writepath.runtime.topology import Service
+from writepath.runtime.native.stack import NativeStack
+from writepath.runtime.topology import Service
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 30.0
+AT_ONCE = 250
 SERVICES = topology.load(ROOT, {}).services
 STORES = ("postgres", "rabbitmq", "elasticsearch", "elasticsearch-2")
 
@@ -114,6 +113,22 @@ def test_the_tests_of_java_are_told_every_address_and_the_broker_is_a_node_of_it
     assert call(control, "-q", "eval", "node().", timeout_s=SECONDS).strip() == "rabbitmq@localhost"
     users = call(control, "-q", "list_users", timeout_s=SECONDS)
     assert [line.split()[0] for line in users.splitlines()[1:]] == ["writepath"]
+
+
+def test_the_model_of_the_standard_analyzer_cuts_as_elasticsearch_does(stores: NativeStack) -> None:
+    """Emoji apart, of which no keyword is made."""
+    url = f"http://127.0.0.1:{stores.places['elasticsearch'].port(9200)}/_analyze"
+
+    def cut(client: httpx.Client, text: str) -> list[str]:
+        answer = client.post(url, json={"analyzer": "standard", "text": text}).raise_for_status()
+        return [token for found in answer.json()["tokens"] if words(token := found["token"])]
+
+    lines = generate(7, 10_000).lines
+    with httpx.Client(timeout=SECONDS, trust_env=False) as client:
+        assert {text: cut(client, text) for text, _ in CUTS} == dict(CUTS)
+        assert {text: cut(client, text) for text in ODD} == {text: words(text) for text in ODD}
+        for some in (lines[at : at + AT_ONCE] for at in range(0, len(lines), AT_ONCE)):
+            assert cut(client, "\n".join(some)) == [word for line in some for word in words(line)]
 
 
 def test_settings_logs_and_use_are_told_of_every_component(stores: NativeStack, tmp_path: Path) -> None:

@@ -1,25 +1,20 @@
 """The proxy goes on to another instance only where nothing of a write was sent: never is one sent twice."""
 
-from __future__ import annotations
-
 import socket
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from writepath import poll, provision
-from writepath.measure.proxy import Proxy
+from writepath.measure.truth import Proxy
 from writepath.process import Daemon
 from writepath.provision import packages
 from writepath.runtime import topology
 from writepath.runtime.native import probe, proxies
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]

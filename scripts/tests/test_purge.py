@@ -1,14 +1,14 @@
-"""Is a store emptied at once, whatever waits in its queue, and never taken for empty when it is not?"""
+"""Is a store emptied at once, waited for until its last row, and never taken for empty when it is not?"""
 
-from __future__ import annotations
+from dataclasses import dataclass, field
 
 import pytest
 
 from writepath.errors import AuditError, StartError
 from writepath.measure import truth
 from writepath.measure.inspector import Inspector, Pending
-from writepath.measure.proxy import Proxy
-from writepath.measure.truth import Truth
+from writepath.measure.read_back import CAP_S, POLL_S, QUIET_S, drain
+from writepath.measure.truth import Proxy, Truth
 
 
 class Path(Inspector):
@@ -45,31 +45,68 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(truth, "POLL_S", 0.0)
 
 
-def test_what_waits_in_the_queue_is_thrown_away_and_not_waited_for() -> None:
-    path = Path(ready=100_000)
+@pytest.mark.parametrize(
+    ("path", "resets"),
+    [
+        (Path(ready=100_000), 1),  # what waits in the queue is thrown away and not waited for
+        (Path(in_flight=20), 1),  # requests under way are waited for before anything is emptied
+        (Path(late=2), 3),  # a row that arrives after the reset is taken out too
+        (Path(silent=3), 4),  # an inspector that is slow to answer is asked again
+    ],
+    ids=["queue", "under way", "late", "silent"],
+)
+def test_a_store_is_emptied_whatever_is_on_its_way(path: Path, resets: int) -> None:
     of(path).purge()
-    assert (path.resets, path.rows, path.ready) == (1, 0, 0)
-
-
-def test_requests_under_way_are_waited_for_before_anything_is_emptied() -> None:
-    path = Path(in_flight=20)
-    of(path).purge()
-    assert (path.resets, path.in_flight) == (1, 0)
-
-
-def test_a_row_that_arrives_after_the_reset_is_taken_out_too() -> None:
-    path = Path(late=2)
-    of(path).purge()
-    assert (path.resets, path.rows) == (3, 0)
-
-
-def test_an_inspector_that_is_slow_to_answer_is_asked_again() -> None:
-    path = Path(silent=3)
-    of(path).purge()
-    assert (path.resets, path.rows) == (4, 0)
+    assert (path.resets, path.rows, path.ready, path.in_flight) == (resets, 0, 0, 0)
 
 
 def test_what_stays_is_an_error_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(truth, "EMPTY_TIMEOUT_S", 0.05)
     with pytest.raises(StartError, match="the store is not empty before the load: 1 rows"):
         of(Path(late=10**9)).purge()
+
+
+@dataclass
+class FakeStore:
+    """Rows and waiting messages as functions of a time that only sleeping moves on."""
+
+    rows_until_s: float
+    waiting_until_s: float
+    now_s: float = 0.0
+    reports: list[tuple[int, int]] = field(default_factory=list)
+
+    def pending(self) -> Pending:
+        ready = 1 if self.now_s < self.waiting_until_s else 0
+        return Pending(in_flight=0, ready=ready, unacknowledged=0, dead=0)
+
+    def count(self) -> int:
+        return int(min(self.now_s, self.rows_until_s) * 100)
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
+    def drained(self) -> tuple[float, float, bool, int]:
+        found = drain(
+            self,
+            report=lambda rows, waiting: self.reports.append((rows, waiting)),
+            clock=lambda: self.now_s,
+            sleep=self.sleep,
+        )
+        return found.busy_seconds, found.waited_seconds, found.capped, found.rows
+
+
+def test_quiet_counts_from_the_last_row() -> None:
+    assert FakeStore(rows_until_s=3, waiting_until_s=0).drained() == (3.0, 3 + QUIET_S, False, 300)
+    assert FakeStore(rows_until_s=0, waiting_until_s=0).drained() == (0.0, QUIET_S, False, 0)
+
+
+def test_a_message_on_its_way_is_no_quiet_though_no_row_is_added() -> None:
+    busy, waited, capped, _ = FakeStore(rows_until_s=0, waiting_until_s=10).drained()
+    assert (busy, waited, capped) == (10 - POLL_S, 10 - POLL_S + QUIET_S, False)
+
+
+def test_a_store_that_never_rests_is_given_up() -> None:
+    store = FakeStore(rows_until_s=0, waiting_until_s=10_000)
+    busy, waited, capped, _ = store.drained()
+    assert (busy, waited, capped) == (CAP_S, CAP_S, True)
+    assert store.reports[-1] == (0, 1)

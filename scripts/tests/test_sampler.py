@@ -1,26 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from writepath.analysis.raw import Sample, read_samples, save_samples
+from writepath.analysis.samples import Series, cpu_shares, foreign_share, resources
 from writepath.analysis.stats import accumulated
-from writepath.measure.sampler import (
-    HOST,
-    K6,
-    Sampler,
-    counted,
-    cpu_shares,
-    foreign_share,
-    resources,
-)
+from writepath.measure.sampler import HOST, K6, Sampler, counted
 from writepath.runtime.base import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 
 @dataclass
@@ -103,48 +94,30 @@ def test_samples_are_in_memory_what_they_are_in_the_file(tmp_path: Path) -> None
     assert accumulated(value).tolist() == [0.0] * len(value)
 
 
-def cpu(*points: tuple[float, float]) -> list[Sample]:
-    return [
-        Sample(at_us=round(at * 1_000_000), component=K6, metric="cpu_seconds", value=used)
-        for at, used in points
-    ]
-
-
 def test_cpu_shares_are_the_mean_and_the_busiest_ten_seconds() -> None:
     points = [(t, 0.1 * t if t <= 10 else 1 + 0.9 * (t - 10) if t <= 20 else 10.0) for t in range(31)]
-    mean, peak = cpu_shares(cpu(*points), K6)
+    mean, peak = cpu_shares(*zip(*points, strict=True))
     assert mean == pytest.approx(10 / 30)
     assert peak == pytest.approx(0.9)
-    assert cpu_shares(cpu((0, 0), (4, 1)), K6) == (0.25, 0.25)  # below ten seconds
-    assert cpu_shares([], K6) == (0.0, 0.0)
+    assert cpu_shares([0, 4], [0, 1]) == (0.25, 0.25)  # below ten seconds
+    assert cpu_shares([], []) == (0.0, 0.0)
+
+
+def series(component: str, metrics: dict[str, list[float]]) -> Series:
+    return {(component, name): (np.arange(len(v)), np.array(v)) for name, v in metrics.items()}
 
 
 def test_resources_are_growth_of_counters_and_peak_of_memory() -> None:
-    samples = [
-        Sample(at_us=at * 1_000_000, component="app", metric=metric, value=value)
-        for at, metric, value in [
-            (0, "cpu_seconds", 5.0), (0, "rss_bytes", 10), (0, "write_bytes", 100), (0, "in_flight", 3),
-            (1, "cpu_seconds", 7.5), (1, "rss_bytes", 30), (1, "write_bytes", 160), (2, "rss_bytes", 20),
-        ]
-    ]  # fmt: skip
-    found = resources(samples)["app"]
+    counters = {"cpu_seconds": [5.0, 7.5], "rss_bytes": [10.0, 30.0, 20.0], "write_bytes": [100.0, 160.0]}
+    found = resources(series("app", counters), "docker")["app"]
     assert (found.cpu_seconds, found.rss_peak_bytes, found.write_bytes) == (2.5, 30, 60)
 
 
 def test_the_foreign_share_is_what_neither_components_nor_runner_used() -> None:
-    counters = {"total_seconds": 20.0, "busy_seconds": 12.0, "runner_seconds": 1.0}
-    host = [
-        Sample(at_us=at * 1_000_000, component=HOST, metric=metric, value=at * value)
-        for at in (0, 1)
-        for metric, value in counters.items()
-    ]
-    own = [
-        Sample(at_us=at * 1_000_000, component="app", metric=metric, value=at * value)
-        for at in (0, 1)
-        for metric, value in (("cpu_seconds", 5.0), ("rss_bytes", 1.0))
-    ]
-    assert foreign_share(host + own) == pytest.approx(6 / 20)
-    assert foreign_share([]) is None
+    host = {"total_seconds": [0.0, 20.0], "busy_seconds": [0.0, 12.0], "runner_seconds": [0.0, 1.0]}
+    own = {"cpu_seconds": [0.0, 5.0], "rss_bytes": [0.0, 1.0]}
+    assert foreign_share({**series(HOST, host), **series("app", own)}) == pytest.approx(6 / 20)
+    assert foreign_share({}) is None
 
 
 def test_a_counter_grows_by_instance_whichever_of_them_restarts() -> None:

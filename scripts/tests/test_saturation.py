@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from planted_load import (
     LATE,
     PLANTED,
     SECONDS,
+    Planted,
     at_s,
     counter,
     full_host,
@@ -22,10 +21,8 @@ from planted_load import (
 )
 from writepath.analysis import verdict
 from writepath.analysis.saturation import RESOURCES, rules
-from writepath.analysis.saturation.signals import US_PER_S, WINDOW_US
-
-if TYPE_CHECKING:
-    from planted_load import Planted
+from writepath.analysis.saturation.signals import WINDOW_US
+from writepath.analysis.stats import US_PER_S
 
 
 def test_of_a_load_with_room_everywhere_nothing_is_said() -> None:

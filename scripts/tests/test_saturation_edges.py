@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from planted_load import (
     GENERATOR,
     PLANTED,
     START_US,
+    Planted,
     at_s,
     counter,
     full_pool,
@@ -22,9 +21,6 @@ from planted_load import (
 )
 from writepath.analysis.saturation import limited_by
 from writepath.records.steps import LimitedBy
-
-if TYPE_CHECKING:
-    from planted_load import Planted
 
 
 def test_a_level_that_dips_once_in_five_seconds_stays_a_level() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,22 +50,6 @@ def test_spread_is_the_median_and_the_range_of_the_runs() -> None:
 def test_mean_rate_divides_by_seconds() -> None:
     assert stats.mean_rate_per_s(500, 10_000_000) == 50
     assert stats.mean_rate_per_s(500, 0) is None
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 60), st.one_of(st.none(), st.integers(0, 10**7))), max_size=80),
-    st.lists(st.integers(0, 60), unique=True, max_size=60),
-)
-def test_delay_to_durable_is_that_of_the_first_row_with_a_moment(
-    rows: list[tuple[int, int | None]], sent: list[int]
-) -> None:
-    start = {seq: 10_000 * seq for seq in sent}
-    moments = [-1 if moment is None else moment for _, moment in rows]
-    columns = (sent, list(start.values()), [seq for seq, _ in rows], moments)
-    delays = stats.delays_us(*(np.array(column, np.int64) for column in columns))
-    for seq, delay in zip(sent, delays, strict=True):
-        known = [moment for row, moment in rows if row == seq and moment is not None]
-        assert delay == (min(known) - start[seq] if known else stats.NEVER_US)
 
 
 def test_a_counter_that_falls_began_again_from_zero() -> None:

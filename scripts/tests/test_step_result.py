@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import planted_steps as planted
 from planted_steps import ORIGIN_US, RATE, SECONDS, answers, by_second, plan, sampled, save, step, stored
-from writepath.analysis.step_evidence import reduce_step
-from writepath.analysis.step_result import derive_step
+from writepath.analysis.raw import Sample, Stored
+from writepath.analysis.steps import derive_step, reduce_step
 from writepath.load.ledger import SEARCH, WRONG_TOTAL
+from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import OperationFacts
-from writepath.records.steps import StepDrain
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from writepath.analysis.audit import Stored
-    from writepath.analysis.raw import Sample
-    from writepath.records.capacity_run import CapacityFacts
-    from writepath.records.steps import LoadStep, StepFacts
+from writepath.records.steps import LoadStep, StepDrain, StepFacts
 
 PLAN = plan()
 SEARCHES = planted.run(operation=OperationFacts(name=SEARCH.name, served=SEARCH.served))

@@ -1,7 +1,5 @@
 """docker-compose.yml is read as Compose reads it, and its mistakes are named by the key's path."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

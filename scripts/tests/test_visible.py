@@ -1,24 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from writepath.analysis.raw import Seen
 from writepath.config.registry import Phase
 from writepath.errors import AuditError
-from writepath.load import ledger as ledgers
+from writepath.load import ledger
 from writepath.load.ledger import NO_TIME
 from writepath.load.plan import arrival_plan
 from writepath.measure import visible
 from writepath.measure.visible import Prober, Sent, sampled
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from writepath.analysis.raw import Seen
 
 DEFAULT_LOAD = (
     Phase(name="ramp-up", seconds=20, from_per_s=3, to_per_s=100),
@@ -129,16 +125,16 @@ def test_a_question_without_an_answer_says_nothing_of_the_writes() -> None:
     assert (probe.failed, probe.answered) == (1, 1)
 
 
-class Growing(ledgers.Tail):
+class Growing(ledger.Tail):
     """Of a closed load: so many records are there now."""
 
     def __init__(self, finished: int = 0) -> None:
         super().__init__(Path("nowhere"))
         self.finished = finished
 
-    def poll(self) -> ledgers.Progress:
+    def poll(self) -> ledger.Progress:
         self.highest = self.finished - 1
-        return ledgers.Progress(finished=self.finished, acknowledged=self.finished, errors=0)
+        return ledger.Progress(finished=self.finished, acknowledged=self.finished, errors=0)
 
 
 def closed(store: Store, tail: Growing, users: int = 10) -> Prober:
@@ -169,7 +165,7 @@ def test_of_a_closed_load_what_was_never_sent_is_no_sample() -> None:
     tail.finished = 12
     probe.question()
     assert store.asked == [[13, 14]]  # once a user may have sent them
-    records = np.zeros(14, ledgers.RECORD)
+    records = np.zeros(14, ledger.RECORD)
     records["seq"], records["status"] = np.arange(14), 201
-    probe.settle(ledgers.Ledger(records=records))
+    probe.settle(ledger.Ledger(records=records))
     assert seen(probe).seq.tolist() == [13]

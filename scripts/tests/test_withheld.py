@@ -1,22 +1,24 @@
-"""Is what the machine withholds read right, from files of either version, and said in words only above its limit?"""
+"""What the host withholds, and what its disks and processors do, is read right and said only above its limit."""
 
-from __future__ import annotations
-
+import io
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
+from rich.console import Console
 
-from writepath.analysis import noise
-from writepath.analysis.noise import Withheld, reasons, slower
+from writepath.analysis import verdict
+from writepath.analysis.verdict import STEAL_LIMIT, Withheld, noise_reasons, slower_reasons
 from writepath.measure import host
-from writepath.measure.withheld import Counters, between, read
+from writepath.measure.host import Counters, read_counters, withheld_between
+from writepath.measure.sampler import Machine
+from writepath.progress import Progress
 from writepath.records import Canary
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CANARY = Canary(
     fsync_ms_p50=0.3, fsync_ms_p99=2.0, cpu_ms=40.0, steal_share=None, load_average_1m=0.2, disk_free_bytes=1
@@ -43,7 +45,7 @@ def plant(root: Path, cgroup: str = "0::/a/b\n", stat: dict[str, str] | None = N
 
 
 def test_processor_time_counts_guests_once_and_stolen_time_by_itself(tmp_path: Path) -> None:
-    found = read(*plant(tmp_path))
+    found = read_counters(*plant(tmp_path))
     assert (found.steal_s, found.total_s, found.swapped_pages) == (40.0, 900.0, 42)
 
 
@@ -69,26 +71,26 @@ def test_processor_time_counts_guests_once_and_stolen_time_by_itself(tmp_path: P
 def test_throttling_is_that_of_this_process_and_of_the_groups_it_is_in(
     cgroup: str, stat: dict[str, str], throttled_s: float | None, tmp_path: Path
 ) -> None:
-    assert read(*plant(tmp_path, cgroup, stat)).throttled_s == throttled_s
+    assert read_counters(*plant(tmp_path, cgroup, stat)).throttled_s == throttled_s
 
 
 def test_what_cannot_be_read_is_none_and_never_zero(tmp_path: Path) -> None:
     proc, groups = plant(tmp_path)
     (proc / "vmstat").write_text("pgpgin 99\n", encoding="ascii")
     (proc / "self" / "cgroup").unlink()
-    nothing = read(proc, groups)
+    nothing = read_counters(proc, groups)
     assert (nothing.throttled_s, nothing.swapped_pages) == (None, None)
-    found = between(nothing, replace(nothing, wall_s=nothing.wall_s + 1, throttled_s=1.0))
+    found = withheld_between(nothing, replace(nothing, wall_s=nothing.wall_s + 1, throttled_s=1.0))
     assert found == Withheld(steal_share=None, throttled_share=None, swapped_pages=None)
-    assert reasons(found) == ()
+    assert noise_reasons(found) == ()
 
 
 def test_this_machine_is_read_and_its_counters_only_grow() -> None:
-    first = read()
+    first = read_counters()
     end = time.monotonic() + 10  # processor time is counted in hundredths of a second
-    while (last := read()).total_s <= first.total_s and time.monotonic() < end:
+    while (last := read_counters()).total_s <= first.total_s and time.monotonic() < end:
         pass
-    found = between(first, last)
+    found = withheld_between(first, last)
     assert found.steal_share is not None
     assert 0 <= found.steal_share <= 1
     assert all((share or 0) >= 0 for share in (found.throttled_share, found.swapped_pages))
@@ -101,13 +103,13 @@ def test_this_machine_is_read_and_its_counters_only_grow() -> None:
         ({"steal_s": 12.1}, "2.1% of the CPU time was stolen during the load"),
         ({"throttled_s": 5.1}, ""),
         ({"throttled_s": 5.2}, "the CPU quota stopped the run for 2.0% of the load"),
-        ({"swapped_pages": 7 + noise.SWAPPED_LIMIT}, ""),
-        ({"swapped_pages": 8 + noise.SWAPPED_LIMIT}, "257 pages swapped"),
+        ({"swapped_pages": 7 + verdict.SWAPPED_LIMIT}, ""),
+        ({"swapped_pages": 8 + verdict.SWAPPED_LIMIT}, "257 pages swapped"),
     ],
 )
 def test_only_what_is_above_its_limit_is_said(grown: dict[str, float], words: str) -> None:
     last = replace(QUIET, total_s=1100.0, wall_s=110.0)
-    found = reasons(between(QUIET, replace(last, **grown)))  # type: ignore[arg-type]
+    found = noise_reasons(withheld_between(QUIET, replace(last, **grown)))  # type: ignore[arg-type]
     assert len(found) == bool(words)
     assert words in "".join(found)
 
@@ -123,7 +125,7 @@ def test_only_what_is_above_its_limit_is_said(grown: dict[str, float], words: st
     ],
 )
 def test_a_host_is_slower_only_where_it_shows(after: dict[str, float], words: str) -> None:
-    found = slower(CANARY, replace(CANARY, **after))  # type: ignore[arg-type]
+    found = slower_reasons(CANARY, replace(CANARY, **after))  # type: ignore[arg-type]
     assert len(found) == bool(words)
     assert words in "".join(found)
 
@@ -134,3 +136,97 @@ def test_a_moment_of_another_program_does_not_make_the_canary_slow(
     took_ms = iter([88.0, 61.0, 60.0, 90.0, 75.0])
     monkeypatch.setattr(host, "_cpu_ms", lambda: next(took_ms))
     assert host.CanaryCage(folder=tmp_path).measure().cpu_ms == 60.0
+
+
+def disks(monkeypatch: pytest.MonkeyPatch, devices: Path, **written: int) -> None:
+    found = {
+        name.replace("_", "-"): SimpleNamespace(write_bytes=count, busy_time=count * 10)
+        for name, count in written.items()
+    }
+    monkeypatch.setattr(psutil, "disk_io_counters", lambda perdisk: found if perdisk else None)
+    for name in ("vda/device", "sdb/device", "dm-0/dm", "loop0/loop"):
+        (devices / name).mkdir(parents=True)
+
+
+def cores(*times: tuple[float, float]) -> Sequence[SimpleNamespace]:
+    """Of each core: user and idle."""
+    return [SimpleNamespace(user=user, idle=idle) for user, idle in times]
+
+
+def test_each_disk_has_its_own_time_under_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disks(monkeypatch, tmp_path, vda=100, vda1=100, sdb=20, dm_0=120, loop0=7)
+    read = dict(Machine(devices=tmp_path, pressure=tmp_path).read())
+    busy = {name: value for name, value in read.items() if name.startswith("disk_busy")}
+    assert busy == {"disk_busy_seconds@1": 0.2, "disk_busy_seconds@2": 1.0}
+    assert read["disk_write_bytes"] == 120  # without partitions and what is made of disks
+
+
+def test_stalls_are_the_seconds_in_which_something_waited(tmp_path: Path) -> None:
+    some = "some avg10=0.41 avg60=1.08 avg300=1.03 total={}\nfull avg10=0.0 avg60=0.0 avg300=0.0 total=9\n"
+    (tmp_path / "io").write_text(some.format(12_500_000), encoding="ascii")
+    (tmp_path / "memory").write_text(some.format(0), encoding="ascii")
+    (tmp_path / "cpu").write_text("", encoding="ascii")
+    read = dict(Machine(devices=tmp_path, pressure=tmp_path).read())
+    assert read == {"pressure_io_seconds": 12.5, "pressure_memory_seconds": 0.0}
+
+
+def test_the_busiest_core_is_that_of_the_time_between_two_readings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readings = iter([cores((90, 10), (0, 100)), cores((91, 19), (8, 102))])
+    monkeypatch.setattr(psutil, "cpu_times", lambda percpu: next(readings) if percpu else None)
+    machine = Machine(devices=tmp_path, pressure=tmp_path)
+    assert list(machine.read()) == []
+    assert dict(machine.read()) == {"core_busy_max": pytest.approx(0.8)}
+
+
+def test_this_machine_can_be_read() -> None:
+    machine = Machine()
+    list(machine.read())
+    for name, value in machine.read():
+        assert value >= 0, name
+
+
+LOUD, STILL = STEAL_LIMIT * 2, STEAL_LIMIT / 2
+
+
+def progress() -> Progress:
+    return Progress(console=Console(file=io.StringIO()))
+
+
+def test_quiet_must_last_for_some_looks_running_and_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = [LOUD, STILL, STILL, LOUD, STILL, STILL, STILL, LOUD]
+
+    def look(_: Path) -> Withheld:
+        share = shares.pop(0) if len(shares) > 1 else shares[0]
+        return Withheld(steal_share=share, throttled_share=None, swapped_pages=None)
+
+    monkeypatch.setattr(host, "look_for_noise", look)
+    monkeypatch.setattr(host, "LONGEST_S", 60.0)
+    assert host.wait_until_quiet(tmp_path, progress())
+    assert shares == [LOUD]
+    monkeypatch.setattr(host, "LONGEST_S", 0.05)
+    assert not host.wait_until_quiet(tmp_path, progress())
+
+
+def test_a_look_reads_the_real_host_while_it_flushes_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "LOOK_S", 0.3)
+    flushed: list[int] = []
+
+    def counted(file: int) -> None:
+        fsync(file)
+        flushed.append(file)
+
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", counted)
+    seen = host.look_for_noise(tmp_path)
+    assert seen.steal_share is not None
+    assert 0 <= seen.steal_share <= 1
+    assert len(set(flushed)) == os.cpu_count()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileNotFoundError):
+        host.look_for_noise(tmp_path / "gone")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The same bytes stand in scripts/tests/test_recorded.py.
+// The same bytes stand in scripts/tests/test_ledger.py.
 const (
 	headerHex = "777269746570617468206c656467657202000000200000000000000000000000"
 	recordHex = "5806e8ebc060060007000000fa0000003a300000c900010000000000c110bfa7"

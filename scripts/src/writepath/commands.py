@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from writepath import lock
 from writepath.config import registry
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from writepath.config.registry import Suite, Variant
-    from writepath.experiments.base import Experiment
-    from writepath.experiments.plan import Plan
-    from writepath.options import Bench, Call, Faults
+    from writepath.options import Bench, Call
     from writepath.options import Runtime as RuntimeName
     from writepath.runtime.base import Runtime, Stack
 
@@ -55,23 +52,16 @@ def bench(call: Call, asked: Bench) -> int:
     return _bench(call, asked, known.suite(asked.suite), variants)
 
 
-def bench_faults(call: Call, asked: Faults) -> int:
+def bench_faults(call: Call, asked: Bench) -> int:
     """The suite of faults: variants x faults that apply to them."""
-    from writepath.experiments import chosen
     from writepath.experiments.faults import design
-    from writepath.options import Bench
 
-    known = registry.load(call.root)
-    suite = known.suite(FAULTS)
+    suite = registry.load(call.root).suite(FAULTS)
     if asked.faults == [FAULT_HELP]:
         print(design.listing(call.root, suite))
         return 0
     asked.settings.require_plain("`bench-faults` has a constant load")
-    plain = Bench(seed=asked.seed, runtime=asked.runtime, resume=asked.resume, settings=asked.settings)
-    plan, kind = chosen.plan(call, plain, suite, suite.variants, call.root / STATE)
-    narrowed = design.Asked(faults=asked.faults, variants=asked.variants, trials=asked.trials)
-    plan = dataclasses.replace(design.designed(plan, known, narrowed), jobs=asked.jobs)
-    return _run(call, plan, kind, asked.runtime)
+    return _bench(call, asked, suite, suite.variants)
 
 
 def up(call: Call, name: str, runtime_name: RuntimeName, given: Given) -> int:
@@ -198,21 +188,18 @@ def script(call: Call, name: str, *words: str) -> int:
 
 
 def _bench(call: Call, asked: Bench, suite: Suite, variants: tuple[Variant, ...]) -> int:
-    from writepath.experiments import chosen
-
-    plan, kind = chosen.plan(call, asked, suite, variants, call.root / STATE)
-    return _run(call, plan, kind, asked.runtime)
-
-
-def _run(call: Call, plan: Plan, kind: Experiment[Any], runtime_name: RuntimeName) -> int:
-    from writepath.experiments import engine
+    from writepath.experiments import chosen, engine
+    from writepath.experiments.faults import design
     from writepath.experiments.shared import INTERRUPTED
     from writepath.progress import Progress
 
+    plan, kind = chosen.plan(call, asked, suite, variants, call.root / STATE)
+    if suite.kind == FAULTS:
+        plan = design.designed(plan, registry.load(call.root), asked)
     with ExitStack() as held:
         progress = held.enter_context(Progress())
         given = Given(values=plan.settings, factors=plan.factors)
-        runtime = _ready_runtime(held, call, runtime_name, plan.started, given, progress.say)
+        runtime = _ready_runtime(held, call, asked.runtime, plan.started, given, progress.say)
         code, folder = engine.run(plan, kind, runtime, progress)
     if code != INTERRUPTED:
         _show_tables(call.root, folder)

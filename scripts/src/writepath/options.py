@@ -33,7 +33,7 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """Of `bench` and `bench-all`. None: as the suite says."""
+    """Of `bench`, `bench-all` and `bench-faults`. None: as the suite says."""
 
     suite: str = "default"
     variants: Sequence[str] | None = None
@@ -44,22 +44,11 @@ class Bench:
     dataset_lines: int | None = None
     resume: bool = False
     reruns: int | None = None
-    of_kind: Mapping[str, int] = field(default_factory=dict)  # that only some kinds have, by name: SLO_MS
-    settings: Given = field(default_factory=Given)  # the user's; Given.over() adds the suite's
-
-
-@dataclass(frozen=True, kw_only=True)
-class Faults:
-    """Of `bench-faults`. None: as the suite says."""
-
     faults: Sequence[str] | None = None
-    variants: Sequence[str] | None = None
     trials: int | None = None
     jobs: int = 1
-    seed: int = 1
-    runtime: Runtime = "auto"
-    resume: bool = False
-    settings: Given = field(default_factory=Given)
+    of_kind: Mapping[str, int] = field(default_factory=dict)  # that only some kinds have, by name: SLO_MS
+    settings: Given = field(default_factory=Given)  # the user's; Given.over() adds the suite's
 
 
 def listed(value: str | None) -> list[str]:

@@ -51,7 +51,9 @@ def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
     if problems:
         say(f"{len(problems)} differences; change published figures only with `make publish`")
         return DIFFERS
-    names = sorted(folder.relative_to(root / PUBLISHED).as_posix() for folder in publish.published(root))
+    names = sorted(
+        folder.relative_to(root / PUBLISHED).as_posix() for folder in publish.published_suites(root)
+    )
     also = "" if path is None else f"; {path}"
     say(f"all published figures match their raw data: {', '.join(names)}, and their pages{also}")
     return OK

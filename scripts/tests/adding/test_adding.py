@@ -1,7 +1,5 @@
 """What does a new architecture cost, and a further variant of it? Four places and one, and no line of Python."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

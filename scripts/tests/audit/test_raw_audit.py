@@ -1,11 +1,11 @@
 """Is the audit of raw files that were torn, edited or lost never a pass? The exit code is the verdict."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -15,12 +15,6 @@ from writepath.errors import UsageError
 from writepath.experiments import reporting
 from writepath.load import ledger, parquet
 from writepath.selfcheck import planted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pyarrow as pa
 
 FILES = (ledger.FILE, raw.STORED_FILE)
 NUMBER = 4_000

@@ -1,7 +1,5 @@
 """Does bench-harness miss a goal of the recorder aloud, and does it measure both sides for real?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,10 +1,9 @@
 """Tests of the self-check: it says which goals are missed, and sees what is not right."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +15,6 @@ from writepath.errors import UsageError
 from writepath.experiments import reporting
 from writepath.selfcheck import comparison_part, planted, scale
 from writepath.selfcheck.scale import Found
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 REQUESTS = 20_000
 SUITES = 40

@@ -15,7 +15,7 @@ from writepath.cli.app import app
 from writepath.config import settings
 from writepath.config.settings import Factor, Given
 from writepath.errors import UsageError
-from writepath.options import Bench, Call, Faults
+from writepath.options import Bench, Call
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +71,7 @@ def test_exported_variables_change_nothing(asked: dict[str, Any], monkeypatch: p
     run("report")
     run("with-services", "--", "true")
     assert asked["bench_all"] == [Bench()]
-    assert asked["bench_faults"] == [Faults()]
+    assert asked["bench_faults"] == [Bench(suite="faults")]
     assert asked["report"] == [None]
     assert asked["with_services"] == ["auto", ["true"]]
 

@@ -1,12 +1,8 @@
 """Which variants are asked for the contract, and how much of it?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from writepath.config.registry import Registry, Variant
+from writepath.config.registry import Registry, Variant
 
 ALL = "all"
 

@@ -1,10 +1,8 @@
 """Starts variants of variants.yaml once on the chosen runtime; the tests of this folder run against each."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -12,12 +10,8 @@ import pytest
 from contract.chosen import Asked, chosen_of
 from contract.subject import IN_FLIGHT_MAX, Subject
 from writepath.config import registry
+from writepath.runtime.base import Runtime
 from writepath.runtime.choose import choose
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from writepath.runtime.base import Runtime
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[2]

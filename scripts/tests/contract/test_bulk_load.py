@@ -1,13 +1,7 @@
-from __future__ import annotations
-
 import hashlib
 import json
-from typing import TYPE_CHECKING
 
-from contract.subject import LINES_OF_JSON, assert_problem, made, token
-
-if TYPE_CHECKING:
-    from contract.subject import Subject
+from contract.subject import LINES_OF_JSON, Subject, assert_problem, made, token
 
 
 def test_what_was_loaded_is_counted_exported_and_searched(subject: Subject) -> None:

@@ -1,16 +1,10 @@
-from __future__ import annotations
-
 import hashlib
 import time
 import uuid
-from typing import TYPE_CHECKING
 
 import yaml
 
-from contract.subject import eventually
-
-if TYPE_CHECKING:
-    from contract.subject import Subject
+from contract.subject import Subject, eventually
 
 CLOCK_SLACK_US = 5_000_000
 

@@ -1,17 +1,11 @@
-from __future__ import annotations
-
 import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 
-from contract.subject import IN_FLIGHT_MAX, assert_try_later, eventually, token
+from contract.subject import IN_FLIGHT_MAX, Subject, assert_try_later, eventually, token
 from writepath.runtime import topology
-
-if TYPE_CHECKING:
-    from contract.subject import Subject
 
 ROOT = Path(__file__).resolve().parents[3]
 DEADLINE_SECONDS = 5.0  # of the application

@@ -1,16 +1,10 @@
-from __future__ import annotations
-
 import json
 import uuid
-from typing import TYPE_CHECKING
 
-from contract.subject import assert_problem, token
+import httpx
+import pytest
 
-if TYPE_CHECKING:
-    import httpx
-    import pytest
-
-    from contract.subject import Subject
+from contract.subject import Subject, assert_problem, token
 
 JSON = "application/json"
 # Of a POST: the body, the field that the refusal names. Each wrong value of a field: PostRequestTests of `post-web`.

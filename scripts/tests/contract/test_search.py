@@ -1,14 +1,8 @@
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+import pytest
 
-from contract.subject import eventually, made, token
-from contract.texts import KEYWORDS, TEXTS, WORDS, holds
-
-if TYPE_CHECKING:
-    import pytest
-
-    from contract.subject import Subject
+from contract.subject import KEYWORDS, TEXTS, WORDS, Subject, eventually, holds, made, token
 
 # A keyword with something special in it, and a content that only a pattern or a query would find with it.
 SPECIAL = {

@@ -1,16 +1,10 @@
-from __future__ import annotations
-
 import re
 import uuid
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
-from contract.subject import assert_problem, eventually, token
+import pytest
 
-if TYPE_CHECKING:
-    import pytest
-
-    from contract.subject import Subject
+from contract.subject import Subject, assert_problem, eventually, token
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"  # one picture of five code points
 STORABLE = {

@@ -1,41 +1,32 @@
 """A cell to be measured: everything is real but the runtime and k6."""
 
-from __future__ import annotations
-
 import io
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import pytest
 from rich.console import Console
 
 from lifecycle import fakes
 from writepath.analysis.evidence import FACTS_FILE, load_facts
-from writepath.config.registry import Scenario, Suite
-from writepath.experiments.base import Cell, CellRun
+from writepath.config.registry import Scenario, Suite, Variant
+from writepath.experiments.attempt import StackSession
+from writepath.experiments.base import Cell, CellRun, Session
 from writepath.experiments.load import LoadExperiment
 from writepath.experiments.load.measure import measure
-from writepath.experiments.session import StackSession
 from writepath.load import ledger
 from writepath.load.plan import new_run_id
-from writepath.measure import drain, host, visible
+from writepath.measure import host, read_back, visible
 from writepath.measure.bench import Bench
 from writepath.measure.host import CanaryCage
 from writepath.progress import Progress
-from writepath.records import base
+from writepath.records import Audit, base
 from writepath.records.load_facts import LoadFacts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    import pytest
-
-    from writepath.config.registry import Variant
-    from writepath.experiments.base import Session
-    from writepath.records import Audit
-
-    Measure = Callable[[CellRun, Session], None]
+Measure = Callable[[CellRun, Session], None]
 
 REQUESTS_FILE = "requests.parquet"
 
@@ -53,7 +44,7 @@ CLOSED = ClosedScenario(name="closed", script="k6/scenarios/ramp.js", phases=(),
 
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is waited for that is quiet anyway."""
-    monkeypatch.setattr(drain, "QUIET_S", 0.0)
+    monkeypatch.setattr(read_back, "QUIET_S", 0.0)
     monkeypatch.setattr(visible, "QUIET_S", 0.0)
 
 
@@ -64,7 +55,7 @@ def bench(folder: Path, runtime: fakes.FakeRuntime, progress: Progress | None = 
         runtime=runtime,
         progress=progress or Progress(console=Console(file=io.StringIO())),
         cage=CanaryCage(folder=folder),
-        host=host.facts(folder),
+        host=host.host_facts(folder),
         content=content,
         pids=folder,
         root=folder,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -13,23 +14,17 @@ from rich.console import Console
 from experiments.planted_cell import at_once, measured, requests_of
 from lifecycle.fakes import SCENARIO, FakeRuntime, suite, variant
 from lifecycle.liar import Lies
-from writepath.analysis import capacity_overload, raw, step_result
-from writepath.analysis import overload as stretches
-from writepath.analysis.capacity_evidence import facts_of
+from writepath.analysis import capacity, raw, steps
+from writepath.analysis.capacity import facts_of
 from writepath.analysis.evidence import save_facts
-from writepath.analysis.step_verdict import Judgement
+from writepath.analysis.step_verdict import Evidence, Judgement
 from writepath.errors import StartError, UsageError
 from writepath.experiments.capacity import CapacityExperiment, path, stepper
-from writepath.experiments.capacity.params import CapacityParams
+from writepath.experiments.capacity.kind import CapacityParams
 from writepath.experiments.capacity.stepper import MOST_REPEATS
-from writepath.measure import host, quiet, truth
+from writepath.measure import host, truth
 from writepath.progress import Progress
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from writepath.analysis.step_verdict import Evidence
-    from writepath.records.capacity_run import CapacityResult
+from writepath.records.capacity_run import CapacityResult
 
 RATE = 100.0
 PREPARED = ["start", "reset", "write", "posts", "durability", "k6", "write"]
@@ -54,9 +49,9 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once(monkeypatch)
     monkeypatch.setattr(truth, "POLL_S", 0.01)
     monkeypatch.setattr(stepper, "REQUESTS", 0)  # a step is as short as the scenario says
-    monkeypatch.setattr(step_result, "judge", strict)
-    shorter = tuple((name, times, 0.2) for name, times, _ in stretches.STRETCHES)
-    monkeypatch.setattr(capacity_overload, "STRETCHES", shorter)
+    monkeypatch.setattr(steps, "judge", strict)
+    shorter = tuple((name, times, 0.2) for name, times, _ in capacity.STRETCHES)
+    monkeypatch.setattr(capacity, "STRETCHES", shorter)
 
 
 @pytest.fixture
@@ -72,7 +67,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(path, "save_facts", telling)
         params = KIND.params_of(dataclasses.replace(suite("jpa"), kind="capacity", params=CAPACITY), {})
         run = measured(tmp_path, runtime, progress, by=KIND.measure, params=params, **asked)
-        return KIND.derive(KIND.reduce(run.folder, host.facts(tmp_path)))
+        return KIND.derive(KIND.reduce(run.folder, host.host_facts(tmp_path)))
 
     return made
 
@@ -134,8 +129,8 @@ def test_after_noise_a_quiet_host_is_waited_for_before_the_next_step(
         noise = evidence.kind != "ramp"
         return dataclasses.replace(strict(evidence), verdict="noise" if noise else "pass")
 
-    monkeypatch.setattr(quiet, "wait", wait)
-    monkeypatch.setattr(step_result, "judge", noisy)
+    monkeypatch.setattr(host, "wait_until_quiet", wait)
+    monkeypatch.setattr(steps, "judge", noisy)
     found = run(runtime, Progress(console=Console(file=said)))
     waited = [*STEP, "waited"] * MOST_REPEATS
     assert runtime.events == [*PREPARED, *RAMP, *waited, *STEP, "saved", *STOPPED]

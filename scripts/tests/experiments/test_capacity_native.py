@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from own_checkout import Command, change, copied, latest
 from writepath.experiments import read
 from writepath.records.ceilings import BULK, CONSUMED, PGBENCH, PGBENCH_BATCH, PUBLISHED, SINGLE
 from writepath.records.index import load_index
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(1200)]
 CEILINGS = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -26,24 +27,17 @@ from planted_capacity import (
 from planted_steps import HOST
 from writepath.errors import InvalidRunError
 from writepath.experiments import publishable
-from writepath.experiments.capacity import load_tables, rate_tables, step_tables
+from writepath.experiments.capacity import tables
 from writepath.experiments.capacity.answer import answer, findings
 from writepath.experiments.capacity.sections import report
+from writepath.records.capacity_run import CapacityResult
+from writepath.records.steps import Bracket
 from writepath.report.capacity.bounds import Capacity
 from writepath.report.capacity.bounds import cell as bound_cell
-from writepath.report.capacity.figures import by_host, capacity_figures, times
-from writepath.report.capacity.words import about
-from writepath.report.model import shown
-from writepath.report.render import files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from writepath.records.capacity_run import CapacityResult
-    from writepath.records.steps import Bracket
-    from writepath.report.capacity.figures import CapacityFigures
-    from writepath.report.data import SuiteData
-    from writepath.report.model import Table
+from writepath.report.capacity.figures import CapacityFigures, about, by_host, capacity_figures, times
+from writepath.report.data import SuiteData
+from writepath.report.model import Table, shown
+from writepath.report.render import pages
 
 JPA, OTHER, QUEUE = (
     variant("jpa"),
@@ -98,7 +92,7 @@ def told(found: CapacityFigures) -> list[str]:
 def test_the_rate_is_the_median_of_the_blocks_with_the_signs_of_its_bounds(
     brackets: Sequence[Bracket], sustained: str, confidence: str
 ) -> None:
-    table = rate_tables.capacity(figures(*brackets))
+    table = tables.capacity(figures(*brackets))
     assert column(table, "sustained_per_s") == [sustained]
     assert column(table, "capacity_bound") == [confidence]
     assert any(note.startswith("Inconclusive") for note in table.notes) is confidence.startswith(
@@ -108,7 +102,7 @@ def test_the_rate_is_the_median_of_the_blocks_with_the_signs_of_its_bounds(
 
 def test_a_failing_rate_that_no_step_found_is_above_those_of_other_blocks() -> None:
     found = figures(BELOW, bracket(556, 608), bracket(650, None))
-    assert column(rate_tables.rates(found), "first_fail_per_s") == ["608 (200–∞)"]
+    assert column(tables.rates(found), "first_fail_per_s") == ["608 (200–∞)"]
 
 
 @pytest.mark.parametrize("bound", [LOWER, OPEN, UNFAILED, BELOW])
@@ -117,12 +111,12 @@ def test_a_bound_in_any_block_leaves_order_and_ratio_unresolved(bound: Bracket) 
     found = figures(*MEASURED, other=(more, bound, more))
     base, other = (one.sustained for one in found.variants)
     assert found.compare(other, base) == found.compare(base, other) == "not resolved"
-    table = rate_tables.capacity(found)
+    table = tables.capacity(found)
     assert column(table, "by_baseline") == ["–", "not resolved"]
     assert any(note.startswith("Not resolved: ") for note in table.notes)
     assert told(found)[1].startswith("Not resolved against JPA: ELASTICSEARCH-1S0R (")
     resolved = figures(*MEASURED, other=(more,) * 3)
-    assert column(rate_tables.capacity(resolved), "by_baseline")[1].startswith("1.8")
+    assert column(tables.capacity(resolved), "by_baseline")[1].startswith("1.8")
     assert told(resolved)[1] == "Sustains more than JPA: ELASTICSEARCH-1S0R (~2,000/s)."
 
 
@@ -150,14 +144,14 @@ def test_the_control_widens_what_is_within_noise() -> None:
     noisy = figures(*MEASURED, other=other, control=(bracket(1300, 1350), *MEASURED[1:]))
     assert told(quiet)[1].startswith("Sustains more than JPA")
     assert told(noisy)[1].startswith("No measurable difference from JPA")
-    assert rate_tables.capacity(noisy).notes[-1].startswith("A/A control: measured twice in each block")
+    assert tables.capacity(noisy).notes[-1].startswith("A/A control: measured twice in each block")
     assert noisy.resolution == pytest.approx(0.3)
 
 
 def test_without_a_control_or_with_one_of_bounds_the_resolution_is_unknown() -> None:
-    assert rate_tables.capacity(figures(*MEASURED)).notes[-1].startswith("There is no A/A control")
+    assert tables.capacity(figures(*MEASURED)).notes[-1].startswith("There is no A/A control")
     bounds = figures(LOWER, LOWER, LOWER, control=MEASURED)
-    assert rate_tables.capacity(bounds).notes[-1].startswith("A/A control: not resolved.")
+    assert tables.capacity(bounds).notes[-1].startswith("A/A control: not resolved.")
 
 
 @pytest.mark.parametrize(
@@ -196,15 +190,15 @@ def test_a_rate_in_words_says_in_how_many_blocks_it_is_inconclusive() -> None:
 def test_a_queue_has_a_dagger_and_a_burst_with_the_delay_of_its_last_row() -> None:
     bursts = [bracket(4000, None, lower_bound=True)] * 3
     found = capacity_figures(suite([(JPA, runs(*MEASURED)), (QUEUE, queue(MEASURED, bursts))]))
-    assert column(rate_tables.rates(found), "burst_per_s") == ["1,100 (1,000–1,200)", "≥ 4,000"]
+    assert column(tables.rates(found), "burst_per_s") == ["1,100 (1,000–1,200)", "≥ 4,000"]
     words = [line for line in told(found) if "RABBITMQ-JPA" in line]
     assert all(line.count("RABBITMQ-JPA") == line.count("RABBITMQ-JPA †") for line in words)
     assert (
         "RABBITMQ-JPA †, in bursts of 20 s: at least 4,000/s. The backlog grows; the last row is stored 7 s"
         in (" ".join(words))
     )
-    assert rate_tables.capacity(found).notes[0].startswith("† The 201 is sent before")
-    assert column(load_tables.overload(found), "overload_drained_s") == ["–", "12.0 s"]
+    assert tables.capacity(found).notes[0].startswith("† The 201 is sent before")
+    assert column(tables.overload(found), "overload_drained_s") == ["–", "12.0 s"]
 
 
 def test_a_path_with_defaults_is_a_reference_that_ranks_nowhere_else() -> None:
@@ -220,14 +214,14 @@ def test_a_path_with_defaults_is_a_reference_that_ranks_nowhere_else() -> None:
 
 def test_the_bottleneck_is_the_most_frequent_at_the_lowest_failing_rate_the_generator_first() -> None:
     plain = figures(*MEASURED)
-    assert column(rate_tables.capacity(plain), "capacity_limited_by") == ["host CPU, 6 of 6"]
-    limited = rate_tables.limited(plain)
+    assert column(tables.capacity(plain), "capacity_limited_by") == ["host CPU, 6 of 6"]
+    limited = tables.limited(plain)
     assert column(limited, "limited_evidence") == [HOST_CPU.evidence]
     bound = step(1040, "fail", generator_bound=True, limited_by=UNLIMITED)
     suspected = capacity_figures(suite([(JPA, [run(bracket(1000, 1040), steps=(step(1000), bound))])]))
     words = "load generator (suspected); none saturated; highest use: connection pool (jpa-writer)"
-    assert column(rate_tables.capacity(suspected), "capacity_limited_by") == [words]
-    assert column(rate_tables.limited(suspected), "limited_evidence") == [NEAREST.evidence]
+    assert column(tables.capacity(suspected), "capacity_limited_by") == [words]
+    assert column(tables.limited(suspected), "limited_evidence") == [NEAREST.evidence]
 
 
 def test_costs_are_at_rates_that_variants_passed_in_every_block_and_without_the_generator() -> None:
@@ -235,7 +229,7 @@ def test_costs_are_at_rates_that_variants_passed_in_every_block_and_without_the_
         *(bracket(2100, 2180),) * 3, other=(bracket(2100, 2180), bracket(1100, 1140), bracket(2100, 2180))
     )
     assert found.common_rates_per_s == LADDER[1:2]
-    table = load_tables.costs(found)
+    table = tables.costs(found)
     assert column(table, "cost_rate") == ["1,000/s"] * 2 + ["highest passing rate"] * 2
     assert column(table, "cost_cpu_s_per_1000")[0] == f"{CPU_S_PER_1000:.2f}"
     (cheapest,) = (line for line in told(found) if line.startswith("Lowest CPU time"))
@@ -245,23 +239,23 @@ def test_costs_are_at_rates_that_variants_passed_in_every_block_and_without_the_
 def test_bytes_that_the_runtime_cannot_tell_of_every_component_are_no_figure() -> None:
     unknown = {"app": replace(step(1).resources["app"], write_bytes=None)}
     found = capacity_figures(suite([(JPA, [run(MEASURED[0], steps=(step(1000, resources=unknown),))])]))
-    assert column(load_tables.costs(found), "cost_written_mib_per_1000") == ["–"]
+    assert column(tables.costs(found), "cost_written_mib_per_1000") == ["–"]
 
 
 def test_a_share_is_of_the_lowest_ceiling_of_the_same_block_and_a_bound_where_the_rate_is() -> None:
     tools = [ceiling("postgres", "pgbench", 10_000.0 * block, block) for block in (1, 2)]
     made = [(JPA, runs(bracket(1000, 1040), bracket(3000, None, lower_bound=True)))]
     found = capacity_figures(suite(made, references=tools))
-    assert column(rate_tables.rates(found), "ceiling_share_percent") == ["≥ 12.5 (10.0–≥ 15.0)"]
-    assert column(rate_tables.shares(found), "share_ceiling") == ["pgbench"]
-    assert column(rate_tables.ceilings(found), "ceiling_per_s") == ["15,000 (10,000–20,000)"]
-    assert rate_tables.shares(capacity_figures(suite(made))) is None
+    assert column(tables.rates(found), "ceiling_share_percent") == ["≥ 12.5 (10.0–≥ 15.0)"]
+    assert column(tables.shares(found), "share_ceiling") == ["pgbench"]
+    assert column(tables.ceilings(found), "ceiling_per_s") == ["15,000 (10,000–20,000)"]
+    assert tables.shares(capacity_figures(suite(made))) is None
 
 
 def test_steps_say_what_became_of_them_and_noise_is_counted_apart() -> None:
     more = (step(1100, "burst"), step(1150, "noise"), step(1150), step(1200, "noise"))
     data = suite([(JPA, [run(bracket(1000, 1040), more=more)])])
-    table = step_tables.steps(data)
+    table = tables.steps(data)
     assert column(table, "step_result")[-4:] == [
         "fail, passes as a burst",
         "noisy host",
@@ -269,7 +263,7 @@ def test_steps_say_what_became_of_them_and_noise_is_counted_apart() -> None:
         "noisy host",
     ]
     assert column(table, "step_why")[-1] == "because of noise"
-    validity = step_tables.validity(data)
+    validity = tables.validity(data)
     assert column(validity, "validity_noise") == ["1"]
     assert column(validity, "validity_unresolved") == ["1"]
 
@@ -277,16 +271,16 @@ def test_steps_say_what_became_of_them_and_noise_is_counted_apart() -> None:
 def test_a_failed_run_is_named_and_gives_no_figure() -> None:
     cells = [cell(JPA, run(MEASURED[0])), cell(JPA, None, 2, error="postgres did not start")]
     data = of_cells(cells, (JPA,))
-    assert column(step_tables.validity(data), "validity_lost") == ["block 2: postgres did not start"]
+    assert column(tables.validity(data), "validity_lost") == ["block 2: postgres did not start"]
     assert len(capacity_figures(data).variants[0].runs) == 1
     nothing = of_cells(cells[1:], (JPA,))
     assert report(nothing).answer == ("No capacity run has finished.",)
 
 
 def test_programs_see_that_a_rate_is_a_bound() -> None:
-    table = rate_tables.capacity(figures(BELOW))
-    assert "< 200" in files.csv(table).splitlines()[1].split(",")
-    assert json.loads(files.json([table]))[0]["rows"][0]["sustained_per_s"]["shown"] == "< 200"
+    table = tables.capacity(figures(BELOW))
+    assert "< 200" in pages.csv(table).splitlines()[1].split(",")
+    assert json.loads(pages.json([table]))[0]["rows"][0]["sustained_per_s"]["shown"] == "< 200"
     assert bound_cell(Capacity(by_block={1: LOWER})).prefix == "≥ "
 
 

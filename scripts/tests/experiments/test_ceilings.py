@@ -1,12 +1,11 @@
 """The stores' own tools: what is read of their output, what a missing one leaves, and what bounds which path."""
 
-from __future__ import annotations
-
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
 import pytest
@@ -18,7 +17,7 @@ from writepath.config import registry
 from writepath.errors import LoadError
 from writepath.experiments import engine, read
 from writepath.experiments.ceilings import CeilingsExperiment, kind, tool
-from writepath.experiments.ceilings.params import CeilingsParams
+from writepath.experiments.ceilings.kind import CeilingsParams
 from writepath.experiments.plan import Plan
 from writepath.progress import Progress
 from writepath.records.ceilings import (
@@ -34,12 +33,8 @@ from writepath.records.ceilings import (
     ToolRun,
     of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from writepath.report.data import SuiteData
-    from writepath.runtime.base import Runtime
+from writepath.report.data import SuiteData
+from writepath.runtime.base import Runtime
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = Path(__file__).parent / "samples"  # as the tools printed them

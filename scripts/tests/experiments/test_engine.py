@@ -1,11 +1,11 @@
 """The engine with a kind that starts no stack: order, index, reruns, resume, exit codes."""
 
-from __future__ import annotations
-
 import io
+import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -14,21 +14,15 @@ from experiments.thought import ThoughtParams
 from experiments.toy import Toy
 from lifecycle.fakes import FakeRuntime, dataset, suite
 from writepath.errors import SetupError, StartError, UsageError
-from writepath.experiments import engine, plan, read, registry
+from writepath.experiments import control, engine, plan, read, registry
+from writepath.experiments.base import CellRun
 from writepath.experiments.plan import Plan, References, order_of
 from writepath.experiments.shared import INTERRUPTED, worst
 from writepath.measure import host
 from writepath.progress import Progress
 from writepath.records.cell import load_cell
-from writepath.records.index import Factor, load_index, save_index
+from writepath.records.index import Factor, Index, load_index, save_index
 from writepath.records.measures import Code
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from writepath.experiments.base import CellRun
-    from writepath.records.index import Index
 
 NAMES = ("a", "b", "c")
 POOL = Factor(name="POOL_SIZE", scope="stack", levels=("5", "10"))
@@ -122,13 +116,6 @@ def test_the_baseline_runs_twice_in_each_block(tmp_path: Path, toy: Toy) -> None
     assert Counter(cell.role for cell in index.cells) == {"measured": 4, "A/A control": 2}
 
 
-def test_the_index_has_every_cell_and_latest_is_the_newest_suite_run(tmp_path: Path, toy: Toy) -> None:
-    code, index = run(planned(tmp_path, *NAMES), toy)
-    assert (code, index.status, len(index.cells)) == (0, "finished", 3)
-    assert tuple(cell.name for cell in index.cells) == index.order[0]
-    assert (tmp_path / "results" / "latest").resolve().name == index.stamp
-
-
 def test_a_failed_cell_does_not_stop_the_suite_and_decides_the_exit_code(tmp_path: Path, toy: Toy) -> None:
     def fails_once(_run: CellRun) -> None:
         if not toy.measured:
@@ -166,12 +153,6 @@ def test_a_failure_in_a_group_leaves_its_other_cells_to_a_fresh_stack(tmp_path: 
     assert runtime.starts == 2
 
 
-def test_ctrl_c_keeps_finished_cells_and_marks_the_suite_run_aborted(tmp_path: Path, toy: Toy) -> None:
-    toy.before = interrupted(2)
-    code, index = run(planned(tmp_path, *NAMES), toy)
-    assert (code, index.status, len(index.cells)) == (INTERRUPTED, "aborted", 1)
-
-
 def test_ctrl_c_in_a_group_keeps_its_finished_cells(tmp_path: Path, toy: Toy) -> None:
     toy.before = interrupted(3)
     code, index = run(planned(tmp_path, "a", factors=(USERS,)), toy)
@@ -179,13 +160,17 @@ def test_ctrl_c_in_a_group_keeps_its_finished_cells(tmp_path: Path, toy: Toy) ->
 
 
 def test_resume_runs_only_what_is_missing_in_the_same_folder(tmp_path: Path, toy: Toy) -> None:
+    """Also after a commit that leaves the measuring code alone."""
     toy.before = interrupted(2)
-    _, before = run(planned(tmp_path, *NAMES), toy)
-    again = Toy()
-    code, after = run(planned(tmp_path, *NAMES, resumed=True), again)
+    code, before = run(planned(tmp_path, *NAMES), toy)
+    assert (code, before.status, len(before.cells)) == (INTERRUPTED, "aborted", 1)
+    again, later = Toy(), Code(commit="1" * 40, dirty=True, digest="0" * 64)
+    code, after = run(planned(tmp_path, *NAMES, resumed=True, code=later), again)
     assert (code, after.status, after.stamp) == (0, "finished", before.stamp)
     assert after.cells[0] == before.cells[0]
     assert [name for name, _ in again.measured] == list(before.order[0][1:])
+    assert tuple(cell.name for cell in after.cells) == after.order[0]
+    assert (tmp_path / "results" / "latest").resolve().name == after.stamp
 
 
 def test_resume_reruns_an_unknown_cell_and_keeps_the_first(tmp_path: Path, toy: Toy) -> None:
@@ -247,14 +232,6 @@ def test_resume_refuses_what_is_not_the_same(
         run(planned(tmp_path, *NAMES, resumed=True, **changed), Toy())
 
 
-def test_resume_goes_on_after_a_commit_that_leaves_the_measuring_code_alone(tmp_path: Path, toy: Toy) -> None:
-    toy.before = interrupted(2)
-    run(planned(tmp_path, *NAMES), toy)
-    later = Code(commit="1" * 40, dirty=True, digest="0" * 64)
-    code, _ = run(planned(tmp_path, *NAMES, resumed=True, code=later), Toy())
-    assert code == 0
-
-
 def test_resume_without_an_unfinished_suite_run_is_an_error(tmp_path: Path, toy: Toy) -> None:
     run(planned(tmp_path, "a"), toy)
     with pytest.raises(UsageError, match="no suite run of 'short'"):
@@ -275,13 +252,6 @@ def test_a_full_disk_stops_the_suite_before_the_next_cell(
 )
 def test_the_worst_exit_code_counts(codes: list[int], expected: int) -> None:
     assert worst(iter(codes)) == expected
-
-
-def test_the_index_says_which_variant_is_a_baseline_of_which(tmp_path: Path, toy: Toy) -> None:
-    asked = planned(tmp_path, "a", "b")
-    first, second = asked.variants
-    _, index = run(replace(asked, variants=(first, replace(second, tutorial_of="a"))), toy)
-    assert [variant.tutorial_of for variant in index.variants] == [None, "a"]
 
 
 def test_references_of_another_kind_run_in_each_block_and_are_given_apart(
@@ -308,3 +278,35 @@ def test_references_of_another_kind_run_in_each_block_and_are_given_apart(
     assert [row.variant.name for row in data.rows] == ["a", "b"]
     with pytest.raises(UsageError, match="no suite run of 'short'"):
         run(replace(asked, resumed=True), toy)
+
+
+def with_control(tmp_path: Path, toy: Toy) -> Index:
+    asked = planned(tmp_path, "a", "b", repetitions=2)
+    return run(replace(asked, suite=replace(asked.suite, baseline=asked.variants[0])), toy)[1]
+
+
+def test_a_host_without_a_control_is_unknown(tmp_path: Path, toy: Toy) -> None:
+    _, index = run(planned(tmp_path, "a"), toy)
+    host = load_cell(tmp_path / "results" / "latest" / index.cells[0].folder).host
+    assert host is not None
+    assert control.statement(tmp_path, host, index) == control.UNKNOWN
+
+
+def test_the_statement_is_the_arithmetic_of_what_is_kept_for_this_host_and_runtime(
+    tmp_path: Path, toy: Toy
+) -> None:
+    index, state = with_control(tmp_path, toy), tmp_path / ".writepath"
+    host = load_cell(tmp_path / "results" / "latest" / index.cells[0].folder).host
+    assert host is not None
+    kept = json.loads((state / control.FILE).read_text(encoding="utf-8"))
+    assert (kept["pairs"][0]["baseline"], kept["pairs"][0]["blocks"]) == ("a", 2)
+    kept["pairs"][0]["spreads"] = {"p95": 0.05}
+    (state / control.FILE).write_text(json.dumps(kept), encoding="utf-8")
+    said = control.statement(state, host, replace(index, repetitions=10))
+    assert said.startswith("smallest detectable difference with 10 blocks on this host: 5.7 % in p95")
+    assert f"from the A/A control of a, 2 blocks of short, {index.stamp}" in said
+    assert "with fewer than" in control.statement(state, host, index)
+    assert control.statement(state, replace(host, cores=host.cores + 1), index) == control.UNKNOWN
+    assert control.statement(state, host, replace(index, runtime="docker")) == control.UNKNOWN
+    (state / control.FILE).write_text("torn", encoding="utf-8")
+    assert control.statement(state, host, index) == control.UNKNOWN

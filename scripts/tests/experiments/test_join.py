@@ -1,10 +1,9 @@
 """ADD=1: blocks of a later suite run stand behind those that are published, if the design is the same."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,15 +13,11 @@ from planted_runs import LATER, PlantedCell
 from report import planted_documents
 from writepath import verify
 from writepath.errors import InvalidRunError, UsageError
-from writepath.experiments import join, publish, read
+from writepath.experiments import publish, publishable, read
 from writepath.records.cell import load_cell
 from writepath.records.index import Factor, load_index, save_index
 from writepath.records.measures import DatasetFacts
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from writepath.report.data import SuiteData
+from writepath.report.data import SuiteData
 
 PUBLISHED, ADDED = "results/published/flat", f"results/flat/{LATER}"
 
@@ -77,12 +72,6 @@ def test_added_blocks_are_renumbered_and_stand_behind_the_published_ones(checkou
     assert "2 repetitions" in (checkout / "docs/results/flat.md").read_text(encoding="utf-8")
 
 
-def test_without_add_what_was_published_is_replaced(checkout: Path) -> None:
-    publish.publish(checkout, checkout / ADDED)
-    index = load_index(checkout / PUBLISHED)
-    assert (index.stamp, index.repetitions) == (LATER, 1)
-
-
 def test_add_with_nothing_published_publishes(checkout: Path) -> None:
     shutil.rmtree(checkout / PUBLISHED)
     publish.publish(checkout, checkout / ADDED, add=True)
@@ -109,7 +98,7 @@ def test_blocks_of_another_design_are_refused(
     staged = shutil.copytree(original / ADDED, tmp_path / "staged")
     save_index(dataclasses.replace(load_index(staged), **changes), staged)
     with pytest.raises(UsageError, match=f"ADD=1: {words}"):
-        join.join(original / PUBLISHED, staged)
+        publishable.join(original / PUBLISHED, staged)
 
 
 def test_a_variant_that_is_defined_otherwise_by_now_is_refused(original: Path, tmp_path: Path) -> None:
@@ -118,7 +107,7 @@ def test_a_variant_that_is_defined_otherwise_by_now_is_refused(original: Path, t
     other = dataclasses.replace(index.variants[0], settings={"POOL_SIZE": "99"})
     save_index(dataclasses.replace(index, variants=(other, *index.variants[1:])), staged)
     with pytest.raises(UsageError, match=r"settings in variants.yaml differs: .*POOL_SIZE"):
-        join.join(original / PUBLISHED, staged)
+        publishable.join(original / PUBLISHED, staged)
 
 
 def test_blocks_of_another_host_are_refused_and_nothing_changes(checkout: Path) -> None:

@@ -1,11 +1,9 @@
 """A cell of kind `load`: its steps in order on every way out, and raw files that name every lie."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -25,20 +23,16 @@ from lifecycle.fakes import SCENARIO, FakeRuntime
 from lifecycle.liar import Lies
 from writepath.analysis import raw
 from writepath.analysis.evidence import FACTS_FILE
+from writepath.config.registry import Variant
 from writepath.errors import LoadError, StartError, WritepathError
+from writepath.experiments.attempt import StackSession
 from writepath.experiments.load.measure import measure
-from writepath.experiments.session import StackSession
 from writepath.load import parquet
 from writepath.load.plan import encode_id
-from writepath.measure import crash, visible, withheld
+from writepath.measure import host, read_back, visible
+from writepath.measure.host import Counters
 from writepath.progress import Progress
 from writepath.records.measures import Reading
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from writepath.config.registry import Variant
-    from writepath.measure.withheld import Counters
 
 LOADED = ["start", "reset", "write", "posts", "durability", "k6", "write", "reset", "k6", "write"]
 READ = ["posts", "kill app", "revive app", "posts"]
@@ -83,33 +77,25 @@ def test_the_folder_has_every_raw_file_and_not_what_k6_recorded(tmp_path: Path) 
 
 
 def test_the_facts_are_those_of_the_load_alone(tmp_path: Path) -> None:
-    run = measured(tmp_path, FakeRuntime())
+    run = measured(tmp_path, FakeRuntime(lost=("app: ended with 137",)))
     facts = facts_of(run)
+    assert run.versions == {"fake": "1", "liar": "1.0"}
+    assert run.durability == facts.durability
+    assert run.durability is not None
+    assert (run.durability.level, run.durability.settings) == ("A", {"fsync": "true"})
     assert (facts.run_id, facts.runtime, facts.model) == (run.run_id, "fake", "open")
     assert [(phase.name, phase.seconds, phase.to_per_s) for phase in facts.phases] == [
         ("sustained", 0.5, 100)
     ]
     assert (facts.seconds, facts.dropped, facts.exit_code, facts.generator_faults) == (0.5, 0, 0, ())
     assert facts.reads == (Reading(store_rows=PLANNED, left_in_queue=0),) * 2
-    assert (facts.unread, facts.lost_components, facts.suppressed_duplicates) == ((), (), 2)
+    assert (facts.unread, facts.suppressed_duplicates) == ((), 2)
+    assert facts.lost_components == ("app: ended with 137",)
     assert facts.drain is not None
     assert not facts.drain.capped
     assert (facts.queue_path, facts.redelivered) == (False, None)
     assert facts.load_started_at < facts.load_finished_at
     assert len(requests_of(run.folder).records) == PLANNED
-
-
-def test_durability_and_versions_are_told_to_the_engine(tmp_path: Path) -> None:
-    run = measured(tmp_path, FakeRuntime())
-    assert run.versions == {"fake": "1", "liar": "1.0"}
-    assert run.durability is not None
-    assert (run.durability.level, run.durability.settings) == ("A", {"fsync": "true"})
-    assert facts_of(run).durability == run.durability
-
-
-def test_behind_a_queue_deliveries_are_counted(tmp_path: Path) -> None:
-    facts = facts_of(measured(tmp_path, FakeRuntime(), of=queued()))
-    assert (facts.queue_path, facts.redelivered) == (True, 0)
 
 
 def test_an_honest_load_passes_its_audit_from_raw_files(tmp_path: Path) -> None:
@@ -168,14 +154,6 @@ def test_a_search_finds_the_sampled_writes_and_one_that_is_lost_is_never_seen(
     assert [row["sequence"] for row in seen if row["visible_at_us"] is None] == [3]
 
 
-def test_without_samples_there_is_no_file_of_visibility(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(visible, "PER_S", 0.0)
-    run = measured(tmp_path, FakeRuntime())
-    assert not (run.folder / raw.VISIBLE_FILE).exists()
-
-
 @pytest.mark.parametrize(
     ("runtime", "words"),
     [
@@ -188,12 +166,17 @@ def test_without_samples_there_is_no_file_of_visibility(
 def test_a_second_read_that_fails_is_named_and_the_first_is_kept(
     runtime: FakeRuntime, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crash, "READY_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(read_back, "READY_TIMEOUT_S", 0.5)
     run = measured(tmp_path, runtime)
     facts, audit = facts_of(run), audit_of(run)
     assert len(facts.reads) == 1
     assert words in facts.unread[0]
     assert (audit.verdict, audit.ok) == ("UNKNOWN", PLANNED)
+
+
+def test_behind_a_queue_deliveries_are_counted(tmp_path: Path) -> None:
+    facts = facts_of(measured(tmp_path, FakeRuntime(), of=queued()))
+    assert (facts.queue_path, facts.redelivered) == (True, 0)
 
 
 def test_a_store_that_cannot_be_read_is_not_killed(tmp_path: Path) -> None:
@@ -204,11 +187,6 @@ def test_a_store_that_cannot_be_read_is_not_killed(tmp_path: Path) -> None:
     assert len(parquet.load_table(run.folder / raw.STORED_FILE)) == 0
     assert "kill app" not in runtime.events
     assert audit_of(run).verdict == "UNKNOWN"
-
-
-def test_a_lost_component_is_named(tmp_path: Path) -> None:
-    run = measured(tmp_path, FakeRuntime(lost=("app: ended with 137",)))
-    assert facts_of(run).lost_components == ("app: ended with 137",)
 
 
 @pytest.mark.parametrize(
@@ -252,13 +230,6 @@ def test_a_generator_that_sends_nothing_fails_the_cell(mode: str, words: str, tm
     with pytest.raises(LoadError, match=words):
         measured(tmp_path, runtime, scenario=COLD)
     assert runtime.events[-2:] == STOPPED
-
-
-def test_ctrl_c_before_the_load_stops_the_stack(tmp_path: Path) -> None:
-    runtime = FakeRuntime(interrupt_at="k6")
-    with pytest.raises(KeyboardInterrupt):
-        measured(tmp_path, runtime)
-    assert runtime.events == [*LOADED[:6], *STOPPED]
 
 
 def test_ctrl_c_in_the_load_keeps_requests_and_samples_and_leaves_no_generator(tmp_path: Path) -> None:
@@ -317,13 +288,13 @@ def test_settings_of_the_load_change_its_plan_and_not_the_stack(tmp_path: Path) 
 
 
 def test_counters_are_read_around_the_load_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime, real = FakeRuntime(), withheld.read
+    runtime, real = FakeRuntime(), host.read_counters
 
     def read() -> Counters:
         runtime.events.append("counters")
         return replace(real(), throttled_s=1.0, swapped_pages=1000 * runtime.events.count("counters"))
 
-    monkeypatch.setattr(withheld, "read", read)
+    monkeypatch.setattr(host, "read_counters", read)
     found = facts_of(measured(tmp_path, runtime)).withheld
     at = runtime.events.index("counters")
     assert runtime.events[at - 1 : at + 4] == ["reset", "counters", "k6", "write", "counters"]

@@ -1,13 +1,12 @@
 """Publishing a load suite: only whole, valid suites of one host, and every published byte can be derived again."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,12 +21,8 @@ from writepath.experiments.registry import kind_of
 from writepath.records.base import read_json, write_json
 from writepath.records.index import SCHEMA_VERSION, load_index, save_index
 from writepath.report import front
+from writepath.report.data import SuiteData
 from writepath.report.render import markdown
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from writepath.report.data import SuiteData
 
 LINKS = {"assets": "x", "reading": "reading.md", "raw": "raw"}
 SUITE = "flat"  # the README is about `default`, whose pictures take a while

@@ -1,11 +1,8 @@
 """`report`, `audit` and `compare` on load suites, raw and published, and what RUN= may name."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,14 +10,12 @@ import planted_runs
 from planted_capacity import bracket, run, suite, variant
 from planted_index import STAMP
 from planted_runs import LATER, PlantedCell
+from planted_tables import Planted
 from writepath.errors import UsageError
 from writepath.experiments import publish, read, registry, reporting
 from writepath.experiments.registry import kind_of
 from writepath.records.index import load_index, save_index
 from writepath.report.comparison import compared
-
-if TYPE_CHECKING:
-    from planted_tables import Planted
 
 SUITE = "flat"
 

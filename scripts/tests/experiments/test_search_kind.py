@@ -1,10 +1,9 @@
 """Kind `search` by the engine on a store that can be told to lie: rounds, wrong answers, resume, report, verify."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -18,21 +17,15 @@ from writepath.errors import InvalidRunError, UsageError
 from writepath.experiments import engine, publish, read, reporting
 from writepath.experiments.plan import Plan
 from writepath.experiments.search import SearchExperiment, measure
-from writepath.experiments.search.params import SearchParams
+from writepath.experiments.search.kind import SearchParams
 from writepath.experiments.shared import INTERRUPTED
 from writepath.load.dataset import generate
 from writepath.load.parquet import load_table
-from writepath.measure import keyword_client
+from writepath.measure import searchable
 from writepath.progress import Progress
-from writepath.records.cell import load_cell
-from writepath.records.index import load_index
+from writepath.records.cell import CellRecord, load_cell
+from writepath.records.index import Index, load_index
 from writepath.records.measures import Code
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from writepath.records.cell import CellRecord
-    from writepath.records.index import Index
 
 KEYWORDS = ("영화", "감동", "없는말")
 NAMES = ("a", "b")
@@ -42,8 +35,8 @@ NAMES = ("a", "b")
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     on_any_host(monkeypatch)
     monkeypatch.setattr(measure, "WARM_UP_S", 0.0)
-    monkeypatch.setattr(keyword_client, "EVERY_MATCH", 100)
-    monkeypatch.setattr(keyword_client, "MOST_PAGES", 12)
+    monkeypatch.setattr(searchable, "EVERY_MATCH", 100)
+    monkeypatch.setattr(searchable, "MOST_PAGES", 12)
 
 
 def planned(root: Path, **changed: object) -> Plan:
@@ -90,9 +83,9 @@ def one_cell(root: Path, lies: Lies) -> tuple[CellRecord, Runtime, Path]:
 def test_a_suite_is_interrupted_resumed_reported_published_and_verified(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, index, folder = run(planned(checkout), Runtime(interrupted=3))
+    code, index, folder = run(planned(checkout), Runtime(interrupted=3, name="native"))
     assert (code, len(index.cells)) == (INTERRUPTED, 2)
-    code, index, again = run(planned(checkout, resumed=True), Runtime())
+    code, index, again = run(planned(checkout, resumed=True), Runtime(name="native"))
     assert (code, again, index.status, len(index.cells)) == (0, folder, "finished", 6)
     assert {name for block in index.order for name in block} == {"a", "b", "a@again"}
     data = read.raw(folder)

@@ -1,24 +1,19 @@
 """Cells that share a stack: it is started once, and stopped in order on every way out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from experiments.planted_cell import at_once, audit_of, bench, cell_run, requests_of
 from lifecycle.fakes import SCENARIO, FakeRuntime
 from writepath.config.registry import WarmUp
-from writepath.errors import LoadError, StartError
+from writepath.errors import StartError
+from writepath.experiments.attempt import StackSession
 from writepath.experiments.load import measure as measuring
 from writepath.experiments.load.measure import measure
-from writepath.experiments.session import StackSession
 from writepath.load.plan import constant_plan
 from writepath.measure import loading
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_session_that_nobody_uses_starts_nothing(tmp_path: Path) -> None:
@@ -65,17 +60,6 @@ def test_a_warm_stack_is_warmed_for_a_moment_only(tmp_path: Path, monkeypatch: p
     assert sent == [10, 2]
 
 
-def test_a_stack_is_warm_once_another_cell_has_it(tmp_path: Path) -> None:
-    made = bench(tmp_path, FakeRuntime())
-    first, second = cell_run(made, name="first"), cell_run(made, name="second")
-    with StackSession(made) as session:
-        session.stack(first)
-        assert not session.warm
-        assert session.truth(second) is session.truth(first)
-        session.stack(second)
-        assert session.warm
-
-
 def test_a_cell_of_another_stack_is_refused(tmp_path: Path) -> None:
     made = bench(tmp_path, FakeRuntime())
     with StackSession(made) as session:
@@ -84,26 +68,9 @@ def test_a_cell_of_another_stack_is_refused(tmp_path: Path) -> None:
             session.stack(cell_run(made, name="second", settings={"POOL_SIZE": "10"}))
 
 
-def test_a_cell_that_fails_leaves_its_logs_and_a_stopped_stack(tmp_path: Path) -> None:
-    runtime = FakeRuntime(mode="die")
-    run = cell_run(bench(tmp_path, runtime))
-    with pytest.raises(LoadError), StackSession(run.bench) as session:
-        measure(run, session)
-    assert runtime.events[-2:] == ["logs", "stop"]
-    assert (run.folder / "logs" / "app.log").is_file()
-
-
 def test_a_stack_that_cannot_be_stopped_in_order_fails_the_session(tmp_path: Path) -> None:
     runtime = FakeRuntime(stop_error=StartError("a container would not go"))
     run = cell_run(bench(tmp_path, runtime))
     with pytest.raises(StartError, match="would not go"), StackSession(run.bench) as session:
         session.stack(run)
     assert "stop" in run.steps
-
-
-def test_a_session_gives_the_runtime_only_settings_of_the_stack(tmp_path: Path) -> None:
-    runtime = FakeRuntime()
-    run = cell_run(bench(tmp_path, runtime), settings={"POOL_SIZE": "5", "RATE": "7", "VIRTUAL_USERS": "2"})
-    with StackSession(run.bench) as session:
-        session.stack(run)
-    assert runtime.overrides == [{"POOL_SIZE": "5"}]

@@ -1,11 +1,9 @@
 """The order of load steps: a run ends within its budget, at the true capacity, however noisy its steps are."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 
 from writepath.analysis import stats
 from writepath.config.registry import Phase
-from writepath.experiments.capacity import words
+from writepath.experiments.capacity import measure
 from writepath.experiments.capacity.stepper import (
     MOST_REPEATS,
     MOST_STEPS,
@@ -23,10 +21,7 @@ from writepath.experiments.capacity.stepper import (
     seconds_at,
 )
 from writepath.load.plan import arrival_plan
-from writepath.records.steps import RESOLUTION, Bracket
-
-if TYPE_CHECKING:
-    from writepath.records.steps import LoadStep
+from writepath.records.steps import RESOLUTION, Bracket, LoadStep
 
 RUNS = 300
 LOWEST, HIGHEST = 200.0, 6000.0
@@ -223,7 +218,7 @@ def test_how_a_run_ends_is_said(of: Stepper, verdicts: str, said: str, conclusiv
     steps = told(of, verdicts)
     assert of.next() is None
     assert of.sustained().conclusive == conclusive
-    assert words.bracket(of.sustained()) == said
+    assert measure.bracket_in_words(of.sustained()) == said
     if verdicts.endswith("n"):
         assert len(set(steps[-MOST_REPEATS - 1 :])) == 1
         assert of.ended == "noisy host 4 times in a row at 150/s"
@@ -233,7 +228,7 @@ def test_how_a_run_ends_is_said(of: Stepper, verdicts: str, said: str, conclusiv
 
 def test_a_bracket_says_what_is_open() -> None:
     def said(low: float | None, high: float | None, *, lower_bound: bool = False) -> str:
-        return words.bracket(
+        return measure.bracket_in_words(
             Bracket(highest_passing_per_s=low, lowest_failing_per_s=high, lower_bound=lower_bound, steps=7)
         )
 

@@ -1,11 +1,10 @@
 """A new kind is one module and one registry entry; a factor suite is one entry of suites.yaml. Both by the commands."""
 
-from __future__ import annotations
-
 import re
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,15 +15,11 @@ from lifecycle.fakes import FakeRuntime
 from report import planted_documents
 from writepath import cli, commands
 from writepath.errors import UsageError
-from writepath.experiments import registry
+from writepath.experiments import registry, shared
 from writepath.experiments.shared import INTERRUPTED
 from writepath.records.cell import load_cell
 from writepath.records.index import load_index
-
-if TYPE_CHECKING:
-    from contextlib import ExitStack
-
-    from writepath.runtime.base import Runtime
+from writepath.runtime.base import Runtime
 
 PROJECT = Path(__file__).resolve().parents[3]
 COPIED = ("variants.yaml", "docker-compose.yml", ".env", "k6/scenarios/ramp.js")
@@ -98,9 +93,10 @@ def test_verify_names_a_figure_of_the_kind_that_its_evidence_does_not_give(
     assert "result.thought_ms: 2.125, recomputed 2.25" in capsys.readouterr().out
 
 
-def test_blocks_of_another_day_are_added(root: Path, toy: Toy) -> None:
+def test_blocks_of_another_day_are_added(root: Path, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     assert toy.kind == "toy"
     for seed in ("1", "2"):
+        monkeypatch.setattr(shared, "STAMP", f"2026010{seed}T030405Z")
         wp(root, "bench-all", "SUITE=toys", f"SEED={seed}")
         assert wp(root, "publish", "ADD=1") == 0
     index = load_index(root / PUBLISHED)

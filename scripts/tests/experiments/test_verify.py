@@ -1,11 +1,10 @@
 """`make verify` sees one changed value in any published file, and names file, figure and both values."""
 
-from __future__ import annotations
-
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,10 +16,7 @@ from report import planted_documents
 from writepath import verify
 from writepath.experiments import publish
 from writepath.load.parquet import load_table, save_table
-from writepath.report import manifest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from writepath.report import staging
 
 ROOT = Path(__file__).resolve().parents[3]
 SUITE, RAW = Path("results/published/flat"), Path("results/flat") / planted_index.STAMP
@@ -110,7 +106,7 @@ def test_a_changed_figure_is_named_with_both_values_even_where_the_digests_were_
         return now
 
     edit(copied / CELL / "cell.json", "result", *keys, to=changed)
-    manifest.write(copied / SUITE)
+    staging.write_manifest(copied / SUITE)
     assert verify.cells(copied) == [f"{CELL}/cell.json: result.{figure}: {now}, recomputed {found[0]}"]
     assert before is None or found == [before]
 
@@ -130,7 +126,7 @@ def test_a_changed_value_in_a_table_is_found_by_its_digest_and_by_the_figures(
 ) -> None:
     edit_table(copied / CELL / "requests.parquet", column, 949, value)
     assert verify.pages(copied) == ["flat/slow/block-01/requests.parquet: changed since it was published"]
-    manifest.write(copied / SUITE)
+    staging.write_manifest(copied / SUITE)
     assert any(f"{CELL}/cell.json: result.{figure}" in problem for problem in verify.cells(copied))
 
 
@@ -148,20 +144,20 @@ def test_a_changed_fact_is_found_by_the_figures(
 ) -> None:
     edit(copied / CELL / "facts.json", *keys, to=lambda _: to)
     assert verify.pages(copied) == ["flat/slow/block-01/facts.json: changed since it was published"]
-    manifest.write(copied / SUITE)
+    staging.write_manifest(copied / SUITE)
     assert any(f"{CELL}/cell.json: result.{figure}" in problem for problem in verify.cells(copied))
 
 
 def test_an_index_that_says_otherwise_than_the_cell_is_found(copied: Path) -> None:
     edit(copied / SUITE / "index.json", "cells", 1, "position", to=plus(5))
     assert verify.pages(copied) == ["flat/index.json: changed since it was published"]
-    manifest.write(copied / SUITE)
+    staging.write_manifest(copied / SUITE)
     assert verify.cells(copied) == [f"{CELL}/cell.json: position: 2 in cell.json, 7 in index.json"]
 
 
 def test_an_index_that_lacks_a_cell_is_found(copied: Path) -> None:
     edit(copied / SUITE / "index.json", "cells", to=lambda cells: cells[:1])
-    manifest.write(copied / SUITE)
+    staging.write_manifest(copied / SUITE)
     code, words = said(copied)
     assert code == 1
     assert "1 of 2 cells finished; missing: slow, block 1" in words

@@ -1,17 +1,12 @@
 """The example kind of docs/adding-an-experiment.md, told by a test what happens while it measures."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from experiments.thought import Thought
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from writepath.experiments.base import CellRun, Session
+from writepath.experiments.base import CellRun, Session
 
 
 @dataclass

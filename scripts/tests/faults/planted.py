@@ -1,25 +1,20 @@
 """Requests, trials and cells of a faults suite, planted."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from planted_index import CODE, DATASET, STARTED, index_of
 from writepath.analysis import audit
 from writepath.analysis.evidence import Evidence
-from writepath.analysis.fault_trials import Sent
-from writepath.analysis.faults import derive_faults, tables_of
+from writepath.analysis.faults import Sent, derive_faults, tables_of
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord
 from writepath.records.faults import FaultFacts, FaultParams, FaultResult, Injection, Trial
 from writepath.records.index import SCHEMA_VERSION, CellEntry, VariantRecord, cell_name
 from writepath.report.data import CellData, SuiteData
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ORIGIN_US = 1_700_000_000_000_000
 RATE_PER_S = 50.0

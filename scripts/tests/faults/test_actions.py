@@ -1,17 +1,17 @@
 """A fault counts only where something else than its own call shows it."""
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
 from writepath.config import registry
 from writepath.experiments.faults.actions import (
     CRASHES,
+    Action,
     CrashLoop,
     FillDisk,
     Kill,
@@ -21,14 +21,9 @@ from writepath.experiments.faults.actions import (
 )
 from writepath.experiments.faults.measure import redelivered
 from writepath.experiments.faults.scene import FaultError, Scene
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from writepath.experiments.faults.actions import Action
-    from writepath.experiments.faults.toxiproxy import Toxiproxy
-    from writepath.runtime.base import Stack
-    from writepath.runtime.heals import Heal
+from writepath.experiments.faults.toxiproxy import Toxiproxy
+from writepath.runtime.base import Stack
+from writepath.runtime.heals import Heal
 
 JPA = registry.load(Path(__file__).resolve().parents[3]).variant("jpa")
 

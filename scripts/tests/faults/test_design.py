@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,9 +7,10 @@ from writepath.config import registry
 from writepath.errors import UsageError
 from writepath.experiments.faults import catalogue, design
 from writepath.experiments.faults.catalogue import FAULTS
-from writepath.experiments.faults.design import Asked, FaultSuite
+from writepath.experiments.faults.design import FaultSuite
 from writepath.experiments.faults.schedule import STEADY_SECONDS, schedule
 from writepath.experiments.plan import Plan, order_of
+from writepath.options import Bench
 from writepath.records.faults import FaultParams
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,7 +22,7 @@ CONTROLS = {name: one.naive_twin_of for name, one in KNOWN.variants.items() if o
 
 def designed(*, faults: list[str] | None = None, variants: list[str] | None = None) -> Plan:
     asked = Plan(**{**vars(planned(ROOT)), "suite": SUITE})
-    return design.designed(asked, KNOWN, Asked(faults=faults, variants=variants))
+    return design.designed(asked, KNOWN, Bench(faults=faults, variants=variants))
 
 
 def trials(*, faults: list[str] | None = None, variants: list[str] | None = None) -> dict[str, int]:

@@ -1,27 +1,22 @@
 """Cells side by side, and RESUME=1 with more faults than before: the engine is real, its kind starts no stack."""
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from experiments.test_engine import planned, run
 from experiments.toy import Toy
 from writepath.experiments import registry
+from writepath.experiments.base import CellRun, Session
 from writepath.experiments.faults import FaultExperiment
 from writepath.experiments.faults.scene import StoppedError
 from writepath.experiments.shared import INTERRUPTED
 from writepath.records.base import to_data
 from writepath.records.faults import FaultParams
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from writepath.experiments.base import CellRun, Session
 
 NAMES = ("a", "b", "c", "alone")
 

@@ -1,23 +1,13 @@
 """Each family survives kill -9 of each of its parts: the command as a user types it, on real parts, under load."""
 
-from __future__ import annotations
+from pathlib import Path
 
-import signal
-from typing import TYPE_CHECKING
-
-import psutil
 import pytest
 
 import own_checkout
-from contract.subject import eventually
 from own_checkout import Command
 from writepath.analysis.evidence import load_facts
 from writepath.experiments import read
-from writepath.load import recorded
-from writepath.records.index import load_index
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PARTS = {
     "jpa": {"jpa-writer", "postgres", "nginx"},
@@ -61,23 +51,3 @@ def test_a_fault_in_containers_is_proved_and_loses_nothing(tmp_path: Path) -> No
     (cell,) = read.raw((checkout / "results/latest").resolve()).cells
     assert cell.result is not None
     assert (cell.problems, cell.result.status, cell.result.effective) == ((), "held", 1)
-
-
-@pytest.mark.native
-@pytest.mark.timeout(2 * MINUTES_5)
-def test_ctrl_c_leaves_no_process_and_no_half_made_cell(tmp_path: Path) -> None:
-    checkout = own_checkout.copied(tmp_path)
-    with Command(checkout, "bench-faults", FAULT="none", VARIANTS="jpa", TRIALS="50", JOBS="2") as command:
-
-        def loads() -> bool:
-            assert command.process.poll() is None, command.said()
-            return any(map(recorded.holds_any, (checkout / "results").rglob(recorded.FILE)))
-
-        eventually(loads, "the load runs", within_s=MINUTES_5)
-        processes = psutil.Process(command.process.pid).children(recursive=True)
-        command.process.send_signal(signal.SIGINT)
-        assert command.ended(MINUTES_5) == INTERRUPTED, command.said()
-        assert "0 of 1 cells are saved. Continue with RESUME=1" in command.said()
-    assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes)
-    index = load_index((checkout / "results/latest").resolve())
-    assert (index.status, index.cells) == ("aborted", ())

@@ -1,17 +1,20 @@
-from __future__ import annotations
-
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from faults.planted import ORIGIN_US, RATE_PER_S, at, injection, sent
-from writepath.analysis import stats
+import recording
+from faults.planted import ORIGIN_US, RATE_PER_S, READ, STEP_US, TRIAL, at, evidence, injection, result, sent
+from writepath.analysis import audit, stats
 from writepath.analysis.audit import not_read
-from writepath.analysis.fault_trials import Sent, recovered_after_s, trials
-from writepath.analysis.faults import absent
+from writepath.analysis.faults import Sent, absent, recovered_after_s, trials, trials_of
+from writepath.experiments.faults.watch import ANSWER_S, Watch
+from writepath.records.faults import FaultResult, Trial
 
 HEALED_US, END_US = ORIGIN_US + 21_000_000, ORIGIN_US + 60_000_000
 
@@ -85,3 +88,95 @@ def test_the_upper_bound_is_that_of_clopper_and_pearson() -> None:
     assert stats.upper_bound(6, 6) == 1.0
     assert stats.upper_bound(0, 0) is None
     assert stats.upper_bound(1, 20) == pytest.approx(0.216, abs=0.001)
+
+
+SLOW = replace(TRIAL, recovered_after_seconds=30.1)
+TOOK = replace(TRIAL, lost=2, taken_along=2)
+LOST_TWO = replace(READ, verdict="FAIL", lost=2)
+
+
+def ended(one: FaultResult) -> tuple[str, str, int]:
+    return one.status, one.verdict.status, one.verdict.exit_code
+
+
+def test_a_correct_variant_that_keeps_every_guarantee_and_recovers_has_held() -> None:
+    held = result(*[TRIAL] * 6)
+    assert ended(held) == ("held", "valid", 0)
+    assert (held.effective, held.exposed) == (6, 600)
+    assert held.loss_probability_bound == pytest.approx(0.393, abs=0.001)
+
+
+@pytest.mark.parametrize("broken", ["lost", "vanished", "stranded", "corrupted", "duplicated"])
+def test_one_broken_guarantee_in_one_fault_breaks_it(broken: str) -> None:
+    bad = result(*[TRIAL] * 5, Trial(**{**vars(TRIAL), broken: 1}))
+    assert ended(bad) == ("broke", "valid", 1)
+    assert bad.verdict.notes == ("guarantees broken in 1 of 6 faults",)
+
+
+@pytest.mark.parametrize(
+    ("trials", "facts", "status"),
+    [
+        ([SLOW], {}, "broke"),
+        ([replace(TRIAL, recovered_after_seconds=None)], {}, "broke"),
+        ([SLOW], {"parallel": 2}, "unknown"),  # others shared the processors
+        ([replace(SLOW, lost=1)], {"parallel": 2}, "broke"),
+        ([TRIAL, replace(TRIAL, effective=False)], {}, "unknown"),
+        ([TRIAL], {"audit": audit.not_read()}, "unknown"),
+        ([TRIAL], {"audit": None, "weakened": True}, "unknown"),
+        ([TRIAL], {"audit": replace(READ, unexpected=1)}, "broke"),  # outside any fault's reach
+        ([TRIAL, TOOK], {"audit": LOST_TWO}, "destroyed"),
+        ([TRIAL, replace(TOOK, lost=3)], {"audit": LOST_TWO}, "broke"),
+        ([TRIAL, TOOK], {"audit": replace(LOST_TWO, lost=3)}, "broke"),
+        ([replace(TRIAL, lost=3)], {"weakened": True, "trials_asked": 6}, "loses"),
+        ([TRIAL], {"weakened": True}, "not discriminating"),
+    ],
+)
+def test_the_status_is_never_better_than_what_was_seen(
+    trials: list[Trial], facts: dict[str, Any], status: str
+) -> None:
+    codes = {"held": 0, "destroyed": 0, "loses": 0, "broke": 1, "unknown": 3, "not discriminating": 3}
+    verdict = "unknown" if status == "unknown" else "valid"  # what was found may be published, whatever it is
+    assert ended(result(*trials, **facts)) == (status, verdict, codes[status])
+
+
+def test_a_long_recovery_next_to_other_cells_names_the_remedy() -> None:
+    assert result(SLOW, parallel=2).reasons == (
+        "not recovered within 30 s in 1 of 1 faults, while other cells were running; rerun with JOBS=1",
+    )
+
+
+def test_the_tables_of_evidence_give_each_trial_again() -> None:
+    errors = replace(TRIAL, number=2, errors={"HTTP 503": 3, "timed out": 1}, recovered_after_seconds=None)
+    assert trials_of(evidence(TRIAL, errors)) == (TRIAL, errors)
+    assert result(errors, errors).errors == {"HTTP 503": 6, "timed out": 2}
+
+
+STRUCK_US = ORIGIN_US + 20_000_000
+SEQUENCE = np.arange(at(60))
+
+
+def watch(now_s: float, folder: Path, *, took_us: NDArray[np.int64], sent: NDArray[np.bool_]) -> Watch:
+    """Of a ledger in which stands what had its answer by then."""
+    start_us = ORIGIN_US + SEQUENCE * STEP_US
+    known = np.flatnonzero(sent & (start_us + took_us <= ORIGIN_US + now_s * 1_000_000)).tolist()
+    rows = [(one, 0, int(start_us[one]), 0, int(took_us[one]), 201, 0) for one in known]
+    path = recording.write(folder / "ledger.rec", rows)
+    return Watch(path, RATE_PER_S, clock=lambda: ORIGIN_US / 1_000_000 + now_s)
+
+
+def test_before_ten_good_seconds_have_passed_it_is_not_well(tmp_path: Path) -> None:
+    quick = {"took_us": np.full(len(SEQUENCE), 5000), "sent": SEQUENCE >= 0}
+    assert not Watch(tmp_path / "none", RATE_PER_S).well_since(STRUCK_US)
+    assert not watch(29.9 + ANSWER_S, tmp_path, **quick).well_since(STRUCK_US)
+    assert watch(30.1 + ANSWER_S, tmp_path, **quick).well_since(STRUCK_US)
+
+
+def test_late_answers_to_early_requests_do_not_make_it_well(tmp_path: Path) -> None:
+    """k6 had no free user for the requests of 20 to 24 s; what was sent before is answered in that time."""
+    late = (at(12) <= SEQUENCE) & (at(20) > SEQUENCE)
+    slow = {
+        "took_us": np.where(late, 8_000_000, 5000),
+        "sent": (at(20) > SEQUENCE) | (at(24) <= SEQUENCE),
+    }
+    assert not watch(33.0, tmp_path, **slow).well_since(STRUCK_US)
+    assert watch(34.6, tmp_path, **slow).well_since(STRUCK_US)

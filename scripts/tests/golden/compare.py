@@ -1,18 +1,11 @@
 """Compares figures with the golden master: the one place that knows what the rewrite renames and what may differ."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from golden import published
-from golden.published import Key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from golden.published import Figures
+from golden.published import Figures, Key
 
 # What the rewrite renames, by what the file has: a page, a column or a whole table that moved, and words.
 RATES = ("capacity_acknowledges", "first_fail_per_s", "burst_per_s", "ceiling_share_percent")
@@ -41,7 +34,6 @@ SEARCHES = "search-capacity"  # the page that has what the page `search` had of 
 SEARCHED = {"searches_per_s": "sustained_per_s", "searches_first_fail_per_s": "first_fail_per_s"} | {
     f"searches_{name}": f"capacity_{name}" for name in ("p99_ms", "limited_by", "bound")
 }
-OF_SEARCH = ("validity_reads", "validity_hits", "validity_posts", "validity_reads_lost")
 PAGES: dict[
     tuple[str, str], Callable[[str], tuple[str, str, str]]
 ] = {  # (page, table): of a column, all three of now

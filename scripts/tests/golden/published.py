@@ -5,27 +5,18 @@ like) follow the code; `of_tables` and the file stay. To record newly published 
 with src and tests on the path.
 """
 
-from __future__ import annotations
-
 import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from writepath.experiments import publish, read
 from writepath.experiments.registry import kind_of
-from writepath.report import (
-    fault_tables,
-    faults,
-)
+from writepath.report import faults
 from writepath.report.capacity.figures import by_host
-from writepath.report.model import number, plain, shown
+from writepath.report.facts import Facts
+from writepath.report.model import Table, number, plain, shown
 from writepath.report.rows import DAGGER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from writepath.report.facts import Facts
-    from writepath.report.model import Table
 
 ROOT = Path(__file__).resolve().parents[3]
 FILE = Path(__file__).with_name("published.csv")
@@ -102,7 +93,7 @@ def fault_pages(root: Path) -> Iterator[Figures]:
         data = read.published(folder)
         if data.index.kind == "faults":
             struck = faults.struck(data)
-            yield of_tables(folder.name, [fault_tables.evidence(struck)])
+            yield of_tables(folder.name, [faults.evidence(struck)])
             found = faults.coverage(struck)
             for name in ("faults", "losing", "control_faults"):
                 yield {Key(folder.name, "coverage", "all", name): str(getattr(found, name))}

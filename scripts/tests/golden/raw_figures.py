@@ -9,11 +9,12 @@ converted once, when their formats changed: times to whole microseconds, exactly
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from golden.published import Key, of_tables
+from golden.published import Figures, Key, of_tables
 from writepath.analysis.faults import trials_of
 from writepath.analysis.stats import US_PER_MS
 from writepath.experiments import read
@@ -21,13 +22,7 @@ from writepath.experiments.registry import kind_of
 from writepath.records import Host
 from writepath.records.base import from_data, to_data
 from writepath.records.faults import FaultFacts
-from writepath.report import fault_tables, faults
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from golden.published import Figures
-    from writepath.load.ledger import Ledger
+from writepath.report import faults
 
 RAW = Path(__file__).with_name("raw")
 KINDS = ("load", "search", "faults")  # with every raw file of every cell
@@ -59,7 +54,7 @@ def tables_of(kind: str) -> Figures:
             built: Sequence[Any] = kind_of(kind).report(read.raw(folder)).tables
         case _:
             data = read.raw(folder)
-            evidence = fault_tables.evidence(faults.struck(data))
+            evidence = faults.evidence(faults.struck(data))
             built = (*kind_of("faults").report(data).tables, evidence)
     return of_tables(kind, built)
 
@@ -104,11 +99,6 @@ def capacity_cell(cell: str, of: str = "capacity") -> Plain:
     kind = kind_of("ceilings" if "@ceilings" in cell else "capacity")
     host = from_data(Host, golden(of)["records"][cell]["host"], cell)
     return _plain(kind.derive(kind.reduce(RAW / of / cell, host)))
-
-
-def _last_answer_us(ledger: Ledger) -> int:
-    records = ledger.records[ledger.timed()]
-    return int((records["start_us"] + records["blocked_us"] + records["duration_us"]).max())
 
 
 def _plain(value: object) -> Plain:

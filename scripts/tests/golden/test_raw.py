@@ -1,19 +1,15 @@
 """Every figure of the recorded raw runs follows from their raw files, kind by kind."""
 
-from __future__ import annotations
-
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from typing import Any
 
 import pytest
 
 from golden import raw_figures
 from golden.compare import differences
 from golden.raw_figures import golden
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 # Records keep thousandths of a millisecond. The times of schedule and visibility are not whole microseconds, and were
 # rounded after differences of milliseconds since the epoch, as floats that are 0.0002 ms apart: one unit may differ.

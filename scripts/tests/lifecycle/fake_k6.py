@@ -3,25 +3,20 @@
 First argument: `ok`, `hang` (after its writes, until a signal), `idle` (no write), `die` (exit code 107 before any).
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from writepath.config.registry import Phase
 from writepath.load.ledger import WRONG_ACK
 from writepath.load.plan import arrival_plan, encode_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # As a program of its own it does not find what lies beside its folder.
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -1,26 +1,21 @@
 """A runtime whose stack is the liar: tells each step it was asked for, in order."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
+
+import pytest
 
 from lifecycle.liar import Liar, Lies
-from lifecycle.unharmed import Unharmed
-from writepath.analysis import noise, verdict
+from writepath.analysis import verdict
 from writepath.config import registry
 from writepath.config.registry import Phase, Scenario, Variant, WarmUp
 from writepath.errors import StartError
 from writepath.load.dataset import Dataset
 from writepath.runtime.base import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import pytest
 
 FAKE_K6 = Path(__file__).with_name("fake_k6.py")
 QUIET = frozenset({"count", "pending", "gauges", "commits", "versions", "ready", "visible"})
@@ -42,6 +37,45 @@ def variant(name: str = "jpa") -> Variant:
         inspector="app",
         acknowledges="stored",
     )
+
+
+class Unharmed:
+    """Base of a stack of which nothing is killed, frozen or filled."""
+
+    stores: Sequence[str] = ()
+
+    def lives(self, component: str) -> Mapping[str, str]:
+        return {component: "1-1"}
+
+    def kill(self, component: str, name: str | None = None) -> None:
+        raise NotImplementedError(component, name)
+
+    def terminate(self, component: str, name: str | None = None) -> None:
+        raise NotImplementedError(component, name)
+
+    def revive(self, component: str) -> None:
+        raise NotImplementedError(component)
+
+    def pause(self, component: str, name: str | None = None) -> None:
+        raise NotImplementedError(component, name)
+
+    def resume(self, component: str, name: str | None = None) -> None:
+        raise NotImplementedError(component, name)
+
+    def remedies(self, component: str) -> Sequence[Mapping[str, Any]]:
+        raise NotImplementedError(component)
+
+    def is_ready(self, component: str) -> bool:
+        raise NotImplementedError(component)
+
+    def address(self, component: str, port: int) -> str:
+        raise NotImplementedError(component, port)
+
+    def fill_disk(self, component: str) -> int:
+        raise NotImplementedError(component)
+
+    def free_disk(self, component: str) -> None:
+        raise NotImplementedError(component)
 
 
 @dataclass(kw_only=True)
@@ -159,15 +193,12 @@ class FakeRuntime:
         self.events.append("reap")
 
 
-TOO_MUCH = 2 * 10**9  # of anything: above every limit on any host
-
-
 def on_any_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine that runs the tests does other work: no run of theirs is noise."""
     for limit in ("FOREIGN_LIMIT", "LATENESS_MS_LIMIT"):
         monkeypatch.setattr(verdict, limit, 60_000.0)
     for limit in ("STEAL_LIMIT", "THROTTLED_LIMIT", "SWAPPED_LIMIT", "CPU_SLOWER", "FSYNC_SLOWER"):
-        monkeypatch.setattr(noise, limit, 1e9)
+        monkeypatch.setattr(verdict, limit, 1e9)
 
 
 def dataset() -> Dataset:

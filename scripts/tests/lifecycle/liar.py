@@ -1,17 +1,13 @@
 """A write path in one small HTTP server that can be told to lie: what the lifecycle is tested against."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Self
 
 HEADER = "id,content_hash,durable_at_us"
 

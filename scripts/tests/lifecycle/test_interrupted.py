@@ -1,10 +1,9 @@
 """A suite that is stopped or killed in mid-load, with real processes and the command as a user types it."""
 
-from __future__ import annotations
-
 import json
+import shutil
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 import pytest
@@ -12,10 +11,7 @@ import pytest
 import own_checkout
 from contract.subject import eventually
 from own_checkout import Command
-from writepath.load import recorded
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from writepath.load import ledger
 
 MINUTES_5 = 300
 MINUTES_10 = 600
@@ -36,7 +32,7 @@ def in_second_load(command: Command, checkout: Path) -> list[psutil.Process]:
 
     def loads() -> bool:
         assert command.process.poll() is None, command.said()
-        return any(recorded.holds_any(file) for file in (checkout / "results").glob(second))
+        return any(ledger.holds_any(file) for file in (checkout / "results").glob(second))
 
     eventually(loads, "the second run loads", within_s=MINUTES_10)
     processes = psutil.Process(command.process.pid).children(recursive=True)
@@ -63,22 +59,19 @@ def assert_first_run_is_kept(checkout: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.timeout(2 * MINUTES_10)
-def test_ctrl_c_in_mid_load_leaves_no_process_and_keeps_what_was_finished(checkout: Path) -> None:
+@pytest.mark.timeout(4 * MINUTES_10)
+def test_a_suite_is_stopped_killed_and_gone_on_with_and_leaves_no_process(checkout: Path) -> None:
+    """Ctrl-C in the second load, -9 in the same load when it is resumed, and once more to its end."""
     with Command(checkout, "bench-all", **SUITE) as command:
         processes = in_second_load(command, checkout)
         command.process.send_signal(signal.SIGINT)
         assert command.ended(MINUTES_5) == EXIT_INTERRUPTED, command.said()
-        said = command.said()
+        assert "Continue with RESUME=1" in command.said()
     assert ended(processes)
-    assert "Continue with RESUME=1" in said
     assert_first_run_is_kept(checkout)
-
-
-@pytest.mark.native
-@pytest.mark.timeout(4 * MINUTES_10)
-def test_a_killed_suite_leaves_no_process_and_is_gone_on_with(checkout: Path) -> None:
-    with Command(checkout, "bench-all", **SUITE) as command:
+    for left in checkout.glob("results/*/*/*/block-02"):
+        shutil.rmtree(left)
+    with Command(checkout, "bench-all", RESUME="1", **SUITE) as command:
         processes = in_second_load(command, checkout)
         command.process.kill()
         command.ended(MINUTES_5)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 README = "# Project\n\nBefore.\n\n<!-- results:answer:begin -->\nold\n<!-- results:answer:end -->\n\nAfter.\n"
 DURABILITY = (

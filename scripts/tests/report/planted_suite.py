@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from writepath.analysis.stats import Bands
 from writepath.experiments.load import sections
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord
-from writepath.records.index import SCHEMA_VERSION, CellEntry, VariantRecord, cell_name
+from writepath.records.index import SCHEMA_VERSION, CellEntry, Role, VariantRecord, cell_name
 from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts
 from writepath.records.measures import (
@@ -31,13 +32,8 @@ from writepath.records.measures import (
     Verdict,
 )
 from writepath.report.data import CellData, SuiteData
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from writepath.records.index import Role
-    from writepath.report.metrics import Metric
-    from writepath.report.model import Report, Table
+from writepath.report.metrics import Metric
+from writepath.report.model import Report, Table
 
 PLANNED = 1200
 PHASES = (

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from faults.planted import READ, TRIAL, result, suite
 from writepath.experiments import publish, publishable, reporting
+from writepath.records.faults import FaultResult
 from writepath.records.index import load_index
-from writepath.report import fault_tables
+from writepath.report import faults
 from writepath.report.faults import Coverage, coverage, coverage_in_words, recovery_in_words, struck
-from writepath.report.model import shown
-
-if TYPE_CHECKING:
-    from writepath.records.faults import FaultResult
-    from writepath.report.model import Table
+from writepath.report.model import Table, shown
 
 ROOT = Path(__file__).resolve().parents[3]
 HELD = result(TRIAL)
@@ -34,12 +30,12 @@ def cells(table: Table) -> list[list[str]]:
 
 def said(one: FaultResult) -> str:
     """In the main table."""
-    return cells(fault_tables.report(suite(("jpa", one))).table)[0][1]
+    return cells(faults.report(suite(("jpa", one))).table)[0][1]
 
 
 def test_the_page_has_the_outcome_the_figures_and_the_controls() -> None:
     data = suite(("jpa", HELD), ("jpa", PLAIN), ("jpa-async-commit", CONTROL))
-    page = fault_tables.report(data)
+    page = faults.report(data)
     assert page.answer == (
         "1 fault in correct variants: no loss. Variants: JPA.",
         "1 fault in weakened controls, which are meant to lose or duplicate data: JPA, asynchronous commit.",
@@ -49,7 +45,7 @@ def test_the_page_has_the_outcome_the_figures_and_the_controls() -> None:
     assert "3 cells, 1 trials without a fault. postgresql 18.6." in page.facts
     assert [section.key for section in page.details] == ["faults-jpa", "twins"]
     assert cells(page.details[1].tables[0])[0][3:] == ["lost data in 1 of 1 fault", "7", held]
-    evidence = cells(fault_tables.evidence(struck(data)))
+    evidence = cells(faults.evidence(struck(data)))
     assert [row[3:] for row in evidence] == [[held, "100"], ["lost data in 1 of 1 fault", "40"]]
 
 
@@ -106,7 +102,7 @@ def test_the_words_of_a_cell_name_what_happened() -> None:
 
 def test_a_variant_struck_by_few_faults_gets_no_column_of_its_own() -> None:
     many = [("jpa", replace(HELD, fault=f"fault-{number}")) for number in range(5)]
-    page = fault_tables.report(suite(*many, ("rabbitmq-jpa", HELD)))
+    page = faults.report(suite(*many, ("rabbitmq-jpa", HELD)))
     assert [column.title for column in page.table.columns] == ["fault", "JPA"]
     assert "faults-rabbitmq-jpa" in [section.key for section in page.details]
 

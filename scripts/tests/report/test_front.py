@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from writepath.errors import UsageError
 from writepath.experiments import publish, read
 from writepath.records.measures import Durability
-from writepath.report import front, front_plot, markers
+from writepath.report import front, plots
 from writepath.report.facts import Facts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[3]
 TEMPLATES = ROOT / "scripts/src/writepath/report/templates"
@@ -130,19 +128,19 @@ def test_with_nothing_published_the_readme_says_so() -> None:
 
 
 def test_the_picture_leaves_out_what_was_not_measured(facts: Facts) -> None:
-    assert set(front_plot.pictures(facts)) == set(front_plot.THEMES)
+    assert set(plots.pictures(facts)) == set(plots.THEMES)
     unseen = changed(facts, lambda _: {"time_to_visible_ms": None, "visible_samples": None})
-    assert front_plot.clocks_ms(unseen, "jpa")[2] is None
+    assert plots.clocks_ms(unseen, "jpa")[2] is None
     assert "searchable" not in front.picture_in_words(unseen)
     assert unseen.load is not None
     cells = tuple(dataclasses.replace(one, result=None) for one in unseen.load.cells)
     none = dataclasses.replace(facts, load=dataclasses.replace(unseen.load, cells=cells))
-    assert front_plot.pictures(none) == {}
+    assert plots.pictures(none) == {}
 
 
 def test_a_document_without_its_markers_is_an_error_that_names_them(tmp_path: Path) -> None:
     document = tmp_path / "README.md"
     document.write_text("# Project\n\n<!-- a:begin -->\nold\n<!-- a:end -->\n", encoding="utf-8")
-    assert markers.filled(document, {"a": "new"}) == "# Project\n\n<!-- a:begin -->\nnew\n<!-- a:end -->\n"
+    assert front.filled(document, {"a": "new"}) == "# Project\n\n<!-- a:begin -->\nnew\n<!-- a:end -->\n"
     with pytest.raises(UsageError, match=r"README\.md: the markers <!-- b:begin --> and <!-- b:end -->"):
-        markers.filled(document, {"b": "new"})
+        front.filled(document, {"b": "new"})

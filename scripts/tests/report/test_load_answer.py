@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from report.planted_suite import Planted, report, suite
-from writepath.experiments.load.summary import answer
+from writepath.experiments.load.sections import answer
 from writepath.records.measures import Verdict
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from faults.planted import TRIAL, suite
 from faults.planted import result as result_of
@@ -14,11 +13,9 @@ from report.planted_suite import LOADS, constant
 from writepath import records as result
 from writepath.experiments import read
 from writepath.experiments.registry import kind_of
-from writepath.report import fault_tables, faults
+from writepath.report import faults
 from writepath.report.comparison import compared
-
-if TYPE_CHECKING:
-    from writepath.report.model import Table
+from writepath.report.model import Table
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = ROOT / "docs" / "reading-results.md"
@@ -88,7 +85,7 @@ def test_every_column_of_the_fault_tables_is_defined_and_nothing_else() -> None:
     data = suite(
         ("Each variant", cell), ("jpa-async-commit", result_of(replace(TRIAL, lost=1), weakened=True))
     )
-    built = [*fault_tables.report(data).tables, fault_tables.evidence(faults.struck(data))]
+    built = [*faults.report(data).tables, faults.evidence(faults.struck(data))]
     titles = {
         title: re.findall(r"^\| ([^|]+) \|", body, re.MULTILINE)[1:]  # without the head
         for title, body in sections(document()[FAULTS], "###").items()

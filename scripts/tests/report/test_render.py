@@ -8,7 +8,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -18,11 +18,8 @@ from report.planted_suite import tables as load_tables
 from writepath.records.measures import Verdict
 from writepath.report import render
 from writepath.report.model import Cell, Column, Row, Table, cell, number, shown, text
-from writepath.report.render import escape, files, tables
+from writepath.report.render import escape, pages, tables
 from writepath.report.render.terminal import print_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = (
     "=1+1|\"'`<script>alert(1)</script>",
@@ -77,7 +74,7 @@ def test_markdown_renders_hostile_text_as_itself() -> None:
 
 
 def test_csv_is_read_back_and_starts_no_formula() -> None:
-    written = files.csv(hostile_table())
+    written = pages.csv(hostile_table())
     assert written.count("\r\n") >= len(HOSTILE) + 1
     rows = list(csv.reader(io.StringIO(written, newline="")))
     assert rows[0] == ["mark", "text", "n_ms", "n_ms_low", "n_ms_high"]
@@ -90,13 +87,13 @@ def test_csv_is_read_back_and_starts_no_formula() -> None:
 def test_csv_says_infinity_and_nothing() -> None:
     columns = (Column(key="a", title="a"), Column(key="b", title="b"))
     row = Row(cells=(cell([float("inf")]), Cell()))
-    assert files.csv(Table(key="t", title="t", caption="", columns=columns, rows=(row,))).endswith(
+    assert pages.csv(Table(key="t", title="t", caption="", columns=columns, rows=(row,))).endswith(
         "\r\n,inf,\r\n"
     )
 
 
 def test_json_has_every_row_with_units() -> None:
-    data = json.loads(files.json(report(Planted()).tables))
+    data = json.loads(pages.json(report(Planted()).tables))
     latency = next(table for table in data if table["key"] == "latency")
     assert {"key": "p99_ms", "title": "p99", "unit": "ms"} in latency["columns"]
     assert latency["rows"][0]["p99_ms"]["median"] == pytest.approx(118.8)

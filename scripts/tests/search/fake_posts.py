@@ -1,7 +1,5 @@
 """Posts that are loaded and searched over HTTP by brute force, in one small server that can be told to lie."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

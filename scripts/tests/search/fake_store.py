@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from lifecycle.unharmed import Unharmed
+from lifecycle.fakes import Unharmed
 from search.fake_posts import FakePosts, Lies
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.config.registry import Variant
-    from writepath.runtime.base import Usage
+from writepath.config.registry import Variant
+from writepath.runtime.base import Usage
 
 
 @dataclass(kw_only=True)

@@ -1,10 +1,8 @@
 """Our model of the standard analyzer cuts texts into words as Elasticsearch does."""
 
-from __future__ import annotations
-
 import pytest
 
-from writepath.load.analyzer import lines_with, words
+from writepath.load.corpus import lines_with, words
 
 CUTS: tuple[tuple[str, list[str]], ...] = (
     ("한국영화의 힘", ["한국영화의", "힘"]),
@@ -50,3 +48,17 @@ def test_a_phrase_is_found_where_its_words_stand_one_after_the_other() -> None:
         "cg": [6],
         "!?": [],
     }
+
+
+ODD = (
+    "\u00b7\u318d\u2027\uff1a영화\u318d감동 재미\u2027감동 영화\uff1a굿",
+    "①영화 영화② Ⅲ편 ⓐ급 ½점 10²점 ３점",
+    "영화♥감동 영화★감동 영화♡ 👍👍 👍🏽영화 🇰🇷영화 1\ufe0f\u20e3등 ❤\ufe0f영화",
+    "ㅠㅠㅠ.ㅠ ㅋ.ㅋ ^^; -_- ;_; _영화_ 영화__감동",
+    "3:0 3;0 3,0 3.0 3'0 a.b a'b a:b a,b a;b 1.a a.1 1,a",
+    "日本語テスト ひらがな カタカナー 々 ｶﾞ ﾊﾟ",
+    "हिन्दी עברית العربية",
+    "\u1112\u1161\u11ab\u1100\u1173\u11af ﾡﾢ ㄱ",
+    "x\u00ady\u200cz\u200dw\ufeffv\u2060u",
+    "Straße İstanbul ΣΑΣ Ǆ ﬁn",
+)

@@ -1,10 +1,11 @@
-"""After a bulk load all posts are in the store, or the error says in which way they are not."""
-
-from __future__ import annotations
+"""After a bulk load all posts are in the store and found, or the error says in which way they are not."""
 
 import io
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +13,13 @@ from rich.console import Console
 
 from search.fake_posts import FakePosts, Lies
 from writepath.errors import AuditError
-from writepath.load.documents import Documents
-from writepath.measure import bulk_load
-from writepath.measure.inspector import Inspector
-from writepath.measure.stored import content_hashes
+from writepath.load.corpus import Corpus, Documents
+from writepath.load.dataset import Dataset
+from writepath.measure import read_back, searchable
+from writepath.measure.inspector import Inspector, content_hashes
+from writepath.measure.searchable import Client
 from writepath.progress import Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from writepath.records.search import Hits, SearchMode
 
 DOCUMENTS = Documents(lines=("하나", "two", "셋 three"), count=25, run_id="0123456789abcde")
 FOREIGN = {
@@ -47,7 +47,7 @@ def progress(to: io.StringIO | None = None) -> Progress:
 def test_posts_are_loaded_between_begin_and_finish_and_read_back() -> None:
     fake = FakePosts()
     with store(fake) as inspector:
-        found = bulk_load.load(DOCUMENTS, inspector, progress())
+        found = searchable.load(DOCUMENTS, inspector, progress())
     lines = content_hashes(DOCUMENTS.lines)
     hashes = lines[np.arange(25) % len(lines)]
     assert fake.heard == ["load/begin", "load", "load/finish", "posts", "sizes"]
@@ -62,7 +62,7 @@ def test_what_has_been_loaded_and_how_long_the_rest_takes_is_shown(monkeypatch: 
     monkeypatch.setattr("writepath.progress.PLAIN_INTERVAL_S", 0.0)
     said = io.StringIO()
     with store(FakePosts()) as inspector:
-        bulk_load.load(DOCUMENTS, inspector, progress(said))
+        searchable.load(DOCUMENTS, inspector, progress(said))
     assert "load posts  25 of 25 posts" in said.getvalue()
 
 
@@ -82,5 +82,144 @@ def test_what_has_been_loaded_and_how_long_the_rest_takes_is_shown(monkeypatch: 
 )
 def test_a_store_that_does_not_hold_what_was_loaded_is_not_searched(lies: Lies, words: str) -> None:
     with store(FakePosts(lies=lies)) as inspector, pytest.raises(AuditError) as refused:
-        bulk_load.load(DOCUMENTS, inspector, progress())
+        searchable.load(DOCUMENTS, inspector, progress())
     assert words in str(refused.value)
+
+
+LINES = ("영화 굿굿", "한국영화", "재미 영화", "감동", "재미있다", "스토리 감동")
+COUNT = 150
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    return Corpus.of(Dataset(name="t", sha256="0" * 64, lines=LINES), COUNT, ("영화",), 1)
+
+
+@pytest.fixture
+def fake(corpus: Corpus) -> Iterator[FakePosts]:
+    with FakePosts() as made:
+        for _, body in corpus.documents.chunks():
+            made.load(body)
+        yield made
+
+
+@pytest.fixture
+def client(fake: FakePosts, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    monkeypatch.setattr(searchable, "EVERY_MATCH", 40)
+    with Client(fake.base_url) as made:
+        yield made
+
+
+def test_a_first_page_is_one_request_and_every_match_as_many_as_it_takes(client: Client) -> None:
+    page, whole = client.first_page("영화"), client.every_match("영화")
+    assert (len(page.ids), page.pages, page.total) == (20, 1, 75)
+    assert (len(whole.ids), whole.pages, whole.total) == (75, 2, 75)
+    assert page.ids == whole.ids[:20]
+    assert page.duration_us > 0
+    assert page.started_us < whole.started_us
+
+
+@pytest.mark.parametrize(
+    ("mode", "lies", "expected"),  # missed, surplus, explained
+    [
+        ("substring", Lies(), (0, 0, True)),
+        ("substring", Lies(hide=frozenset({"한국영화"})), (25, 0, False)),
+        ("substring", Lies(repeat=True), (0, 2, False)),  # one of each page
+        ("substring", Lies(oldest_first=True), (0, 0, False)),
+        ("native", Lies(), (0, 0, False)),  # a search by words finds no compounds
+        ("native", Lies(hide=frozenset({"한국영화"})), (25, 0, True)),
+    ],
+)
+def test_hits_are_explained_only_by_the_rule_of_the_mode(
+    fake: FakePosts,
+    corpus: Corpus,
+    client: Client,
+    mode: SearchMode,
+    lies: Lies,
+    expected: tuple[int, int, bool],
+) -> None:
+    fake.lies = lies
+    found: Hits = searchable.hits_of(client.every_match("영화"), mode, corpus)
+    assert (found.expected, found.as_word) == (75, 50)
+    assert (found.missed, found.surplus, found.explained) == expected
+
+
+def test_a_post_of_other_content_is_missed_and_too_many(
+    fake: FakePosts, corpus: Corpus, client: Client
+) -> None:
+    fake.posts[0]["content"] = "다른 영화"
+    found = searchable.hits_of(client.every_match("영화"), "substring", corpus)
+    assert (found.missed, found.surplus, found.explained) == (1, 1, False)
+
+
+def test_a_server_that_is_gone_is_no_answer(corpus: Corpus) -> None:
+    with FakePosts() as gone:
+        url = gone.base_url
+    with Client(url) as client:
+        assert not client.holds(corpus.documents.post_id(0))
+        with pytest.raises(AuditError, match="a search for '영화' got no answer"):
+            client.first_page("영화")
+
+
+def test_totals_at_rest_are_those_of_the_oracle(corpus: Corpus, client: Client) -> None:
+    found, unexplained = searchable.totals(corpus, "substring", client, progress())
+    assert found == {k.text: corpus.oracle.total(k.text, "substring") for k in corpus.keywords}
+    assert unexplained == ()
+
+
+def test_totals_by_words_that_no_rule_explains_are_kept_with_their_hits(
+    corpus: Corpus, client: Client
+) -> None:
+    found, unexplained = searchable.totals(corpus, "native", client, progress())
+    assert found["영화"] == 75  # what it answers at rest is what it must answer under load
+    assert {one.keyword: (one.found, one.explained) for one in unexplained} == {
+        "영화": (75, False),
+        "재미": (50, False),
+    }
+
+
+@dataclass
+class Restarted:
+    """A stack of two stores, ready at the third look; the path guarantees less until the second question."""
+
+    events: list[str] = field(default_factory=list)
+    stores: tuple[str, ...] = ("a", "b")
+    levels: list[str] = field(default_factory=lambda: ["B", "A"])
+    ready_after: int = 4
+
+    def terminate(self, component: str) -> None:
+        self.events.append(f"end {component}")
+
+    def revive(self, component: str) -> None:
+        self.events.append(f"start {component}")
+
+    def is_ready(self, _component: str) -> bool:
+        self.ready_after -= 1
+        return self.ready_after < 0
+
+    def durability(self) -> SimpleNamespace:
+        self.events.append("level?")
+        return SimpleNamespace(level=self.levels.pop(0))
+
+
+def restart(stack: Any, client: Client, post_id: str) -> None:
+    variant: Any = SimpleNamespace(level="A")
+    searchable.restart(stack, stack, variant, post_id, client)
+
+
+def test_stores_are_all_ended_before_any_starts_again_and_waited_for_until_the_guarantee_holds(
+    corpus: Corpus, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_back, "POLL_S", 0.0)
+    stack = Restarted()
+    restart(stack, client, corpus.documents.post_id(0))
+    assert stack.events == ["end a", "end b", "start a", "start b", "level?", "level?"]
+
+
+def test_a_path_that_does_not_come_back_is_an_error_in_time(
+    corpus: Corpus, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_back, "POLL_S", 0.0)
+    monkeypatch.setattr(read_back, "READY_TIMEOUT_S", 0.2)
+    with pytest.raises(AuditError, match="the application was not ready"):
+        restart(Restarted(ready_after=0), client, corpus.documents.post_id(COUNT))  # a post that nobody has

@@ -1,7 +1,5 @@
 """Posts, keywords and expected results are pure functions of data set and seed, and right by brute force."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -14,12 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from writepath.errors import UsageError
-from writepath.load import keywords
-from writepath.load.corpus import WRITTEN_LINES, Corpus
+from writepath.load import corpus
+from writepath.load.corpus import (
+    WRITTEN_LINES,
+    Corpus,
+    Documents,
+    Keyword,
+    Oracle,
+    chosen_keywords,
+    drawn_keywords,
+    frequencies,
+)
 from writepath.load.dataset import generate
-from writepath.load.documents import Documents
-from writepath.load.keywords import Keyword, chosen, drawn, frequencies
-from writepath.load.oracle import Oracle
 from writepath.load.plan import decode_id
 
 LINES = ("하나", 'two "quoted"', "three\u2028line", "넷")
@@ -90,25 +94,25 @@ def test_what_only_one_way_of_searching_knows_as_a_word_is_none() -> None:
 
 def test_keywords_are_drawn_by_frequency_of_the_seed_alone() -> None:
     made = Documents.of(generate(1, 5_000), 5_000, 1)
-    found = chosen(made, 1, 50)
-    assert found == chosen(made, 1, 50) != chosen(made, 2, 50)
+    found = chosen_keywords(made, 1, 50)
+    assert found == chosen_keywords(made, 1, 50) != chosen_keywords(made, 2, 50)
     assert {keyword.text: keyword.documents for keyword in found}.items() <= frequencies(made).items()
     lines = ["흔한"] * 99 + ["드문"]
-    firsts = Counter(chosen(documents(*lines), seed, 1)[0].text for seed in range(300))
+    firsts = Counter(chosen_keywords(documents(*lines), seed, 1)[0].text for seed in range(300))
     assert firsts["드문"] < 15 < firsts["흔한"]
 
 
 def test_questions_are_drawn_by_frequency_of_the_seed_alone() -> None:
     known = (Keyword(text="흔한", documents=900), Keyword(text="드문", documents=100))
-    asked = drawn(known, 1)
-    assert asked == drawn(known, 1) != drawn(known, 2)
-    assert len(asked) == keywords.DRAWN
+    asked = drawn_keywords(known, 1)
+    assert asked == drawn_keywords(known, 1) != drawn_keywords(known, 2)
+    assert len(asked) == corpus.DRAWN
     assert abs(Counter(asked)["드문"] / len(asked) - 0.1) < 0.02
 
 
 def test_posts_without_a_word_are_refused_with_a_remedy() -> None:
     with pytest.raises(UsageError, match=r"DATASET: none of the 2 posts has a word.*DOCS"):
-        chosen(documents("!!", "굿"), 1)
+        chosen_keywords(documents("!!", "굿"), 1)
 
 
 def test_what_is_written_during_searches_can_be_found_by_one_of_the_keywords() -> None:

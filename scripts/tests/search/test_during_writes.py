@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,32 +17,27 @@ from experiments.planted_cell import bench, cell_run
 from lifecycle.fakes import on_any_host, variant
 from search.fake_posts import FakePosts, Lies
 from search.fake_store import Runtime
-from writepath.analysis import step_result
-from writepath.analysis.step_verdict import Judgement
+from writepath.analysis import steps
+from writepath.analysis.step_verdict import Evidence, Judgement
 from writepath.config.registry import Phase, Scenario, Suite
 from writepath.errors import UsageError
-from writepath.experiments.capacity import CapacityExperiment, during_writes, searches
+from writepath.experiments.attempt import StackSession
+from writepath.experiments.capacity import CapacityExperiment, during_writes
 from writepath.experiments.capacity import measure as measuring
 from writepath.experiments.capacity.during_writes import Written, found, undisturbed
 from writepath.experiments.capacity.stepper import Step
-from writepath.experiments.session import StackSession
 from writepath.load.corpus import Corpus
 from writepath.load.dataset import Dataset, generate
 from writepath.load.ledger import RECORD, Ledger
 from writepath.load.plan import encode_id
-from writepath.measure import host, keyword_client, visible
-from writepath.measure.keyword_client import Client
+from writepath.measure import host, searchable, visible
+from writepath.measure.searchable import Client
 from writepath.progress import Progress
 from writepath.provision import k6 as provision
+from writepath.records.capacity_run import CapacityResult
 from writepath.records.load_facts import WithheldFacts
 from writepath.records.measures import Canary
 from writepath.records.steps import Bracket, SentFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from writepath.analysis.step_verdict import Evidence
-    from writepath.records.capacity_run import CapacityResult
 
 ROOT = Path(__file__).resolve().parents[3]
 RUN, WRITES = "fedcba987654321", 60
@@ -89,8 +85,8 @@ def strict(evidence: Evidence) -> Judgement:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lies: Lies) -> tuple[CapacityResult, Runtime, Path]:
     on_any_host(monkeypatch)
     monkeypatch.setattr(measuring, "Stepper", OneStep)
-    monkeypatch.setattr(step_result, "judge", strict)
-    monkeypatch.setattr(searches, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(steps, "judge", strict)
+    monkeypatch.setattr(measuring, "WARM_UP_S", 0.0)
     monkeypatch.setattr(during_writes, "WARM_UP_S", 1.0)
     monkeypatch.setattr(during_writes, "REQUESTS", 1)
     monkeypatch.setattr(visible, "QUIET_S", 0.2)
@@ -104,7 +100,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lies: Lies) -> tuple[Ca
     )
     with StackSession(made.bench) as session:
         KIND.measure(made, session)
-    return KIND.derive(KIND.reduce(made.folder, host.facts(tmp_path))), runtime, made.folder
+    return KIND.derive(KIND.reduce(made.folder, host.host_facts(tmp_path))), runtime, made.folder
 
 
 def test_searches_are_measured_alone_and_during_writes_and_every_write_is_searched_for(
@@ -184,7 +180,7 @@ def sent(steal_share: float = 0.0) -> SentFacts:
 def test_all_writes_are_found_over_as_many_pages_as_it_takes(
     fake: FakePosts, corpus: Corpus, page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keyword_client, "EVERY_MATCH", page)
+    monkeypatch.setattr(searchable, "EVERY_MATCH", page)
     with Client(fake.base_url) as client:
         assert found(written(), corpus, "substring", client) == WRITES
 

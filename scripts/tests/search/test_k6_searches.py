@@ -1,11 +1,9 @@
 """A real k6 asks what it is told to ask, compares each total with the expected one, and writes at the same time."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import numpy as np
@@ -18,9 +16,6 @@ from writepath.load.corpus import Corpus, write_questions
 from writepath.load.dataset import Dataset
 from writepath.load.plan import arrival_plan, decode_id
 from writepath.provision import k6 as provision
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[3]
 RUN, WRITES_RUN = "0123456789abcde", "fedcba987654321"

@@ -1,251 +1,367 @@
-"""Is every acknowledged write in the store, once, as it was sent, and nothing else? Sets compared by sequence.
+"""The audit: sorts writes into classes by what is known of each, checks the sums, and puts both in words.
 
-Judged by two reads: after the drain, and after every store was killed and started again. Classes are those of
-docs/glossary.md; every sequence falls into exactly one of them, and the sums are checked against counts that were
-made elsewhere (k6's own, the store's own). What was not read is never a pass.
+What is known of a write: what the client saw, its rows in either read of the store, whether their content differs, and
+when it was durable. There are few combinations, so that a table of all classes is as good as a look at each write.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from numpy.typing import NDArray
 
-from writepath.analysis import offenders
-from writepath.analysis.audit_classes import (
-    ACKNOWLEDGED,
-    CLASSES,
-    COMBINATIONS,
-    IN_TIME,
-    INDETERMINATE,
-    LATE,
-    MANY,
-    MOMENT_UNKNOWN,
-    MUST_BE_ZERO,
-    NAMED,
-    NEVER,
-    NOT_READ_AGAIN,
-    NOTED,
-    REJECTED,
-    UNREAD,
-    Counts,
-    Found,
-    audited,
-    combinations,
-    not_read,
-    verdict,
-)
-from writepath.load import ledger as ledgers
-from writepath.load.ledger import NO_TIME, SEQUENCES, Outcome
+from writepath.analysis.stats import Ints
+from writepath.load.parquet import column_of, whole
+from writepath.load.plan import encode_id
+from writepath.records import Audit, AuditVerdict, Offenders, Reading, Requests
+from writepath.records.load_facts import LoadFacts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from writepath.records import Audit
-
-__all__ = [
-    "MUST_BE_ZERO",
-    "NAMED",
-    "NOTED",
-    "NOT_READ_AGAIN",
-    "Attempts",
-    "Comparison",
-    "Counts",
-    "Held",
-    "Stored",
-    "compare",
-    "not_read",
-    "verdict",
-]
+NEVER, ACKNOWLEDGED, REJECTED, INDETERMINATE, UNREAD = range(5)  # what the client saw of a sequence
+MOMENT_UNKNOWN, IN_TIME, LATE = range(3)  # when the row of the first read became durable
 LATE_US = 5_000_000  # T_late: durable so long after the 201 is late
-COPIES_MAX = 255
-AT_ONCE = 1 << 20  # of the sequences
-
-
-class Attempts:
-    """What the client saw, by sequence. Filled part by part, in any order; the first line of a sequence counts."""
-
-    def __init__(self, expected: int = 0) -> None:
-        """expected: how many sequences to make room for; more are taken too."""
-        self._state = np.zeros(expected, dtype=np.uint8)
-        self._wrong = np.zeros(expected, dtype=np.bool_)
-        self._start_us = np.zeros(expected, dtype=np.int64)
-        self._answer_us = np.zeros(expected, dtype=np.int64)
-        self.size = 0  # one more than the highest sequence
-        self.lines = 0
-
-    @staticmethod
-    def of(ledger: ledgers.Ledger) -> Attempts:
-        """Of a whole ledger in memory."""
-        attempts = Attempts(len(ledger.records))
-        attempts.add(ledger)
-        return attempts
-
-    def add(self, part: ledgers.Ledger) -> None:
-        """Some of the records, in any order."""
-        records, outcomes = part.records, part.outcomes()
-        if not len(records):
-            return
-        self.lines += len(records)
-        seq = records["seq"]
-        if not (seq[1:] > seq[:-1]).all():
-            seq, first = np.unique(seq, return_index=True)
-            records, outcomes = records[first], outcomes[first]
-        self._make_room(1 + int(seq[-1]))
-        fresh = self._state[seq] == NEVER
-        if not fresh.all():
-            seq, records, outcomes = seq[fresh], records[fresh], outcomes[fresh]
-        state = np.full(len(seq), INDETERMINATE, dtype=np.uint8)
-        state[outcomes == Outcome.REJECTED] = REJECTED
-        state[records["error_code"] == ledgers.UNREAD] = UNREAD
-        state[outcomes == Outcome.ACKNOWLEDGED] = ACKNOWLEDGED
-        self._state[seq] = state
-        self._wrong[seq] = records["error_code"] == ledgers.WRONG_ACK
-        self._start_us[seq] = records["start_us"]
-        answer_us = records["start_us"] + records["blocked_us"] + records["duration_us"]
-        self._answer_us[seq] = np.maximum(answer_us, NO_TIME)
-
-    def _make_room(self, size: int) -> None:
-        self.size = max(self.size, size)
-        if self.size > len(self._state):
-            room = min(max(self.size, 2 * len(self._state)), SEQUENCES)
-            for name in ("_state", "_wrong", "_start_us", "_answer_us"):
-                old = getattr(self, name)
-                new = np.zeros(room, dtype=old.dtype)
-                new[: len(old)] = old
-                setattr(self, name, new)
-
-    @property
-    def state(self) -> NDArray[np.uint8]:
-        """NEVER, ACKNOWLEDGED, REJECTED, INDETERMINATE or UNREAD."""
-        return self._state[: self.size]
-
-    @property
-    def wrong_ack(self) -> NDArray[np.bool_]:
-        """201, but naming another id than the one sent."""
-        return self._wrong[: self.size]
-
-    @property
-    def start_us(self) -> NDArray[np.int64]:
-        """When it was sent, epoch; NO_TIME for one that was interrupted, 0 for one that was never sent."""
-        return self._start_us[: self.size]
-
-    @property
-    def answer_us(self) -> NDArray[np.int64]:
-        """When its answer came: as start_us."""
-        return self._answer_us[: self.size]
+MANY = 2  # rows; more make no difference
+SIZES = {"client": 5, "wrong_ack": 2, "first": MANY + 1, "second": MANY + 1, "differs": 2, "durable": 3}
+COMBINATIONS = math.prod(SIZES.values())
+MUST_BE_ZERO = {
+    "lost": "acknowledged writes are not in the store",
+    "stranded": "acknowledged writes are still in the queue or dead-lettered",
+    "vanished": "writes were in the store before its restart and are missing after it",
+    "duplicated": "writes are stored more than once",
+    "corrupted": "writes are stored with different content",
+    "unexpected": "rows are stored that no request sent",
+    "rejected_present": "refused writes are stored",
+    "wrong_ack": "answers named a different id than the request",
+    "never_read": "writes were sent, but their answers could not be read",
+}
+NOTED = ("late", "recovered")
+COUNTED = (
+    "ok", "vanished", "duplicated", "corrupted", "recovered", "clean_fail", "clean_reject", "rejected_present",
+    "wrong_ack", "never_read",
+)  # fmt: skip
+# Lost and stranded are one list: which of the absent a message in the queue would bring is not known.
+NAMED = ("absent", *(name for name in MUST_BE_ZERO if name not in ("lost", "stranded")), *NOTED)
+NOT_READ_AGAIN = "the store was not read after a restart"
+READS = 2  # of the store: after the drain, after the restart
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
-    """What the store held: one entry a row of this run, in any order, and the ids that are not of this run."""
+class Counts:
+    """The same facts as counted by others, and what could not be read."""
 
-    seq: NDArray[np.int64]
-    content_ok: NDArray[np.bool_]
-    durable_at_us: NDArray[np.int64]  # epoch; NO_TIME where unknown
-    foreign_ids: tuple[str, ...] = ()
-
-    @property
-    def rows(self) -> int:
-        """All rows, foreign ones too."""
-        return len(self.seq) + len(self.foreign_ids)
-
-
-class Held:
-    """One read of the store, by sequence. Filled part by part, in any order."""
-
-    def __init__(self, size: int) -> None:
-        """size: of the attempts; what lies beyond was never attempted, and must not size the arrays either."""
-        self.copies = np.zeros(size, dtype=np.uint8)
-        self.damaged = np.zeros(size, dtype=np.bool_)
-        self.durable_at_us = np.full(size, NO_TIME, dtype=np.int64)
-        self.foreign: dict[str, None] = {}
-        self._beyond: list[NDArray[np.int64]] = []
-        self.rows = 0
-
-    @staticmethod
-    def of(stored: Stored, attempts: Attempts) -> Held:
-        """Of a whole read in memory."""
-        held = Held(attempts.size)
-        held.add(stored)
-        return held
-
-    def add(self, part: Stored) -> None:
-        """Some of the rows."""
-        self.rows += part.rows
-        self.foreign.update(dict.fromkeys(part.foreign_ids))
-        within = (part.seq >= 0) & (part.seq < len(self.copies))
-        if not within.all():
-            self._beyond.append(np.unique(part.seq[~within]))
-        seq = part.seq[within]
-        known, copies = np.unique(seq, return_counts=True)
-        self.copies[known] = np.minimum(self.copies[known] + copies, COPIES_MAX)
-        self.damaged[seq[~part.content_ok[within]]] = True
-        self.durable_at_us[seq] = part.durable_at_us[within]
-
-    @property
-    def beyond(self) -> NDArray[np.int64]:
-        """Sequences behind the last attempt, each once, ascending."""
-        return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *self._beyond]))
-
-    @property
-    def present(self) -> NDArray[np.bool_]:
-        """By sequence: at least one row."""
-        return self.copies > 0
+    planned: int
+    dropped: int  # by k6
+    reads: tuple[Reading, ...]  # as many as were read
+    suppressed_duplicates: int | None = None
+    unread: tuple[str, ...] = ()  # in words: a torn file, an inspector that did not answer
+    reads_required: int = READS
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
-    """The audit, and every member of each class it names."""
+class Found:
+    """What a ledger and the reads of a store hold of one load."""
 
-    audit: Audit
-    members: dict[str, NDArray[np.int64]] = field(default_factory=dict)  # ascending
-    foreign: tuple[str, ...] = ()  # ids that are unexpected and no sequence of this run's attempts
-
-
-def compare(
-    attempts: Attempts, first: Held, second: Held | None, counts: Counts, post_id: Callable[[int], str]
-) -> Comparison:
-    """Sorts every sequence into its class. post_id gives the id of a sequence; second: None where it was not read."""
-    again = first if second is None else second
-    number = _combinations(attempts, first, again)
-    beyond = np.union1d(first.beyond, again.beyond)
-    foreign = tuple(dict.fromkeys((*first.foreign, *again.foreign)))
-    members = {name: np.flatnonzero(CLASSES[name][number]) for name in NAMED}
-    members["unexpected"] = np.concatenate([members["unexpected"], beyond])
-    found = Found(
-        tally=np.bincount(number, minlength=COMBINATIONS),
-        requests=attempts.lines,
-        rows=(first.rows, again.rows),
-        never_sent=len(beyond) + len(foreign),
-        read_again=second is not None,
-        listed={
-            name: of
-            for name, seq in members.items()
-            if (of := offenders.of(seq, foreign if name == "unexpected" else (), post_id)).count
-        },
-    )
-    return Comparison(audit=audited(found, counts), members=members, foreign=foreign)
+    tally: NDArray[np.int64]  # writes by combination
+    requests: int  # records of the ledger
+    rows: tuple[int, int]  # in either read, of whatever id; without a second one, the first's
+    never_sent: int  # different ids in either read that are no sequence of the tally
+    read_again: bool
+    listed: Mapping[str, Offenders] = field(default_factory=dict)  # by class of NAMED that is not empty
 
 
-def _combinations(attempts: Attempts, first: Held, again: Held) -> NDArray[np.uint16]:
-    """By sequence; part by part, as the moments of ten million take 80 MB more."""
-    number = np.empty(attempts.size, np.uint16)
-    for begin in range(0, attempts.size, AT_ONCE):
-        part = slice(begin, begin + AT_ONCE)
-        delay_us = first.durable_at_us[part] - attempts.answer_us[part]
-        durable = np.full(len(delay_us), IN_TIME)
-        durable[delay_us > LATE_US] = LATE
-        durable[first.durable_at_us[part] == NO_TIME] = MOMENT_UNKNOWN
-        number[part] = combinations(
-            client=attempts.state[part],
-            wrong_ack=attempts.wrong_ack[part],
-            first=np.minimum(first.copies[part], MANY),
-            second=np.minimum(again.copies[part], MANY),
-            differs=first.damaged[part] | again.damaged[part],
-            durable=durable,
-        )
+def combinations(**known: npt.ArrayLike) -> NDArray[np.uint16]:
+    """By write, the number of its combination; known: one array for each name of SIZES."""
+    number = np.asarray(known["client"]).astype(np.uint16)
+    for name, size in list(SIZES.items())[1:]:
+        number *= np.uint16(size)
+        number += np.asarray(known[name]).astype(np.uint16)
     return number
+
+
+def known_of(number: npt.ArrayLike) -> dict[str, NDArray[np.int64]]:
+    """What combinations() was given."""
+    return dict(zip(SIZES, np.unravel_index(np.asarray(number), tuple(SIZES.values())), strict=True))
+
+
+def _classes() -> dict[str, NDArray[np.bool_]]:
+    """By class, whether a combination is in it; all but late and wrong_ack exclude one another."""
+    known = known_of(np.arange(COMBINATIONS))
+    client, first, second = known["client"], known["first"], known["second"]
+    acknowledged, rejected = client == ACKNOWLEDGED, client == REJECTED
+    indeterminate, attempted = client == INDETERMINATE, client != NEVER
+    before, after = first > 0, second > 0
+    duplicated = attempted & ((first > 1) | (second > 1))
+    corrupted = attempted & (known["differs"] > 0) & ~duplicated
+    plain = attempted & ~duplicated & ~corrupted
+    ok = plain & acknowledged & before & after
+    return {
+        "ok": ok,
+        "late": ok & (known["durable"] == LATE),
+        "absent": plain & acknowledged & ~before,
+        "vanished": plain & (acknowledged | indeterminate) & before & ~after,
+        "duplicated": duplicated,
+        "corrupted": corrupted,
+        "unexpected": (before | after) & ~attempted,
+        "recovered": plain & indeterminate & after,
+        "clean_fail": plain & indeterminate & ~before & ~after,
+        "clean_reject": plain & rejected & ~before & ~after,
+        "rejected_present": plain & rejected & (before | after),
+        "never_read": plain & (client == UNREAD),
+        "wrong_ack": known["wrong_ack"] > 0,
+        # For the sums alone: stored, but in a class that does not say so.
+        "absent_then_stored": plain & acknowledged & ~before & after,
+        "never_read_stored": plain & (client == UNREAD) & (before | after),
+        "stored": before | after,
+        "dated": ok & (known["durable"] != MOMENT_UNKNOWN),
+        "attempted": attempted,
+        "acknowledged": acknowledged,
+    }
+
+
+CLASSES = _classes()
+
+
+def audited(found: Found, counts: Counts) -> Audit:
+    """The audit, its seconds left at 0."""
+    number = {name: int(found.tally[marks].sum()) for name, marks in CLASSES.items()}
+    left = max((reading.left_in_queue for reading in counts.reads), default=0)
+    stranded = min(number["absent"], left)
+    unread = list(counts.unread)
+    if not found.read_again and not unread and counts.reads_required == READS:
+        unread.append(NOT_READ_AGAIN)
+    audit = Audit(
+        verdict="UNKNOWN",
+        unread=tuple(unread),
+        reads=counts.reads,
+        stored_rows=found.rows[0],
+        stored_ids=number["stored"] + found.never_sent,
+        acknowledged=number["acknowledged"],
+        lost=number["absent"] - stranded,
+        stranded=stranded,
+        unexpected=number["unexpected"] + found.never_sent,
+        late=number["late"] if not number["ok"] or number["dated"] else None,
+        **{name: number[name] for name in COUNTED},
+        suppressed_duplicates=counts.suppressed_duplicates,
+        offenders={name: of for name, of in found.listed.items() if name not in NOTED},
+        noted={name: of for name, of in found.listed.items() if name in NOTED},
+        identities_broken=(),
+        seconds=0.0,
+    )
+    audit = replace(audit, identities_broken=tuple(_broken_identities(found, counts, number, audit)))
+    if not found.read_again and counts.reads_required < READS:
+        audit = replace(audit, vanished=None)
+    return replace(audit, verdict=verdict(audit, counts.reads_required))
+
+
+def verdict(audit: Audit, reads_required: int = READS) -> AuditVerdict:
+    """PASS only where everything was read, nothing is in a class that should be empty, and all sums agree."""
+    if audit.unread or audit.never_read or len(audit.reads) < reads_required or not audit.acknowledged:
+        return "UNKNOWN"
+    faults = any(getattr(audit, name) for name in MUST_BE_ZERO) or audit.identities_broken
+    return "FAIL" if faults else "PASS"
+
+
+def not_read(*words: str) -> Audit:
+    """The store could not be read back: nothing is known, which is never a pass."""
+    nothing = Found(
+        tally=np.zeros(COMBINATIONS, np.int64), requests=0, rows=(0, 0), never_sent=0, read_again=False
+    )
+    unread = words or ("the store could not be read back",)
+    return audited(nothing, Counts(planned=0, dropped=0, reads=(), unread=unread))
+
+
+def _broken_identities(
+    found: Found, counts: Counts, number: Mapping[str, int], audit: Audit
+) -> Iterator[str]:
+    """In words, the sums that do not agree; audit: with a number of vanished."""
+    distinct, vanished = number["attempted"], number["vanished"]
+    seen = _by_client(found.tally, np.ones(COMBINATIONS, np.bool_))
+    of = _by_client(found.tally, CLASSES["duplicated"] | CLASSES["corrupted"])
+    gone = _by_client(found.tally, CLASSES["vanished"])[ACKNOWLEDGED]
+    gone_without_answer = vanished - gone
+    whole = audit.ok + audit.recovered + audit.rejected_present + vanished
+    others = number["absent_then_stored"] + number["never_read_stored"]
+    wrong_ids = audit.duplicated + audit.corrupted + audit.unexpected
+    sums = {
+        f"planned {counts.planned} = started {found.requests} + dropped {counts.dropped}": (
+            counts.planned == found.requests + counts.dropped
+        ),
+        f"started {found.requests} = distinct sequences in the ledger {distinct}": found.requests == distinct,
+        f"acknowledged {seen[ACKNOWLEDGED]} = ok {audit.ok} + lost {audit.lost} + stranded {audit.stranded}"
+        f" + vanished {gone} + duplicated or corrupted {of[ACKNOWLEDGED]}": (
+            seen[ACKNOWLEDGED] == audit.ok + audit.lost + audit.stranded + gone + of[ACKNOWLEDGED]
+        ),
+        f"indeterminate {seen[INDETERMINATE]} = recovered {audit.recovered} + clean fail {audit.clean_fail}"
+        f" + vanished {gone_without_answer} + duplicated or corrupted {of[INDETERMINATE]}": (
+            seen[INDETERMINATE] - of[INDETERMINATE]
+            == audit.recovered + audit.clean_fail + gone_without_answer
+        ),
+        f"rejected {seen[REJECTED]} = clean reject {audit.clean_reject} + rejected-present"
+        f" {audit.rejected_present} + duplicated or corrupted {of[REJECTED]}": (
+            seen[REJECTED] == audit.clean_reject + audit.rejected_present + of[REJECTED]
+        ),
+        f"ids in the store {audit.stored_ids} = ok, recovered, rejected-present and vanished {whole}"
+        f" + duplicated, corrupted and unexpected {wrong_ids} + lost or never read, but stored {others}": (
+            audit.stored_ids == whole + wrong_ids + others
+        ),
+    }
+    when = ("after the drain", "after the restart")
+    for read, reading, words in zip(found.rows, counts.reads, when, strict=False):
+        name = f"rows read back {words} {read} = rows the store counts {reading.store_rows}"
+        sums[name] = read == reading.store_rows
+    yield from (words for words, holds in sums.items() if not holds)
+
+
+def _by_client(tally: NDArray[np.int64], marks: NDArray[np.bool_]) -> list[int]:
+    """Writes of the combinations marked, by what the client saw."""
+    client = known_of(np.arange(COMBINATIONS))["client"]
+    return [int(tally[marks & (client == saw)].sum()) for saw in range(SIZES["client"])]
+
+
+INTERVALS_MAX = 100
+FIRST_IDS = 20
+
+
+def offenders_of(seq: NDArray[np.int64], others: Sequence[str], post_id: Callable[[int], str]) -> Offenders:
+    """Members of a class in short; others: ids that are no sequence."""
+    ids = [post_id(int(s)) for s in seq[:FIRST_IDS]] + list(others)
+    return Offenders(
+        count=len(seq) + len(others), intervals=intervals_in_words(seq), first_ids=tuple(ids[:FIRST_IDS])
+    )
+
+
+def intervals_in_words(seq: NDArray[np.int64]) -> str:
+    """Ascending sequences as `17..42 90`."""
+    return intervals_of(*bounds(seq))
+
+
+def intervals_of(firsts: NDArray[np.int64], lasts: NDArray[np.int64]) -> str:
+    """The same of the first and the last sequence of each interval."""
+    pairs = zip(firsts[:INTERVALS_MAX].tolist(), lasts.tolist(), strict=False)
+    words = [f"{first}..{last}" if last > first else f"{first}" for first, last in pairs]
+    return " ".join(words) + (" ..." if len(firsts) > INTERVALS_MAX else "")
+
+
+def bounds(seq: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of ascending sequences, the first and the last one of each interval."""
+    if not len(seq):
+        return seq, seq
+    breaks = np.flatnonzero(np.diff(seq) > 1)
+    return seq[np.concatenate(([0], breaks + 1))], seq[np.concatenate((breaks, [len(seq) - 1]))]
+
+
+NEVER_SENT = "unexpected"
+
+
+def audit_of(
+    tables: Mapping[str, pa.Table],
+    scalars: Mapping[str, int],
+    unexpected: pa.Table,
+    facts: LoadFacts,
+    requests: Requests,
+) -> Audit:
+    """Both reads, offenders, sums and verdict. unexpected: stored rows that no request sent."""
+    seconds = round(facts.audit_seconds, 3)
+    if not facts.reads:
+        return replace(not_read(*facts.unread), seconds=seconds)
+    tally = _tally(tables["tally"])
+    sequences = np.unique(whole(unexpected.filter(column_of(unexpected, "sequence").is_valid()), "sequence"))
+    foreign = tuple(dict.fromkeys(column_of(unexpected, "foreign_id").drop_null().to_pylist()))
+    never_sent = offenders_of(sequences, foreign, lambda sequence: encode_id(facts.run_id, sequence))
+    first, second = (int((whole(unexpected, "read") == read).sum()) for read in (1, 2))
+    rows = (scalars["rows_first"] + first, scalars["rows_second"] + second)
+    read_again = bool(scalars["read_again"]) and len(facts.reads) > 1
+    listed = dict(_listed(tables["offenders"], tally, facts.run_id))
+    if never_sent.count:
+        listed[NEVER_SENT] = never_sent
+    found = Found(
+        tally=tally,
+        requests=requests.started,
+        rows=rows if read_again else (rows[0], rows[0]),
+        never_sent=never_sent.count,
+        read_again=read_again,
+        listed={name: listed[name] for name in NAMED if name in listed},
+    )
+    counts = Counts(
+        planned=requests.planned,
+        dropped=requests.dropped,
+        reads=facts.reads,
+        suppressed_duplicates=facts.suppressed_duplicates,
+        unread=facts.unread,
+        reads_required=facts.reads_required,
+    )
+    return replace(audited(found, counts), seconds=seconds)
+
+
+def _tally(table: pa.Table) -> Ints:
+    """Requests by combination."""
+    number = combinations(**{name: whole(table, name) for name in SIZES})
+    tally: Ints = np.bincount(number, weights=whole(table, "count"), minlength=COMBINATIONS).astype(np.int64)
+    return tally
+
+
+def _listed(table: pa.Table, tally: Ints, run_id: str) -> Iterator[tuple[str, Offenders]]:
+    """By class, its members in short; how many there are is in the tally."""
+    names = np.array(column_of(table, "name").to_pylist(), dtype=object)
+    for name in NAMED:
+        firsts, lasts = (whole(table, column)[names == name] for column in ("first", "last"))
+        if len(firsts):
+            own = np.concatenate(
+                [np.arange(a, min(b, a + FIRST_IDS) + 1) for a, b in zip(firsts, lasts, strict=True)]
+            )
+            yield (
+                name,
+                Offenders(
+                    count=int(tally[CLASSES[name]].sum()),
+                    intervals=intervals_of(firsts, lasts),
+                    first_ids=tuple(encode_id(run_id, s) for s in own[:FIRST_IDS].tolist()),
+                ),
+            )
+
+
+EXIT_CODES: dict[AuditVerdict, int] = {"PASS": 0, "FAIL": 1, "UNKNOWN": 3}
+WORST_FIRST: tuple[AuditVerdict, ...] = ("FAIL", "UNKNOWN", "PASS")
+HARMLESS = ("ok", "late", "recovered", "clean_fail", "clean_reject")
+
+
+def exit_code_of(verdicts: Collection[str]) -> int:
+    """Of the worst verdict."""
+    return EXIT_CODES[next(verdict for verdict in WORST_FIRST if verdict in verdicts)]
+
+
+def audit_lines(audit: Audit) -> Iterator[str]:
+    """One fact a line; the verdict last."""
+    yield class_counts(audit, HARMLESS)
+    yield class_counts(audit, MUST_BE_ZERO)
+    yield from readings(audit)
+    for name, offenders in audit.offenders.items():
+        ids = ", ".join(offenders.first_ids[:3])
+        yield f"{name}: {offenders.count} (sequence {offenders.intervals or 'none'}; {ids})"
+    yield from ending(audit)
+
+
+def readings(audit: Audit) -> Iterator[str]:
+    """What the store counted at each read, and whether the sums agree."""
+    for reading, when in zip(audit.reads, ("after the drain", "after the restart"), strict=False):
+        yield f"{when}: {reading.store_rows} rows, {reading.left_in_queue} messages left in the queue"
+    for words in audit.identities_broken:
+        yield f"sums do not agree: {words}"
+    if not audit.identities_broken:
+        yield "sums agree"
+
+
+def ending(audit: Audit) -> Iterator[str]:
+    """What was not read, and the verdict."""
+    for words in audit.unread:
+        yield f"not read: {words}"
+    yield f"{audit.verdict} in {audit.seconds:.1f} s"
+
+
+def class_counts(audit: Audit, names: Iterable[str]) -> str:
+    """`ok 7030, late 0, ...`."""
+    values = ((name, getattr(audit, name)) for name in names)
+    return ", ".join(f"{name} {'unknown' if value is None else value}" for name, value in values)

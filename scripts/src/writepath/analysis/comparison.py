@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import optimize, stats
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from writepath.analysis.stats import Floats
+from writepath.analysis.stats import Floats
 
 Better = Literal["lower", "higher"]  # which value of a metric one wants
 Word = Literal["faster", "slower", "same", "unresolved"]

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from writepath.analysis import raw, stats
 from writepath.analysis.load_aggregates import SCHEDULED
-from writepath.analysis.load_rows import column_of, whole
-from writepath.analysis.step_evidence import COARSE, load_of, reduce_requests
-from writepath.analysis.step_result import requests_of, scalars_of
+from writepath.analysis.load_result import scalars_of
+from writepath.analysis.steps import COARSE, Tables, load_of, reduce_requests, requests_of
 from writepath.analysis.times import Times, times
 from writepath.load import ledger
-from writepath.load.ledger import SEARCH, WRITE, WRONG_TOTAL
+from writepath.load.ledger import SEARCH, WRITE, WRONG_TOTAL, Operation
+from writepath.load.parquet import column_of, whole
+from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import OperationFacts, PhaseFacts
-from writepath.records.search_load import DuringWrites
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from writepath.analysis.step_evidence import Tables
-    from writepath.load.ledger import Operation
-    from writepath.records.capacity_run import CapacityFacts
-    from writepath.records.search_load import DuringWritesFacts
-    from writepath.records.steps import SentFacts
+from writepath.records.search_load import DuringWrites, DuringWritesFacts
+from writepath.records.steps import SentFacts
 
 ALONE, SEARCHES, WRITES = -1, -2, -3  # in the column `step`
 FOLDERS = {ALONE: "alone", SEARCHES: "during-writes", WRITES: "writes"}
@@ -69,8 +62,8 @@ def _with_visible(tables: Tables, folder: Path, path: Path) -> Tables:
     seen, taken = raw.read_visible(path), ledger.read(folder / ledger.FILE)
     records = taken.records[taken.outcomes() == ledger.Outcome.ACKNOWLEDGED]
     sampled = records[np.isin(records["seq"], seen.seq)]
-    delays = stats.delays_us(sampled["seq"], sampled["start_us"], seen.seq, seen.visible_at_us)
-    value, count = np.unique(delays[delays != stats.NEVER_US], return_counts=True)
+    found_us = seen.visible_at_us[np.searchsorted(seen.seq, sampled["seq"])]
+    value, count = np.unique((found_us - sampled["start_us"])[found_us >= 0], return_counts=True)
     return visible_tables(tables, value, count, len(seen.seq))
 
 

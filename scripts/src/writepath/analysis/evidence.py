@@ -5,17 +5,15 @@ Saved as one Parquet file a table and `facts.json`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from writepath.load.parquet import SMALLEST, SUFFIX, load_table, save_table
 from writepath.records.base import read_json, write_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    import pyarrow as pa
 
 FACTS_FILE = "facts.json"
 VERSION = 1

@@ -1,55 +1,224 @@
 """Counts and histograms of a load's requests: small tables from which every figure of the load follows.
 
 The same tables are made of published rows, then every different microsecond has a bucket of its own, and of loads too
-large for that, then a bucket is 0.1 % wide (histogram.py). All work goes part by part: ten million requests fit.
+large for that, then a bucket is 0.1 % wide (times.py). All work goes part by part: ten million requests fit.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from writepath.analysis import histogram, offenders, stats
-from writepath.analysis.audit_classes import (
+from writepath.analysis import audit, stats, times
+from writepath.analysis.audit import (
     ACKNOWLEDGED,
     CLASSES,
     COMBINATIONS,
     IN_TIME,
     LATE,
+    LATE_US,
     MANY,
     MOMENT_UNKNOWN,
     NAMED,
     combinations,
     known_of,
 )
-from writepath.analysis.load_rows import NO_TIME
-from writepath.analysis.order import overtaken
-from writepath.analysis.timeline import NS_PER_US, US_PER_S, timeline
-from writepath.load.ledger import WRONG_ACK
+from writepath.analysis.load_rows import Rows
+from writepath.analysis.stats import AT_ONCE, US_PER_S, Ints, Marks
+from writepath.config.registry import Phase
+from writepath.errors import LoadError
+from writepath.load.ledger import NO_TIME, WRONG_ACK
+from writepath.load.plan import align, arrival_plan
+from writepath.records.load_facts import LoadFacts
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+NS_PER_US, NS_PER_MS = 1000, 1_000_000
+CLOSED_PHASE = "load"
 
-    from numpy.typing import NDArray
 
-    from writepath.analysis.load_rows import Rows
-    from writepath.analysis.stats import Ints, Marks
-    from writepath.analysis.timeline import Timeline
-    from writepath.records.load_facts import LoadFacts
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Timeline:
+    """Of the requests that have times, ascending by sequence."""
 
-LATE_US = 5_000_000  # T_late: durable so long after the 201 is late
-CLOCK_RESOLUTION_US = (
-    1_000  # of a start in what was published first: less than that after a 201 may be before it
-)
+    origin_us: int  # epoch: the load's start by its own clock
+    phases: Ints  # requests scheduled, by phase
+    seconds: Ints  # by second; one that was dropped counts where it was due
+    slots: Ints | None  # by request, its place in the schedule; None: there is no schedule
+    starts_ns: Ints | None  # of the schedule, since the load's start
+    origin_ns: int  # the load's start, since the first request's
+    start_us: Ints  # epoch
+    scheduled: bool
+
+    def behind_ns(self, part: slice) -> Ints:
+        """By request, from its scheduled send time to its start; below 0 by at most the clock's resolution."""
+        if self.slots is None or self.starts_ns is None:
+            return np.zeros(len(self.start_us[part]), np.int64)
+        since: Ints = (self.start_us[part] - self._first_us) * NS_PER_US
+        since -= self.origin_ns
+        since -= self.starts_ns[self.slots[part]]
+        return since
+
+    def phase(self, part: slice) -> NDArray[np.int8]:
+        """By request, the index of its phase."""
+        if self.slots is None:
+            return np.zeros(len(self.start_us[part]), np.int8)
+        inner = np.cumsum(self.phases)[:-1]
+        return np.searchsorted(inner, self.slots[part], side="right").astype(np.int8)
+
+    def second(self, part: slice) -> Ints:
+        """By request, the second of the load."""
+        if self.slots is None:
+            second = (self.start_us[part] - self.origin_us) // US_PER_S
+            return np.minimum(second, len(self.seconds) - 1)
+        inner = np.cumsum(self.seconds)[:-1]
+        return np.searchsorted(inner, self.slots[part], side="right")
+
+    @property
+    def _first_us(self) -> int:
+        return int(self.start_us.min())
+
+
+def timeline(facts: LoadFacts, sequence: Ints, start_us: Ints, untimed: int) -> Timeline:
+    """LoadError where no request has times, or where they are not of this schedule. untimed: requests without times."""
+    if not len(start_us):
+        raise LoadError("no request of the load ended; see k6.log in the folder of the run")
+    return _closed(facts, start_us, untimed) if facts.model == "closed" else _open(facts, sequence, start_us)
+
+
+def _closed(facts: LoadFacts, start_us: Ints, untimed: int) -> Timeline:
+    origin_us = int(start_us.min())
+    seconds = max(1, math.ceil(facts.seconds))
+    own = np.minimum((start_us - origin_us) // US_PER_S, seconds - 1)
+    return Timeline(
+        origin_us=origin_us,
+        phases=np.array([len(start_us) + untimed]),
+        seconds=np.bincount(own, minlength=seconds),
+        slots=None,
+        starts_ns=None,
+        origin_ns=0,
+        start_us=start_us,
+        scheduled=False,
+    )
+
+
+def _open(facts: LoadFacts, sequence: Ints, start_us: Ints) -> Timeline:
+    plan = arrival_plan([Phase(**vars(phase)) for phase in facts.phases])
+    if sequence[-1] >= plan.planned:
+        raise LoadError(
+            f"{plan.planned} requests are scheduled, but one has sequence {sequence[-1]}:"
+            " the phases of facts.json are not those of the load"
+        )
+    first_us = int(start_us.min())
+    aligned = align(plan, sequence, start_us - first_us)
+    starts_ns, origin_ns = plan.starts_ns, aligned.origin_ns
+    ends_ns = np.cumsum([round(phase.seconds * 1000) * NS_PER_MS for phase in facts.phases])[:-1]
+    phases = np.searchsorted(starts_ns, ends_ns, side="right")  # one at the edge is of the phase before
+    edges_ns = np.arange(1, math.ceil(plan.seconds)) * US_PER_S * NS_PER_US
+    seconds = np.searchsorted(starts_ns, edges_ns)
+    return Timeline(
+        origin_us=first_us + round(origin_ns / NS_PER_US),
+        phases=np.diff(phases, prepend=0, append=plan.planned),
+        seconds=np.diff(seconds, prepend=0, append=plan.planned),
+        slots=aligned.slots,
+        starts_ns=starts_ns,
+        origin_ns=origin_ns,
+        start_us=start_us,
+        scheduled=True,
+    )
+
+
+CLOCK_RESOLUTION_US = 1000  # of a ledger's start: less than that after a 201 may be before it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overtaking:
+    """Of acknowledged writes with a known durable moment."""
+
+    writes: int
+    overtaken: int  # writes that some write sent after their 201 came before
+    inversions: int  # pairs of such writes
+
+
+def overtaken(
+    sent: NDArray[Any], took: NDArray[Any], durable_at: NDArray[Any], resolution: float
+) -> Overtaking:
+    """Arrays are parallel, one entry a write, in any order; all in one unit.
+
+    A pair (earlier, later) is inverted where the later one was sent after the earlier one's 201 and is durable
+    before it. Equal moments (one transaction) are no inversion. O(n log n), and part by part: of ten million writes
+    each array takes 80 MB.
+    """
+    if not len(sent):
+        return Overtaking(writes=0, overtaken=0, inversions=0)
+    order = np.argsort(sent, kind="stable").astype(np.int32)
+    after = _first_after(sent, took, order, resolution)
+    durable = durable_at[order]
+    del order, durable_at
+    # Most writes are in order. Only those that an earlier or a later one passed need to be counted.
+    soonest = np.minimum.accumulate(durable[::-1])[::-1]  # from each index on
+    parts = [slice(begin, begin + AT_ONCE) for begin in range(0, len(after), AT_ONCE)]
+    last = len(durable) - 1
+    passed = [
+        part.start
+        + np.flatnonzero((after[part] <= last) & (soonest[np.minimum(after[part], last)] < durable[part]))
+        for part in parts
+    ]
+    late = np.concatenate(passed)
+    del soonest
+    latest = np.full(len(durable), durable.min())
+    np.maximum.at(latest, after[late], durable[late])
+    passing = np.flatnonzero(durable < np.maximum.accumulate(latest, out=latest))
+    del latest
+    ranks = np.unique(np.concatenate([durable[passing], durable[late]]), return_inverse=True)[1]
+    first = np.searchsorted(passing, after[late])
+    earlier = _lower_from(ranks[: len(passing)], first, ranks[len(passing) :])
+    return Overtaking(writes=len(sent), overtaken=len(late), inversions=int(earlier.sum(dtype=np.int64)))
+
+
+def _first_after(
+    sent: NDArray[Any], took: NDArray[Any], order: NDArray[np.int32], resolution: float
+) -> NDArray[np.int32]:
+    """By write in the order they were sent, the index of the first one that was sent after its 201."""
+    ascending = sent[order]
+    after = np.empty(len(order), np.int32)
+    for begin in range(0, len(order), AT_ONCE):
+        part = slice(begin, begin + AT_ONCE)
+        answered = ascending[part] + took[order[part]] + resolution
+        after[part] = np.searchsorted(ascending, answered.astype(ascending.dtype), side="left")
+    return after
+
+
+def _lower_from(ranks: Ints, first: Ints, own: Ints) -> Ints:
+    """By entry of `own`, how many entries of `ranks` at index `first` or later are lower; both arrays are parallel.
+
+    A wavelet tree, all entries at once: level by level the ranks are parted by one bit, which keeps each range of
+    indices a range on either side; where the own bit is 1, those of the range with a 0 are all lower.
+    """
+    found = np.zeros(len(own), dtype=np.int64)
+    left, right = first, np.full(len(own), len(ranks), dtype=np.int64)
+    level = ranks
+    for bit in reversed(range((len(ranks) + len(own)).bit_length())):
+        ones = (level >> bit) & 1
+        zeros_before = np.concatenate(([0], np.cumsum(1 - ones)))
+        left_zeros, right_zeros, zeros = zeros_before[left], zeros_before[right], zeros_before[-1]
+        high = ((own >> bit) & 1).astype(np.bool_)
+        found += np.where(high, right_zeros - left_zeros, 0)
+        left = np.where(high, zeros + left - left_zeros, left_zeros)
+        right = np.where(high, zeros + right - right_zeros, right_zeros)
+        level = np.concatenate((level[ones == 0], level[ones == 1]))
+    return found
+
+
 LATER_US = 2_000  # a start may be a whole millisecond: one row a little late proves nothing
 ACCEPT, SCHEDULED, LATENESS, DURABLE = "accept", "scheduled", "lateness", "durable"
 TABLES = ("answers", "latencies", "latency_sums", "phases", "seconds", "tally", "offenders", "scalars")
 SUMS = ("clock", "phase", "low_us", "high_us", "sum_us")
 SUMS_SCHEMA = pa.schema([(name, pa.string() if name == "clock" else pa.int64()) for name in SUMS])
-US_PER_MS = 1000.0
 _ALL = np.zeros((), np.int8)  # one group
 _SHIFT = 44  # bits of a value; the group lies above
 _HALF = 1 << (_SHIFT - 1)  # a value may be below 0
@@ -72,7 +241,7 @@ class _Counter:
             low, high, total = int(own.min()), int(own.max()), int(own.sum())
             before = self.sums.get(group, (low, high, 0))
             self.sums[group] = (min(low, before[0]), max(high, before[1]), total + before[2])
-        ends = values if self.exact else histogram.ends_us(values)
+        ends = values if self.exact else times.ends_us(values)
         keys = (groups.astype(np.int64) << _SHIFT) + ends + _HALF
         self._parts.append(np.unique(keys, return_counts=True))
 
@@ -185,7 +354,7 @@ def _offenders(sequence: NDArray[Any], classes: NDArray[np.uint16]) -> pa.Table:
     names, firsts, lasts = [], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for name in NAMED:
         members = sequence[CLASSES[name][classes]].astype(np.int64)
-        first, last = (of[: offenders.INTERVALS_MAX + 1] for of in offenders.bounds(members))
+        first, last = (of[: audit.INTERVALS_MAX + 1] for of in audit.bounds(members))
         names += [name] * len(first)
         firsts.append(first)
         lasts.append(last)

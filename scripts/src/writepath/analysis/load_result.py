@@ -1,34 +1,186 @@
-"""All figures of a load, from its evidence: derive_load() is what a run, a report and `make verify` call."""
+"""Evidence of a load and all its figures: reduce_load() of raw tables, derive_load() of evidence.
+
+Up to ROWS_MAX requests the evidence has a row for each of them, else counts and histograms; derive_load() makes the
+first into the second, so that each figure has one implementation.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from writepath.analysis import load_audit, stats, usage
-from writepath.analysis.answers import Answers
-from writepath.analysis.load_aggregates import ACCEPT, DURABLE, LATENESS, SCHEDULED, US_PER_MS
-from writepath.analysis.load_rows import NO_TIME, column_of, whole
-from writepath.analysis.load_tables import SAMPLES, UNEXPECTED, VISIBLE, aggregates, facts_of
-from writepath.analysis.timeline import CLOSED_PHASE, US_PER_S
+from writepath.analysis import load_rows, stats
+from writepath.analysis.audit import ACKNOWLEDGED, REJECTED, audit_of
+from writepath.analysis.evidence import Evidence
+from writepath.analysis.load_aggregates import ACCEPT, CLOSED_PHASE, DURABLE, LATENESS, SCHEDULED, aggregated
+from writepath.analysis.load_rows import Parts, Rows
+from writepath.analysis.samples import (
+    SAMPLES_SCHEMA,
+    Series,
+    disk_written,
+    foreign_share,
+    generator_share,
+    needed,
+    queue_peak,
+    resources,
+    series,
+)
+from writepath.analysis.stats import US_PER_MS, US_PER_S, Bands, Floats, Ints, Marks
 from writepath.analysis.times import MEAN_DIGITS, Times, times
 from writepath.analysis.verdict import Evidence as Judged
 from writepath.analysis.verdict import judge
 from writepath.errors import LoadError
-from writepath.records import Drain, Generator, Order
+from writepath.load.ledger import ACKNOWLEDGED_STATUS, END_OF_FILE, NO_TIME, WRONG_ACK, error_kind
+from writepath.load.parquet import column_of, whole
+from writepath.records import Drain, Generator, Host, Order, Requests
+from writepath.records.base import from_data, to_data
 from writepath.records.load import LoadPhase, LoadResult
+from writepath.records.load_facts import LoadFacts
+from writepath.records.steps import SentFacts
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+STATUSES = (500, 502, 503, 504)  # with columns of their own
+K6_TIME_OUT, K6_DIAL_TIME_OUT = 1050, 1211
+K6_REFUSED, K6_RESET, K6_BROKEN_PIPE = 1212, 1220, 1201
 
-    import pyarrow as pa
 
-    from writepath.analysis.evidence import Evidence
-    from writepath.analysis.samples import Series
-    from writepath.records import Host, Requests
-    from writepath.records.load_facts import LoadFacts
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """Arrays are parallel, one entry a kind of answer."""
+
+    status: Ints
+    error_code: Ints
+    client: Ints  # as in audit_classes
+    count: Ints
+
+    @property
+    def started(self) -> int:
+        """All requests."""
+        return int(self.count.sum())
+
+    @property
+    def completed(self) -> int:
+        """With an answer of any status."""
+        return self.of(self.status > 0)
+
+    def of(self, marks: Marks) -> int:
+        """Requests of these kinds."""
+        return int(self.count[marks].sum())
+
+    def requests(self, planned: int, dropped: int) -> Requests:
+        """By what became of each."""
+        acknowledged, rejected = self.of(self.client == ACKNOWLEDGED), self.of(self.client == REJECTED)
+        return Requests(
+            planned=planned,
+            started=self.started,
+            dropped=dropped,
+            acknowledged=acknowledged,
+            rejected=rejected,
+            indeterminate=self.started - acknowledged - rejected,
+            by_status={
+                str(status): self.of(self.status == status) for status in np.unique(self.status).tolist()
+            },
+            by_error=self._by_error(),
+        )
+
+    def _by_error(self) -> dict[str, int]:
+        """By kind in words; of acknowledged ones, only those with a wrong ack are in it."""
+        faulty = (self.client != ACKNOWLEDGED) | (self.error_code == WRONG_ACK)
+        columns = (self.status, self.error_code, self.count)
+        totals: dict[str, int] = {}
+        for status, code, count in zip(*(column[faulty].tolist() for column in columns), strict=True):
+            kind = error_kind(status, code)
+            totals[kind] = totals.get(kind, 0) + count
+        return totals
+
+    def by_column(self, planned: int) -> dict[str, int]:
+        """Counts that sum to planned."""
+        status, silent = self.status, self.status == 0
+        counts = {
+            "status_201": self.of(status == ACKNOWLEDGED_STATUS),
+            "status_4xx": self.of((status >= 400) & (status < 500)),  # noqa: PLR2004 - the class of statuses
+        }
+        counts |= {f"status_{code}": self.of(status == code) for code in STATUSES}
+        counts["status_other"] = self.of(~silent) - sum(counts.values())
+        kinds = {
+            "refused": (K6_REFUSED,),
+            "reset": (K6_RESET, K6_BROKEN_PIPE),
+            "closed": (END_OF_FILE,),
+            "timed_out": (K6_TIME_OUT, K6_DIAL_TIME_OUT),
+        }
+        errors = {kind: self.of(silent & np.isin(self.error_code, codes)) for kind, codes in kinds.items()}
+        timed_out = errors.pop("timed_out")
+        unknown = self.of(silent) - sum(errors.values()) - timed_out
+        rest = {"no_answer": unknown, "timed_out": timed_out, "dropped": planned - self.started}
+        return counts | errors | rest
+
+
+ROWS_MAX = 100_000  # requests of a cell
+REQUESTS, STORED, SAMPLES, VISIBLE, UNEXPECTED = "requests", "stored", "samples", "visible", "unexpected"
+
+
+def reduce_load(raw: Mapping[str, Parts], facts: LoadFacts) -> Evidence:
+    """What is published of a load. raw: by name the parts of a table: requests; stored, samples and visible if any."""
+    rows = load_rows.of_raw(raw[REQUESTS], raw.get(STORED), facts.operations, len(facts.reads))
+    tables = {UNEXPECTED: rows.unexpected}
+    samples = [part.cast(SAMPLES_SCHEMA) for part in raw.get(SAMPLES, ())]
+    tables[SAMPLES] = needed(pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *samples]))
+    if VISIBLE in raw:
+        tables[VISIBLE] = _with_starts(pa.concat_tables(raw[VISIBLE]), rows, facts)
+    if len(rows.sequence) <= ROWS_MAX:
+        tables[REQUESTS] = load_rows.published(rows, facts.operations)
+    else:
+        tables |= aggregated(rows, facts, exact=False)
+    return Evidence(tables=tables, facts=to_data(facts))
+
+
+def facts_of(evidence: Evidence) -> LoadFacts:
+    """The facts; UsageError where they are not of a load."""
+    return from_data(LoadFacts, dict(evidence.facts), "facts.json")
+
+
+def aggregates(evidence: Evidence, facts: LoadFacts) -> Mapping[str, pa.Table]:
+    """The tables of load_aggregates.py, of requests that the evidence has rows of, or has summed up."""
+    if REQUESTS not in evidence.tables:
+        return evidence.tables
+    rows = load_rows.of_published(evidence.tables[REQUESTS], evidence.tables[UNEXPECTED], facts.operations)
+    return aggregated(rows, facts, exact=True)
+
+
+def bands(evidence: Evidence) -> Bands:
+    """By second of the scheduled send time, of a closed load by second of the start: latency of the 201s."""
+    table = aggregates(evidence, facts_of(evidence))["seconds"]
+    planned, served = whole(table, "planned"), whole(table, "served")
+    return Bands(
+        second=np.arange(len(planned), dtype=np.int64),
+        median=_ms(table, "median_us"),
+        p95=_ms(table, "p95_us"),
+        max=_ms(table, "max_us"),
+        served=served,
+        unserved=planned - served,
+    )
+
+
+def _ms(table: pa.Table, name: str) -> Floats:
+    known = column_of(table, name).is_valid().to_numpy()
+    return np.where(known, whole(table, name) / US_PER_MS, math.nan)
+
+
+def _with_starts(table: pa.Table, rows: Rows, facts: LoadFacts) -> pa.Table:
+    """With each write's start, null where it was not acknowledged; ascending by sequence."""
+    table = table.sort_by("sequence").select(["sequence", "not_before_us", "visible_at_us"])
+    places = load_rows.places(rows.sequence, whole(table, "sequence"))
+    found = places[places >= 0]
+    own = rows.only(np.isin(np.arange(len(rows.sequence)), found))
+    acknowledged = own.client([operation.served for operation in facts.operations]) == ACKNOWLEDGED
+    start_us = np.full(len(table), NO_TIME)
+    start_us[places >= 0] = np.where(acknowledged, own.start_us, NO_TIME)
+    return table.add_column(1, "start_us", pa.array(start_us, mask=start_us == NO_TIME))
+
 
 LATER_SHARE = 0.01  # of the acknowledged: so many rows durable after their 201 are no rounding
 SHARE_DIGITS = 4
@@ -62,9 +214,9 @@ def derive_load(evidence: Evidence) -> LoadResult:
     load = _load(evidence)
     facts, requests = load.facts, load.requests
     durable = _times(load, DURABLE)
-    audit = load_audit.of(load.tables, load.scalars, evidence.tables[UNEXPECTED], facts, requests)
+    audit = audit_of(load.tables, load.scalars, evidence.tables[UNEXPECTED], facts, requests)
     drain = _drain(load)
-    generator = _generator(load)
+    generator = generator_of(load.tables, load.seen, facts)
     foreign = _foreign(load)
     host = _with_canaries(facts)
     return LoadResult(
@@ -82,9 +234,9 @@ def derive_load(evidence: Evidence) -> LoadResult:
         phases=tuple(_phases(load)),
         audit=audit,
         drain=drain,
-        resources=usage.resources(load.seen, facts.runtime),
-        disk_written_bytes=usage.disk_written(load.seen),
-        queue_peak=usage.queue_peak(load.seen),
+        resources=resources(load.seen, facts.runtime),
+        disk_written_bytes=disk_written(load.seen),
+        queue_peak=queue_peak(load.seen),
         generator=generator,
         foreign_cpu_share=None if foreign is None else round(foreign, SHARE_DIGITS),
         verdict=judge(
@@ -122,7 +274,7 @@ def _load(evidence: Evidence) -> _Load:
         requests=answers.requests(
             planned, planned - answers.started if facts.dropped is None else facts.dropped
         ),
-        seen=usage.series(evidence.tables[SAMPLES]),
+        seen=series(evidence.tables[SAMPLES]),
     )
 
 
@@ -136,6 +288,21 @@ def scalars_of(tables: Mapping[str, pa.Table]) -> dict[str, int]:
     """Single numbers by name, of aggregates."""
     names, values = column_of(tables["scalars"], "name").to_pylist(), whole(tables["scalars"], "value")
     return dict(zip(names, values.tolist(), strict=True))
+
+
+def generator_of(tables: Mapping[str, pa.Table], seen: Series, sent: LoadFacts | SentFacts) -> Generator:
+    """Whether k6 kept its schedule; a closed load has none."""
+    mean, peak, samples = generator_share(seen)
+    late = times(tables, LATENESS)
+    return Generator(
+        cpu_share_mean=round(mean, SHARE_DIGITS),
+        cpu_share_peak=round(peak, SHARE_DIGITS),
+        lateness_ms_p99=late.at(stats.rank(late.number, P99)) if late.number else None,
+        lateness_ms_max=late.high_us / US_PER_MS if late.number else None,
+        exit_code=sent.exit_code,
+        samples=samples,
+        samples_late=sent.samples_late,
+    )
 
 
 def _times(load: _Load, clock: str, phase: int | None = None) -> Times:
@@ -233,24 +400,9 @@ def _drain(load: _Load) -> Drain:
     )
 
 
-def _generator(load: _Load) -> Generator:
-    """Whether k6 kept its schedule; a closed load has none."""
-    mean, peak, samples = usage.generator_share(load.seen)
-    late = _times(load, LATENESS)
-    return Generator(
-        cpu_share_mean=round(mean, SHARE_DIGITS),
-        cpu_share_peak=round(peak, SHARE_DIGITS),
-        lateness_ms_p99=late.at(stats.rank(late.number, P99)) if late.number else None,
-        lateness_ms_max=late.high_us / US_PER_MS if late.number else None,
-        exit_code=load.facts.exit_code,
-        samples=samples,
-        samples_late=load.facts.samples_late,
-    )
-
-
 def _foreign(load: _Load) -> float | None:
     """By the samples; where what was published of them does not say, by the facts."""
-    share = usage.foreign_share(load.seen)
+    share = foreign_share(load.seen)
     return load.facts.host.foreign_cpu_share if share is None and load.facts.host else share
 
 

@@ -5,27 +5,24 @@ Read from the raw tables or from the published one. Of several rows of one reque
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from writepath.analysis.audit_classes import ACKNOWLEDGED, INDETERMINATE, READS, REJECTED, UNREAD
+from writepath.analysis.audit import ACKNOWLEDGED, INDETERMINATE, READS, REJECTED, UNREAD
+from writepath.analysis.stats import Ints, Marks
 from writepath.errors import UsageError
-from writepath.load import ledger as ledgers
+from writepath.load import ledger
+from writepath.load.ledger import NO_TIME
+from writepath.load.parquet import column_of, whole
+from writepath.records.load_facts import OperationFacts
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+Parts = Iterable[pa.Table]  # of one table, in any order
 
-    from numpy.typing import NDArray
-
-    from writepath.analysis.stats import Ints, Marks
-    from writepath.records.load_facts import OperationFacts
-
-    Parts = Iterable[pa.Table]  # of one table, in any order
-
-NO_TIME = -1  # in arrays of moments and durations; null in tables
 UNKNOWN = -1  # of an operation
 MOST_COPIES = np.iinfo(np.uint16).max
 REQUESTS = {  # as small as the values allow: of ten million requests, 8 bytes each take 80 MB
@@ -104,11 +101,11 @@ class Rows:
     def client(self, served: Sequence[Sequence[int]]) -> NDArray[np.uint8]:
         """What the client saw of each, as in audit_classes; served: by operation."""
         saw = np.full(len(self.status), INDETERMINATE, np.uint8)
-        saw[np.isin(self.status, ledgers.REJECTED_STATUSES)] = REJECTED
-        saw[self.error_code == ledgers.UNREAD] = UNREAD
+        saw[np.isin(self.status, ledger.REJECTED_STATUSES)] = REJECTED
+        saw[self.error_code == ledger.UNREAD] = UNREAD
         for operation, statuses in enumerate(served):
             own = (self.operation == operation) & np.isin(self.status, statuses)
-            saw[own & (self.error_code != ledgers.WRONG_TOTAL)] = ACKNOWLEDGED
+            saw[own & (self.error_code != ledger.WRONG_TOTAL)] = ACKNOWLEDGED
         return saw
 
 
@@ -171,20 +168,6 @@ def published(rows: Rows, operations: Sequence[OperationFacts]) -> pa.Table:
         differs = rows.first.differs if read is None else read.differs
         columns[f"content_ok_{number}"] = pa.array(~differs, mask=~there)
     return pa.table(columns)
-
-
-def whole(table: pa.Table, name: str, null: int = NO_TIME) -> Ints:
-    """A column of whole numbers; UsageError where there is none."""
-    column = column_of(table, name)
-    found: Ints = (column.fill_null(null) if column.null_count else column).to_numpy()
-    return found
-
-
-def column_of(table: pa.Table, name: str) -> Any:
-    """A column; UsageError where there is none."""
-    if name not in table.column_names:
-        raise UsageError(f"a table has no column {name}, only {', '.join(table.column_names)}; it was edited")
-    return table.column(name)
 
 
 def _requests(parts: Parts, operations: Sequence[OperationFacts]) -> dict[str, Any]:

@@ -6,32 +6,21 @@ or edited.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from writepath.analysis.audit import Stored
-from writepath.errors import UsageError
+from writepath.analysis.samples import Series
 from writepath.load import ledger, parquet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from writepath.analysis.samples import Series
 
 STORED_FILE = "stored.parquet"
 SAMPLES_FILE = "samples.parquet"
 VISIBLE_FILE = "visible.parquet"
-FIRST, SECOND = (
-    1,
-    2,
-)  # reads of the store: after the drain, and after every store was killed and started again
+FIRST, SECOND = 1, 2  # reads of the store: after the drain, and after all stores were killed and restarted
 STORED_SCHEMA = pa.schema(
     [
         ("read", pa.int8()),
@@ -52,6 +41,21 @@ SAMPLES_SCHEMA = pa.schema(
 VISIBLE_SCHEMA = pa.schema(
     [("sequence", pa.int64()), ("not_before_us", pa.int64()), ("visible_at_us", pa.int64())]
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """What the store held: one entry a row of this run, in any order, and the ids that are not of this run."""
+
+    seq: NDArray[np.int64]
+    content_ok: NDArray[np.bool_]
+    durable_at_us: NDArray[np.int64]  # epoch; NO_TIME where unknown
+    foreign_ids: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """All rows, foreign ones too."""
+        return len(self.seq) + len(self.foreign_ids)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,59 +109,6 @@ def _stored_table(number: int, stored: Stored) -> pa.Table:
 
 def _then_nulls(values: pa.Array, count: int) -> pa.ChunkedArray:
     return pa.chunked_array([values, pa.nulls(count, values.type)])
-
-
-def stored_parts(path: Path) -> Iterator[tuple[int, Stored]]:
-    """What `save_stored` wrote in little memory: which read, and some of its rows."""
-    try:
-        for table in parquet.Parts(path, STORED_SCHEMA):
-            reads = parquet.whole(table, "read")
-            for number in np.unique(reads).tolist():
-                marks = reads == number
-                yield number, _stored(table if marks.all() else table.filter(pa.array(marks)))
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}; it was edited") from error
-
-
-def read_stored(path: Path, read: int = FIRST) -> Stored:
-    """One read whole. Its arrays are filled in place: of ten million rows they take 170 MB, and twice that joined."""
-    rows = parquet.Parts(path, STORED_SCHEMA).rows
-    seq, durable_at_us = np.empty(rows, np.int64), np.empty(rows, np.int64)
-    content_ok = np.empty(rows, np.bool_)
-    foreign: list[str] = []
-    end = 0
-    for number, part in stored_parts(path):
-        if number == read:
-            place = slice(end, end := end + len(part.seq))
-            seq[place], durable_at_us[place], content_ok[place] = (
-                part.seq,
-                part.durable_at_us,
-                part.content_ok,
-            )
-            foreign += part.foreign_ids
-    return Stored(
-        seq=seq[:end],
-        content_ok=content_ok[:end],
-        durable_at_us=durable_at_us[:end],
-        foreign_ids=tuple(foreign),
-    )
-
-
-def _stored(table: pa.Table) -> Stored:
-    """ValueError where a row is none."""
-    sequence, foreign = table.column("sequence"), table.column("foreign_id")
-    ours = sequence.is_valid()
-    own = table if sequence.null_count == 0 else table.filter(ours)
-    seq, content_ok = parquet.whole(own, "sequence"), own.column("content_ok")
-    both = pc.equal(ours, foreign.is_valid())
-    if pc.any(both).as_py() or content_ok.null_count or (seq < 0).any():
-        raise ValueError("a row is neither a write of this load nor an id of another")
-    return Stored(
-        seq=seq,
-        content_ok=content_ok.to_numpy(),
-        durable_at_us=parquet.whole(own, "durable_at_us"),
-        foreign_ids=tuple(foreign.drop_null().to_pylist()),
-    )
 
 
 def save_samples(samples: Sequence[Sample], path: Path) -> None:

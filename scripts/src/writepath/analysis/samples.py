@@ -1,21 +1,19 @@
-"""Figures of queue and processors from the samples of a load: pure functions of arrays."""
+"""Figures of the samples of a load: what each component used, the depth of the queue, the load generator."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from writepath.analysis import stats
 from writepath.analysis.saturation.rules import HOST
+from writepath.analysis.stats import US_PER_S, Floats, Ints
+from writepath.load.parquet import column_of
+from writepath.records import Resource
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from writepath.analysis.stats import Floats, Ints
-
-    Series = Mapping[tuple[str, str], tuple[Ints, Floats]]  # (component, metric): epoch us, values
-    Values = Mapping[tuple[str, str], Sequence[float] | Floats]  # (component, metric), in the order of time
+Series = Mapping[tuple[str, str], tuple[Ints, Floats]]  # (component, metric): epoch us, values
 
 PEAK_WINDOW_S = 10.0
 
@@ -63,16 +61,87 @@ def cpu_shares(at_s: Sequence[float], cpu_seconds: Sequence[float]) -> tuple[flo
     return mean, peak
 
 
-def foreign_share(values: Values) -> float | None:
-    """Of all processor time between the first and the last reading, what neither the run nor its runner used."""
+K6 = "k6"
+RESIDENT = "rss_bytes"
+HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes")
+METRICS = ("cpu_seconds", RESIDENT, "write_bytes", "queue_ready", "queue_unacknowledged", *HOST_METRICS)
+SAMPLES_SCHEMA = pa.schema(
+    [("at_us", pa.int64()), ("component", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
+)
+PROCESS_COUNTED = "native"  # there, the bytes a process wrote are whole folios of the page cache: no figure
+
+
+def needed(samples: pa.Table) -> pa.Table:
+    """The samples that figures are made of, by component, metric and time."""
+    keep = np.isin(column_of(samples, "metric").to_numpy(), METRICS)
+    order = [(name, "ascending") for name in ("component", "metric", "at_us")]
+    return samples.filter(pa.array(keep)).sort_by(order).select(["at_us", "component", "metric", "value"])
+
+
+def series(samples: pa.Table) -> Series:
+    """By component and metric, times in microseconds and values."""
+    at_us, value = (column_of(samples, name).to_numpy().astype(np.float64) for name in ("at_us", "value"))
+    words = zip(*(column_of(samples, name).to_pylist() for name in ("component", "metric")), strict=True)
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, key in enumerate(words):
+        places.setdefault(key, []).append(place)
+    return {key: (at_us[own], value[own]) for key, own in places.items()}
+
+
+def resources(seen: Series, runtime: str) -> dict[str, Resource]:
+    """By component, what it used between the first and the last sample."""
+    return {
+        component: Resource(
+            cpu_seconds=float(stats.accumulated(cpu)[-1]),
+            rss_peak_bytes=int(seen[component, RESIDENT][1].max()),
+            write_bytes=None if runtime == PROCESS_COUNTED else _written(seen, component),
+        )
+        for (component, metric), (_, cpu) in seen.items()
+        if metric == "cpu_seconds" and (component, RESIDENT) in seen
+    }
+
+
+def _written(seen: Series, component: str) -> int | None:
+    """Unknown too where only some readings could tell: those were of another process."""
+    _, written = seen.get((component, "write_bytes"), (None, np.empty(0)))
+    return (
+        int(stats.accumulated(written)[-1])
+        if len(written) == len(seen[component, "cpu_seconds"][1])
+        else None
+    )
+
+
+def disk_written(seen: Series) -> int | None:
+    """To all disks of the host; None where they were not sampled."""
+    written = seen.get((HOST, "disk_write_bytes"))
+    return None if written is None else int(stats.accumulated(written[1])[-1])
+
+
+def queue_peak(seen: Series) -> float | None:
+    """The highest sum of ready and unacknowledged messages in one reading."""
+    _, depth = queue_depth(seen)
+    return float(depth.max()) if len(depth) else None
+
+
+def generator_share(seen: Series) -> tuple[float, float, int]:
+    """Of one core, k6's mean and its highest mean of 10 s; and how many samples say so."""
+    at_us, cpu = seen.get((K6, "cpu_seconds"), (np.empty(0), np.empty(0)))
+    mean, peak = cpu_shares((at_us / US_PER_S).tolist(), cpu.tolist())
+    return mean, peak, len(cpu)
+
+
+def foreign_share(seen: Series) -> float | None:
+    """Of all processor time, what neither the run nor its runner used."""
     host = {
-        metric: float(counted[-1] - counted[0])
+        metric: float(seen[HOST, metric][1][-1] - seen[HOST, metric][1][0])
         for metric in ("total_seconds", "busy_seconds", "runner_seconds")
-        if len(counted := values.get((HOST, metric), ()))
+        if len(seen.get((HOST, metric), ((), ()))[1])
     }
     if host.get("total_seconds", 0.0) <= 0:
         return None
     ours = host["runner_seconds"] + sum(
-        float(stats.accumulated(used)[-1]) for (_, metric), used in values.items() if metric == "cpu_seconds"
+        float(stats.accumulated(used)[-1])
+        for (_, metric), (_, used) in seen.items()
+        if metric == "cpu_seconds"
     )
     return max(0.0, (host["busy_seconds"] - ours) / host["total_seconds"])

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -25,7 +22,6 @@ Marks = npt.NDArray[np.bool_]
 
 UNSERVED = math.inf
 FEWEST_BEYOND = 10  # a percentile rests on the values beyond it; with fewer of them it is a matter of luck
-NEVER_US = np.iinfo(np.int64).max  # a delay at infinity
 US_PER_MS = 1000
 US_PER_S = 1_000_000
 AT_ONCE = 1 << 20  # values of a longer array that are worked on together: their copies stay small
@@ -81,22 +77,6 @@ def spread(values: Iterable[float | None]) -> Spread | None:
 def mean_rate_per_s(count: int, duration_us: float) -> float | None:
     """Events a second over a duration; `None` for an empty duration."""
     return count * float(US_PER_S) / duration_us if duration_us > 0 else None
-
-
-def delays_us(sent_seq: Ints, sent_us: Ints, stored_seq: Ints, durable_at_us: Ints) -> Ints:
-    """For each request sent, in the given order: from sending it until its row was durable.
-
-    The first of several stored rows counts. A request whose row is missing or has no known moment (below 0) is at
-    infinity: NEVER_US. A negative delay (clock steps) is shown as it is.
-    """
-    first = np.full(int(sent_seq.max(initial=-1)) + 1, NEVER_US)  # by sequence
-    for begin in range(0, stored_seq.size, AT_ONCE):
-        part, at = stored_seq[begin : begin + AT_ONCE], durable_at_us[begin : begin + AT_ONCE]
-        ours = (part >= 0) & (part < first.size) & (at >= 0)
-        np.minimum.at(first, part[ours], at[ours])
-    delays: Ints = first[sent_seq]
-    np.subtract(delays, sent_us, out=delays, where=delays != NEVER_US)
-    return delays
 
 
 def accumulated(counter: npt.ArrayLike) -> Floats:

@@ -1,22 +1,35 @@
-"""Latencies of a clock as values and counts: the ranks of a percentile, and buckets that keep them exact."""
+"""Latencies as values and counts: buckets that add up over the parts of a load, and ranks of percentiles."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from writepath.analysis import histogram, stats
-from writepath.analysis.load_aggregates import US_PER_MS
-from writepath.analysis.load_rows import column_of, whole
+from writepath.analysis import stats
+from writepath.analysis.stats import US_PER_MS, Ints
+from writepath.load.parquet import column_of, whole
 from writepath.records import Latency
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+HALF_BITS = 10  # 1/1,024 is below 0.1 %
+FINEST_BITS = HALF_BITS + 1  # numbers of so many bits have a bucket each
 
-    from writepath.analysis.stats import Ints
+
+def ends_us(us: Ints, width: int = 1) -> Ints:
+    """By value, the highest one of its bucket; a value below 0 is its own bucket. width: so many buckets as one."""
+    values = np.maximum(us, 0)
+    bits = np.frexp(values.astype(np.float64))[1]  # exact: a double holds 53 bits
+    shift = np.maximum(bits - FINEST_BITS, 0).astype(np.int64)
+    bucket = (shift << HALF_BITS) + (
+        values >> shift
+    )  # its number: the top 11 bits, and how many were cut off
+    following = bucket // width * width + width
+    up = np.maximum((following >> HALF_BITS) - 1, 0)
+    ends: Ints = np.where(us < 0, us, ((following - (up << HALF_BITS)) << up) - 1)
+    return ends
+
 
 MEAN_DIGITS = 6
 QUANTILES = (0.5, 0.95, 0.99)  # of every latency
@@ -70,7 +83,7 @@ class Times:
         ranks = [stats.rank(planned, quantile) for quantile in QUANTILES if stats.carries(planned, quantile)]
         places = np.searchsorted(np.cumsum(self.count), [rank for rank in ranks if rank <= self.number])
         exact = [*self.value_us[places].tolist(), *limits_us]
-        ends = np.unique(np.concatenate([histogram.ends_us(self.value_us, width), np.array(exact, np.int64)]))
+        ends = np.unique(np.concatenate([ends_us(self.value_us, width), np.array(exact, np.int64)]))
         kept, number = np.unique(ends[np.searchsorted(ends, self.value_us)], return_inverse=True)
         return kept, np.bincount(number, weights=self.count, minlength=len(kept)).astype(np.int64)
 

@@ -2,20 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from writepath.analysis import noise
 from writepath.analysis.audit import LATE_US, MUST_BE_ZERO
 from writepath.analysis.stats import US_PER_S
-from writepath.records import Verdict
+from writepath.records import Audit, Canary, Drain, Durability, Generator, Requests, Verdict
+from writepath.records.load_facts import WithheldFacts
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+STEAL_LIMIT = 0.02  # of all processor time: what the hypervisor gave to others
+THROTTLED_LIMIT = 0.01  # of the time: a quota that bites halts every request under way, some 10 ms each time
+SWAPPED_LIMIT = 256  # pages, 1 MiB of 4 KiB each: less is what an idle program of somebody else had left
+CPU_SLOWER = 1.3  # times: processors share caches and clocks, one part in ten between two moments is usual
+FSYNC_SLOWER = 3.0  # times, and
+FSYNC_SLOWER_MS = 2.0  # more than so much: any disk cache takes from 0.3 to 1 ms, and it changes no figure
 
-    from writepath.analysis.noise import Withheld
-    from writepath.records import Audit, Canary, Drain, Durability, Generator, Requests
-    from writepath.records.load_facts import WithheldFacts
+
+@dataclass(frozen=True, kw_only=True)
+class Withheld:
+    """Between two moments."""
+
+    steal_share: float | None  # of all processor time
+    throttled_share: float | None  # of the time, this process's control group was not let run
+    swapped_pages: int | None
+
+
+def noise_reasons(withheld: Withheld | WithheldFacts) -> tuple[str, ...]:
+    """In words, where a limit is passed: the figures of the load are noise."""
+    found = []
+    if (withheld.steal_share or 0.0) > STEAL_LIMIT:
+        found.append(
+            f"noisy host: {withheld.steal_share:.1%} of the CPU time was stolen during the load"
+            f" (limit {STEAL_LIMIT:.0%})"
+        )
+    if (withheld.throttled_share or 0.0) > THROTTLED_LIMIT:
+        found.append(
+            f"noisy host: the CPU quota stopped the run for {withheld.throttled_share:.1%} of the load"
+            f" (limit {THROTTLED_LIMIT:.0%})"
+        )
+    if (withheld.swapped_pages or 0) > SWAPPED_LIMIT:
+        found.append(
+            f"noisy host: {withheld.swapped_pages} pages swapped during the load (limit {SWAPPED_LIMIT})"
+        )
+    return tuple(found)
+
+
+def slower_reasons(before: Canary, after: Canary) -> tuple[str, ...]:
+    """In words, where the same work takes much longer after the load than before it: the host itself changed."""
+    found = []
+    if after.cpu_ms > before.cpu_ms * CPU_SLOWER:
+        found.append(
+            f"noisy host: a fixed CPU task took {after.cpu_ms:.0f} ms after the load,"
+            f" {before.cpu_ms:.0f} ms before it (limit {CPU_SLOWER:g} times)"
+        )
+    flush, flush_before = after.fsync_ms_p50, before.fsync_ms_p50
+    if flush > flush_before * FSYNC_SLOWER and flush - flush_before > FSYNC_SLOWER_MS:
+        found.append(
+            f"noisy host: an fsync took {flush:.1f} ms after the load, {flush_before:.1f} ms before it"
+            f" (limit {FSYNC_SLOWER:g} times and {FSYNC_SLOWER_MS:g} ms more)"
+        )
+    return tuple(found)
+
 
 CPU_SHARE_LIMIT = 0.80  # k6's own rule: above it, its timings are its own
 LATENESS_MS_LIMIT = 250.0  # p99: a generator that is silent for a quarter second changes the rate
@@ -35,8 +82,7 @@ class Evidence:
     lost_components: Sequence[str]  # each with its reason in words
     generator_faults: Sequence[
         str
-    ] = ()  # in words, if k6 did not send the whole schedule or its ledger is cut
-    dropped_limit: int = 0
+    ] = ()  # in words: k6 did not send all of its schedule, or its ledger is cut
     before: Canary | None = None
     after: Canary | None = None
     foreign_cpu_share: float | None = None
@@ -93,8 +139,8 @@ def _of_generator(evidence: Evidence) -> Iterator[str]:
     generator, requests = evidence.generator, evidence.requests
     for fault in evidence.generator_faults:
         yield f"k6: {fault}"
-    if requests.dropped > evidence.dropped_limit:
-        yield f"k6 dropped {requests.dropped} of {requests.planned} scheduled requests (limit {evidence.dropped_limit})"
+    if requests.dropped:
+        yield f"k6 dropped {requests.dropped} of {requests.planned} scheduled requests (limit 0)"
     if generator.cpu_share_peak > CPU_SHARE_LIMIT:
         yield f"k6 was saturated: {generator.cpu_share_peak:.0%} of one core over 10 s (limit {CPU_SHARE_LIMIT:.0%})"
     late = generator.lateness_ms_p99
@@ -121,12 +167,12 @@ def _noise(evidence: Evidence) -> Iterator[str]:
     yield from foreign_reasons(evidence.foreign_cpu_share)
     before, after = evidence.before, evidence.after
     for canary, when in ((before, "before"), (after, "during")):
-        if canary is not None and (canary.steal_share or 0) > noise.STEAL_LIMIT:
+        if canary is not None and (canary.steal_share or 0) > STEAL_LIMIT:
             yield f"noisy host: {canary.steal_share:.1%} of the CPU time was stolen {when} the run"
     if evidence.withheld is not None:
-        yield from noise.reasons(evidence.withheld)
+        yield from noise_reasons(evidence.withheld)
     if before is not None and after is not None:
-        yield from noise.slower(before, after)
+        yield from slower_reasons(before, after)
 
 
 def foreign_reasons(share: float | None) -> Iterator[str]:

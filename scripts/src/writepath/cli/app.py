@@ -10,7 +10,7 @@ from writepath import commands
 from writepath.cli import options as given
 from writepath.cli.words import WordCommand
 from writepath.config import settings
-from writepath.options import Bench, Call, Faults, listed, names
+from writepath.options import Bench, Call, listed, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +109,7 @@ def bench(
 def bench_faults(
     ctx: typer.Context,
     fault: given.Fault = None,
-    variants: given.FaultVariants = None,
+    variants: given.Variants = None,
     trials: given.Trials = None,
     jobs: given.Jobs = 1,
     seed: given.Seed = 1,
@@ -118,7 +118,8 @@ def bench_faults(
     set_: given.Settings = None,
 ) -> int:
     """Inject faults under load and count lost writes."""
-    asked = Faults(
+    asked = Bench(
+        suite=commands.FAULTS,
         faults=names("FAULT", fault),
         variants=names("VARIANTS", variants),
         trials=trials,

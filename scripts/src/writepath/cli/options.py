@@ -53,10 +53,6 @@ Variants = Annotated[
     str | None,
     _option("Several variants, separated by commas.", autocompletion=_variants, show_default="the suite's"),
 ]
-FaultVariants = Annotated[
-    str | None,
-    _option("Several variants, separated by commas.", autocompletion=_variants, show_default="the suite's"),
-]
 ContractVariants = Annotated[
     str, _option("Several variants, separated by commas, or all.", autocompletion=_variants)
 ]

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.analysis.evidence import Evidence
-    from writepath.config.registry import Suite, Variant
-    from writepath.load.dataset import Dataset
-    from writepath.measure.bench import Bench
-    from writepath.measure.truth import Truth
-    from writepath.records.index import Role
-    from writepath.records.measures import Audit, Durability, Host, Verdict
-    from writepath.report.data import SuiteData
-    from writepath.report.metrics import Metric
-    from writepath.report.model import Report
-    from writepath.runtime.base import Stack
+from writepath.analysis.evidence import Evidence
+from writepath.config.registry import Suite, Variant
+from writepath.load.dataset import Dataset
+from writepath.measure.bench import Bench
+from writepath.measure.truth import Truth
+from writepath.records.index import Role
+from writepath.records.measures import Audit, Durability, Host, Verdict
+from writepath.report.data import SuiteData
+from writepath.report.metrics import Metric
+from writepath.report.model import Report
+from writepath.runtime.base import Stack
 
 R = TypeVar("R")
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from writepath.analysis.comparison import FEWEST_PAIRS, detectable, percent
 from writepath.records.base import write_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from writepath.records.index import Index
-    from writepath.records.measures import Host
-    from writepath.report.data import SuiteData
-    from writepath.report.metrics import Metric
+from writepath.records.index import Index
+from writepath.records.measures import Host
+from writepath.report.data import SuiteData
+from writepath.report.metrics import Metric
 
 FILE = "a-a.json"  # in the state folder: one entry for each host, runtime and suite
 FEWEST_BLOCKS = 2

@@ -6,35 +6,99 @@ import dataclasses
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
 
-from writepath.experiments import control, read, resume, shared
+from writepath.errors import UsageError
+from writepath.experiments import control, read, shared
 from writepath.experiments.attempt import Attempt, run_group
-from writepath.experiments.base import CellRun, Growing
-from writepath.experiments.plan import FEWEST_REPETITIONS, behind, groups, order_of
+from writepath.experiments.base import Cell, CellRun, Experiment, Growing
+from writepath.experiments.plan import FEWEST_REPETITIONS, Group, Plan, behind, groups, order_of
 from writepath.load.plan import new_run_id
 from writepath.measure import host
-from writepath.measure.facts import dataset_facts, moment
-from writepath.progress import Lane
+from writepath.measure.bench import Bench, dataset_facts, moment
+from writepath.progress import Lane, Progress
 from writepath.records.base import to_data
-from writepath.records.cell import load_cell, result_of
-from writepath.records.index import SCHEMA_VERSION, CellEntry, Factor, Index, References, save_index
+from writepath.records.cell import CellRecord, load_cell, result_of
+from writepath.records.index import (
+    INDEX_FILE,
+    SCHEMA_VERSION,
+    CellEntry,
+    Factor,
+    Index,
+    References,
+    Status,
+    load_index,
+    save_index,
+)
+from writepath.runtime.base import Runtime
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from pathlib import Path
+SAME: tuple[tuple[str, Callable[[Index], Any]], ...] = (
+    ("kind", attrgetter("kind")),
+    ("REPS", attrgetter("repetitions")),
+    ("SEED", attrgetter("seed")),
+    ("the suite's baseline in suites.yaml", attrgetter("baseline")),
+    ("RUNTIME", attrgetter("runtime")),
+    ("settings", attrgetter("settings")),
+    ("factors", lambda index: {factor.name: ",".join(factor.levels) for factor in index.factors}),
+    ("DATASET", lambda index: (index.dataset.name, index.dataset.lines, index.dataset.sha256)),
+    ("VARIANTS, or their definition in variants.yaml", attrgetter("variants")),
+    ("what suites.yaml or an option says of the load", attrgetter("params")),
+    ("the references (`bench` has none), or their suite in suites.yaml", attrgetter("references")),
+    ("the code that measures", attrgetter("code.digest")),
+)
 
-    from writepath.experiments.base import Cell, Experiment
-    from writepath.experiments.plan import Group, Plan
-    from writepath.measure.bench import Bench
-    from writepath.progress import Progress
-    from writepath.records.cell import CellRecord
-    from writepath.records.index import Status
-    from writepath.runtime.base import Runtime
+
+def _newest(wanted: Index, plan: Plan, kind: Experiment[Any]) -> tuple[Index, Path]:
+    """Its index without the cells that do not count, running again, and its folder; UsageError says what differs."""
+    for path in sorted((plan.results / wanted.suite).glob(f"*/{INDEX_FILE}"), reverse=True):
+        found = load_index(path.parent)
+        again: Collection[str] = ()
+        if isinstance(kind, Growing) and (more := kind.grown(found.params, plan.params)) is not None:
+            again, found = more, dataclasses.replace(found, params=wanted.params)
+        kept = tuple(cell for cell in found.cells if _stays(cell) and cell.name not in again)
+        if found.status == "finished" and len(kept) == len(found.cells):
+            continue
+        _require_same(found, wanted)
+        return dataclasses.replace(found, cells=kept, status="running", finished_at=None), path.parent
+    raise UsageError(
+        f"RESUME=1: no suite run of '{wanted.suite}' in results/ has a missing, failed or unknown cell;"
+        " start a new one without RESUME"
+    )
+
+
+def _stays(cell: CellEntry) -> bool:
+    """An invalid cell is a finding and stays; one that a noisy host made unknown says nothing, and is rerun."""
+    return cell.outcome == "finished" and cell.verdict != "unknown"
+
+
+def _require_same(found: Index, wanted: Index) -> None:
+    for words, get in SAME:
+        before, now = get(found), get(wanted)
+        if isinstance(before, dict) and isinstance(now, dict):
+            before, now = _without(before, now), _without(now, before)
+        if before != now:
+            raise UsageError(
+                f"RESUME=1: {words} differs from suite run {found.stamp}: was {_short(before)}, is now {_short(now)}."
+                " Use the same value, or start a new suite run without RESUME."
+            )
+
+
+def _without(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """What differs."""
+    return {key: value for key, value in one.items() if key not in other or other[key] != value}
+
+
+def _short(value: object) -> str:
+    if isinstance(value, tuple) and value and hasattr(value[0], "name"):
+        return ",".join(entry.name for entry in value)
+    return str(value)[:120]
+
 
 LOOK_S = 0.5  # how soon Ctrl-C is heard while lanes run
 
@@ -202,18 +266,13 @@ def _begun(plan: Plan, kind: Experiment[Any], runtime: Runtime, progress: Progre
     """A new suite run, or the one that is to be continued. Saved, and the latest."""
     index = _new_index(plan, kind, runtime)
     if plan.resumed:
-        grown = partial(_grown, kind, plan) if isinstance(kind, Growing) else None
-        index, folder = resume.newest(index, plan.results, grown)
+        index, folder = _newest(index, plan, kind)
     else:
         folder = plan.results / plan.suite.name / index.stamp
         folder.mkdir(parents=True)
     save_index(index, folder)
     shared.link_latest(plan.results, folder)
     return _Engine(plan=plan, kind=kind, progress=progress, index=index, folder=folder)
-
-
-def _grown(kind: Growing, plan: Plan, before: dict[str, Any]) -> Collection[str] | None:
-    return kind.grown(before, plan.params)
 
 
 def _new_index(plan: Plan, kind: Experiment[Any], runtime: Runtime) -> Index:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from writepath.config.settings import combinations
-from writepath.experiments.base import Cell
-from writepath.records.index import cell_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.config.registry import Suite, Variant
-    from writepath.config.settings import Factor
-    from writepath.experiments.base import Experiment
-    from writepath.load.dataset import Dataset
-    from writepath.records.index import Role
-    from writepath.records.measures import Code
+from writepath.config.registry import Suite, Variant
+from writepath.config.settings import Factor, combinations
+from writepath.experiments.base import Cell, Experiment
+from writepath.load.dataset import Dataset
+from writepath.records.index import Role, cell_name
+from writepath.records.measures import Code
 
 RERUNS = 2  # of a cell that a noisy host made unknown: a host that is noisy three times stays so
 FEWEST_REPETITIONS = 2  # of one block the A/A control says nothing
@@ -84,27 +79,14 @@ class Plan:
 Group = tuple[Cell, ...]  # cells that differ only in factors of scope `load`: they share one stack
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Setup:
-    """A cell without its place."""
-
-    variant: Variant
-    levels: Mapping[str, str] = field(default_factory=dict)
-    role: Role = "measured"
-    kind: str = ""  # of a reference
-
-    @property
-    def name(self) -> str:
-        return cell_name(self.variant.name, dict(self.levels), self.role, self.kind)
-
-
 def groups(plan: Plan) -> Iterator[tuple[Group, ...]]:
     """By block, every cell once: groups, and cells within a group, in an order that the seed alone decides."""
     order = random.Random(f"writepath:{plan.seed}")  # noqa: S311 - an order, not a secret
     setups = list(_setups(plan))
     for block in range(1, plan.repetitions + 1):
         shuffled = [
-            order.sample(own, len(own)) if len(own) > 1 else own for own in order.sample(setups, len(setups))
+            tuple(order.sample(own, len(own))) if len(own) > 1 else own
+            for own in order.sample(setups, len(setups))
         ]
         yield _placed(shuffled, block)
 
@@ -114,14 +96,16 @@ def order_of(plan: Plan) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(cell.name for group in block for cell in group) for block in groups(plan))
 
 
-def _setups(plan: Plan) -> Iterator[list[_Setup]]:
-    """The groups of a block, unshuffled."""
+def _setups(plan: Plan) -> Iterator[Group]:
+    """The groups of a block, unshuffled: cells that have no place yet."""
     per_stack = [factor for factor in plan.factors if factor.scope == "stack"]
     per_load = [factor for factor in plan.factors if factor.scope == "load"]
 
-    def group(variant: Variant, own: Mapping[str, str]) -> list[_Setup]:
-        levels = [{**own, **more} for more in combinations(per_load)]
-        return [_Setup(variant=variant, levels=_ordered(one, plan.factors)) for one in levels]
+    def group(variant: Variant, own: Mapping[str, str]) -> Group:
+        levels = ({**own, **more} for more in combinations(per_load))
+        return tuple(
+            _unplaced(variant, {factor.name: one[factor.name] for factor in plan.factors}) for one in levels
+        )
 
     for variant in plan.variants:
         only = plan.only.get(variant.name, {})
@@ -130,34 +114,23 @@ def _setups(plan: Plan) -> Iterator[list[_Setup]]:
                 yield group(variant, own)
     if plan.control is not None:
         first = {factor.name: factor.levels[0] for factor in plan.factors}
-        yield [_Setup(variant=plan.control, levels=first, role="A/A control")]
+        yield (_unplaced(plan.control, first, "A/A control"),)
     if (others := plan.references) is not None:
         for variant in others.suite.variants:
-            yield [_Setup(variant=variant, role="reference", kind=others.kind.kind)]
+            yield (_unplaced(variant, {}, "reference", others.kind.kind),)
 
 
-def _ordered(levels: Mapping[str, str], factors: Sequence[Factor]) -> dict[str, str]:
-    return {factor.name: levels[factor.name] for factor in factors}
+def _unplaced(variant: Variant, levels: dict[str, str], role: Role = "measured", kind: str = "") -> Cell:
+    name = cell_name(variant.name, levels, role, kind)
+    return Cell(name=name, variant=variant, levels=levels, block=0, position=0, role=role)
 
 
-def _placed(setups: Sequence[Sequence[_Setup]], block: int) -> tuple[Group, ...]:
-    position, found = 0, []
-    for own in setups:
-        cells = []
-        for setup in own:
-            position += 1
-            cells.append(
-                Cell(
-                    name=setup.name,
-                    variant=setup.variant,
-                    levels=setup.levels,
-                    block=block,
-                    position=position,
-                    role=setup.role,
-                )
-            )
-        found.append(tuple(cells))
-    return tuple(found)
+def _placed(setups: Sequence[Group], block: int) -> tuple[Group, ...]:
+    position = itertools.count(1)
+    return tuple(
+        tuple(dataclasses.replace(cell, block=block, position=next(position)) for cell in own)
+        for own in setups
+    )
 
 
 def behind(cell: Cell, last_position: int) -> Cell:

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 from writepath.experiments import publishable, read
 from writepath.experiments.registry import kind_of
-from writepath.records.index import INDEX_FILE, load_index
-from writepath.report import (
-    fault_tables,
-    faults,
-    front,
-    manifest,
-    markers,
-    render,
-)
+from writepath.records.index import INDEX_FILE, Index, load_index
+from writepath.report import faults, front, plots, render, staging
 from writepath.report.capacity.figures import by_host
+from writepath.report.data import SuiteData
 from writepath.report.facts import CAPACITY, FAULTS, LOAD, SEARCH, Facts
 from writepath.report.render import escape, tables
 from writepath.report.staging import PAGES, PUBLISHED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from writepath.records.index import Index
-    from writepath.report.data import SuiteData
 
 README, ANSWER = "README.md", "results:answer"  # and the name of its generated part
 DURABILITY = "docs/durability.md"
@@ -61,15 +50,8 @@ def published_suites(root: Path) -> tuple[Path, ...]:
     )
 
 
-def published(root: Path) -> tuple[Path, ...]:
-    """Folders of all that is published, whatever was measured."""
-    return published_suites(root)
-
-
 def derived(root: Path) -> dict[str, bytes]:
     """By path below root, everything that is generated from the published data: pages, plots, index, README."""
-    from writepath.report import front_plot  # noqa: PLC0415 - matplotlib takes half a second to load
-
     suites = {folder.name: read.published(folder) for folder in published_suites(root)}
     files: dict[str, bytes] = {}
     titles = {name: _title(data.index) for name, data in suites.items()}
@@ -78,7 +60,7 @@ def derived(root: Path) -> dict[str, bytes]:
     files[f"{PAGES}/{INDEX}"] = _index(titles).encode()
     known = published_facts(suites)
     if known.load is not None:
-        files |= {f"{PAGES}/{name}": drawn for name, drawn in front_plot.pictures(known).items()}
+        files |= {f"{PAGES}/{name}": drawn for name, drawn in plots.pictures(known).items()}
     if (guide := front.choosing(known)) is not None:
         files[front.CHOOSING_PAGE] = guide.encode()
     parts = {
@@ -97,7 +79,7 @@ def _evidence(suites: Iterable[SuiteData[Any]]) -> str:
     parts = []
     for data in suites:
         if data.index.kind == FAULTS:
-            table = fault_tables.evidence(faults.struck(data))
+            table = faults.evidence(faults.struck(data))
             parts += [f"{data.index.runtime} runtime. {escape.markdown(table.caption)}", tables.bare(table)]
     return "\n\n".join(parts)
 
@@ -125,8 +107,8 @@ def published_facts(suites: Mapping[str, SuiteData[Any]]) -> Facts:
 
 def _documents(root: Path, parts: Mapping[str, str]) -> dict[str, bytes]:
     """README and durability page with their generated parts; UsageError where their markers are missing."""
-    readme = markers.filled(root / README, {ANSWER: parts[ANSWER]})
-    durability = markers.filled(root / DURABILITY, {name: parts[name] for name in (CLASSES, EVIDENCE)})
+    readme = front.filled(root / README, {ANSWER: parts[ANSWER]})
+    durability = front.filled(root / DURABILITY, {name: parts[name] for name in (CLASSES, EVIDENCE)})
     return {README: readme.encode(), DURABILITY: durability.encode()}
 
 
@@ -140,7 +122,7 @@ def write_pages(root: Path) -> list[Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
             changed.append(path)
-    for path in manifest.files(root / PAGES):
+    for path in staging.files_below(root / PAGES):
         if path.relative_to(root).as_posix() not in wanted:
             path.unlink()
             changed.append(path)
@@ -149,7 +131,7 @@ def write_pages(root: Path) -> list[Path]:
 
 def differences(root: Path) -> list[str]:
     """What in the checkout is not as the published raw data say; empty when all is well."""
-    found = [problem for folder in published(root) for problem in manifest.problems(folder)]
+    found = [problem for folder in published_suites(root) for problem in staging.manifest_problems(folder)]
     if found:
         return found
     wanted = derived(root)
@@ -159,7 +141,7 @@ def differences(root: Path) -> list[str]:
             found.append(f"{name}: missing")
         elif path.read_bytes() != content:
             found.append(f"{name}: differs from what the published raw data give")
-    stale = [path.relative_to(root).as_posix() for path in manifest.files(root / PAGES)]
+    stale = [path.relative_to(root).as_posix() for path in staging.files_below(root / PAGES)]
     return found + [f"{name}: nothing published gives this file" for name in stale if name not in wanted]
 
 

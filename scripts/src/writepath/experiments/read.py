@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 from writepath.analysis import evidence as files
+from writepath.analysis.evidence import Evidence
 from writepath.errors import UsageError, WritepathError
 from writepath.experiments.registry import kind_of
 from writepath.records.base import inside, to_data
-from writepath.records.cell import CELL_FILE, load_cell, result_of
-from writepath.records.index import INDEX_FILE, load_index
+from writepath.records.cell import CELL_FILE, CellRecord, load_cell, result_of
+from writepath.records.index import INDEX_FILE, CellEntry, load_index
 from writepath.report.data import CellData, SuiteData
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from writepath.analysis.evidence import Evidence
-    from writepath.records.cell import CellRecord
-    from writepath.records.index import CellEntry
 
 LATEST = "results/latest"
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from writepath.config.registry import nearest
 from writepath.errors import UsageError
+from writepath.experiments.base import Experiment
 from writepath.experiments.capacity import CapacityExperiment
 from writepath.experiments.ceilings import CeilingsExperiment
 from writepath.experiments.faults import FaultExperiment
 from writepath.experiments.load import LoadExperiment
 from writepath.experiments.search import SearchExperiment
-
-if TYPE_CHECKING:
-    from writepath.experiments.base import Experiment
 
 KINDS: dict[str, Experiment[Any]] = {
     kind.kind: kind

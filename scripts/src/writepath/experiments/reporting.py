@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
-from writepath.analysis import audit_words
+from writepath.analysis.audit import audit_lines, exit_code_of
 from writepath.errors import UsageError
 from writepath.experiments import publish as publishing
 from writepath.experiments import read, shared
 from writepath.experiments.registry import kind_of
 from writepath.report import render
 from writepath.report.comparison import compared
+from writepath.report.data import CellData, SuiteData
 from writepath.report.render import console, print_tables
 from writepath.report.staging import PUBLISHED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from writepath.report.data import CellData, SuiteData
 
 FOLDER = "report"  # next to the index
 READING = "docs/reading-results.md"
@@ -27,16 +24,27 @@ OK, INVALID, UNKNOWN = 0, 1, 3
 
 def report(root: Path, path: Path | None) -> int:
     """Prints and writes the tables of a suite run of any kind. Its worst verdict."""
-    if (folder := read.suite_folder(root, path)) is not None:
-        return _report(root, folder)
-    raise _no_results(root, path)
+    folder = _folder(root, path)
+    data = read.raw(folder)
+    built = kind_of(data.index.kind).report(data)
+    target = folder / FOLDER
+    links = {"assets": ".", "reading": (root / READING).resolve().as_uri()}
+    render.save(target, built, links)
+    to = console()
+    index = data.index
+    wanted = sum(len(block) for block in index.order)
+    to.print(
+        f"{index.title}: {index.suite} {index.stamp}, {index.status}, {len(data.all_cells)} of {wanted} cells",
+        markup=False,
+    )
+    render.print_report(built, to)
+    to.print(f"\nHTML, Markdown, CSV, JSON and SVG: {_short(root, target)}", markup=False)
+    return exit_code(data)
 
 
 def publish(root: Path, path: Path | None = None, *, add: bool = False) -> int:
     """Publishes a suite run; add: its blocks behind those that are published."""
-    folder = read.suite_folder(root, path)
-    if folder is None:
-        raise _no_results(root, path)
+    folder = _folder(root, path)
     to = console()
     for changed in publishing.publish(root, folder, add=add):
         to.print(f"wrote {_short(root, changed)}", markup=False)
@@ -59,9 +67,7 @@ def compare(root: Path, paths: Sequence[Path], labels: Sequence[str] = ()) -> in
 
 def audit(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
     """Recomputes the audit of every cell from raw files: 0 all PASS, 1 any FAIL, else 3."""
-    folder = read.suite_folder(root, path)
-    if folder is None:
-        raise _no_results(root, path)
+    folder = _folder(root, path)
     data = read.raw(folder)
     kind, verdicts = kind_of(data.index.kind), []
     for cell in data.cells:
@@ -70,31 +76,13 @@ def audit(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
         missing = (
             "the cell did not get that far" if cell.result is None else f"kind {kind.kind} has none of a cell"
         )
-        lines = [f"no audit: {missing}"] if found is None else audit_words.lines(found)
+        lines = [f"no audit: {missing}"] if found is None else audit_lines(found)
         for line in (*lines, *cell.problems):
             say(f"  {line}")
         verdicts.append("UNKNOWN" if found is None or cell.problems else found.verdict)
     if not verdicts:
         raise UsageError(f"RUN={folder}: no cell in it has ended yet")
-    return audit_words.exit_code(verdicts)
-
-
-def _report(root: Path, folder: Path) -> int:
-    data = read.raw(folder)
-    built = kind_of(data.index.kind).report(data)
-    target = folder / FOLDER
-    links = {"assets": ".", "reading": (root / READING).resolve().as_uri()}
-    render.save(target, built, links)
-    to = console()
-    index = data.index
-    wanted = sum(len(block) for block in index.order)
-    to.print(
-        f"{index.title}: {index.suite} {index.stamp}, {index.status}, {len(data.all_cells)} of {wanted} cells",
-        markup=False,
-    )
-    render.print_report(built, to)
-    to.print(f"\nHTML, Markdown, CSV, JSON and SVG: {_short(root, target)}", markup=False)
-    return exit_code(data)
+    return exit_code_of(verdicts)
 
 
 def exit_code(data: SuiteData[Any]) -> int:
@@ -110,14 +98,14 @@ def _unknown(cell: CellData[Any]) -> bool:
 
 
 def _any_suite(root: Path, path: Path) -> SuiteData[Any]:
-    folder = read.suite_folder(root, path)
-    if folder is None:
-        raise _no_results(root, path)
+    folder = _folder(root, path)
     published = folder.is_relative_to((root / PUBLISHED).resolve())
     return read.published(folder) if published else read.raw(folder)
 
 
-def _no_results(root: Path, path: Path | None) -> UsageError:
+def _folder(root: Path, path: Path | None) -> Path:
+    if (folder := read.suite_folder(root, path)) is not None:
+        return folder
     given = root / (read.LATEST if path is None else path)
     if path is None:
         what = "no results yet"
@@ -125,7 +113,7 @@ def _no_results(root: Path, path: Path | None) -> UsageError:
         what = f"RUN={path}: no such folder"
     else:
         what = f"RUN={path}: no index of a suite run in this folder, above it or one level below it"
-    return UsageError(f"{what}; `make bench-all` writes results to results/<suite>/<stamp>")
+    raise UsageError(f"{what}; `make bench-all` writes results to results/<suite>/<stamp>")
 
 
 def _short(root: Path, path: Path) -> str:

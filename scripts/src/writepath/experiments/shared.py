@@ -6,22 +6,18 @@ import contextlib
 import itertools
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from writepath import pidfile
+from writepath.config.registry import Variant
+from writepath.load.dataset import Dataset
 from writepath.measure import host
 from writepath.measure.bench import Bench
 from writepath.measure.host import CanaryCage
+from writepath.progress import Progress
 from writepath.records.index import VariantRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from writepath.config.registry import Variant
-    from writepath.load.dataset import Dataset
-    from writepath.progress import Progress
-    from writepath.runtime.base import Runtime
+from writepath.runtime.base import Runtime
 
 STAMP = "%Y%m%dT%H%M%SZ"
 LATEST = "latest"
@@ -85,7 +81,7 @@ def bench(root: Path, state: Path, dataset: Dataset, runtime: Runtime, progress:
             runtime=runtime,
             progress=progress,
             cage=CanaryCage(folder=state),
-            host=host.facts(state),
+            host=host.host_facts(state),
             content=content,
             pids=pids,
             root=root,

@@ -1,25 +1,260 @@
-"""What every store of a suite run holds, what it is asked, and what it must find: computed once for all cells."""
+"""What every store of a suite run holds, what it is asked, and what it must find: computed once for all cells.
+
+Words are those of Elasticsearch's standard analyzer, by Unicode's word segmentation (UAX #29). Left out: scripts
+without spaces but Chinese and Japanese, and emoji.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from pathlib import Path
+from random import Random
 from urllib.parse import quote
 
 import numpy as np
+import regex
+from numpy.typing import NDArray
 
-from writepath.load import keywords as words
-from writepath.load.documents import Documents
-from writepath.load.oracle import Oracle
+from writepath.errors import UsageError
+from writepath.load.dataset import Dataset
+from writepath.load.plan import decode_id, encode_id
+from writepath.records.search import SearchMode
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+FIRST_AT = datetime(2026, 1, 1, tzinfo=UTC)  # before any write of a load, so that those come first
+APART = timedelta(milliseconds=1)
+LINES_AT_ONCE = 5_000
 
-    from writepath.load.dataset import Dataset
-    from writepath.load.keywords import Keyword
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Documents:
+    """Post n has line n modulo their number, and is n milliseconds younger than the first."""
+
+    lines: tuple[str, ...]
+    count: int
+    run_id: str  # 15 hex digits, in every id
+
+    @staticmethod
+    def of(dataset: Dataset, count: int, seed: int) -> Documents:
+        """The same posts, down to their ids, for every variant, block and machine."""
+        run_id = hashlib.sha256(f"writepath:documents:{seed}".encode()).hexdigest()[:15]
+        return Documents(lines=dataset.lines, count=count, run_id=run_id)
+
+    def content(self, sequence: int) -> str:
+        """What a post says."""
+        return self.lines[sequence % len(self.lines)]
+
+    def post_id(self, sequence: int) -> str:
+        """Its id."""
+        return encode_id(self.run_id, sequence)
+
+    def sequence_of(self, post_id: str) -> int | None:
+        """Which post has the id; None where none of these has."""
+        found = decode_id(post_id)
+        if found is None or found[0] != self.run_id or found[1] >= self.count:
+            return None
+        return found[1]
+
+    def of_lines(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Posts with one of these lines, ascending by sequence; each line's number is there once."""
+        rounds = np.arange(0, self.count, len(self.lines))
+        sequences = (rounds[:, None] + numbers[None, :]).reshape(-1)
+        return np.sort(sequences[sequences < self.count])
+
+    def total(self, numbers: NDArray[np.int64]) -> int:
+        """How many posts have one of these lines."""
+        whole, rest = divmod(self.count, len(self.lines))
+        return whole * len(numbers) + int((numbers < rest).sum())
+
+    def chunks(self, size: int = LINES_AT_ONCE) -> Iterator[tuple[int, bytes]]:
+        """As the inspector's bulk load takes them: how many posts, and one line of JSON for each."""
+        for begin in range(0, self.count, size):
+            sequences = range(begin, min(begin + size, self.count))
+            yield len(sequences), "".join(map(self._line, sequences)).encode()
+
+    def digest(self, hashes: NDArray[np.uint64]) -> str:
+        """SHA-256 of every id and content hash, in the order of ids; hashes: by sequence, as they are stored."""
+        total = hashlib.sha256()
+        for sequence, hashed in enumerate(hashes.tolist()):
+            total.update(f"{self.post_id(sequence)},{hashed:016x}\n".encode())
+        return total.hexdigest()
+
+    def _line(self, sequence: int) -> str:
+        at = (FIRST_AT + sequence * APART).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        post = {"id": self.post_id(sequence), "content": self.content(sequence), "createdAt": at}
+        return json.dumps(post, ensure_ascii=False) + "\n"
+
+
+LONGEST_WORD = 255  # characters; a longer word is cut into words of so many
+BOUNDARY = regex.compile(r"(?w)\b", regex.V1)
+SAYS = regex.compile(  # what makes a part between two boundaries a word
+    r"[\p{L}\p{Nd}\p{Nl}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u24B6-\u24E9]"
+)
+
+
+def words(text: str) -> list[str]:
+    """In their order, in lower case."""
+    return [
+        "".join(map(_lower, part[begin : begin + LONGEST_WORD]))
+        for part in BOUNDARY.split(text)
+        if SAYS.search(part)
+        for begin in range(0, len(part), LONGEST_WORD)
+    ]
+
+
+def lines_with(lines: Sequence[str], keywords: Iterable[str]) -> dict[str, NDArray[np.int64]]:
+    """By keyword, numbers of the lines in which its words stand one after the other; none for one without a word."""
+    found: dict[str, list[int]] = {keyword: [] for keyword in keywords}
+    by_first: dict[str, list[tuple[str, list[str]]]] = {}
+    for keyword in found:
+        phrase = words(keyword)
+        if phrase:
+            by_first.setdefault(phrase[0], []).append((keyword, phrase))
+    for number, line in enumerate(lines):
+        said = words(line)
+        for at, word in enumerate(said):
+            for keyword, phrase in by_first.get(word, ()):
+                numbers = found[keyword]
+                if said[at : at + len(phrase)] == phrase and numbers[-1:] != [number]:
+                    numbers.append(number)
+    return {keyword: np.array(numbers, dtype=np.int64) for keyword, numbers in found.items()}
+
+
+def _lower(character: str) -> str:
+    """Of one character one: Java has no longer ones here."""
+    return character.lower()[0]
+
+
+KEYWORDS = 300
+DRAWN = 8192  # questions, then the same again
+SHORTEST, LONGEST = 2, 20  # characters: one alone is rarely searched for, and has no bigram of its own
+WORD = re.compile(rf"(?<![^\W_])[^\W_]{{{SHORTEST},{LONGEST}}}(?![^\W_])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyword:
+    """A word of the posts."""
+
+    text: str
+    documents: int  # posts in which it is a word of its own
+
+
+def frequencies(documents: Documents) -> Counter[str]:
+    """By word, in how many posts it is: a run of letters and digits, of 2 to 20 characters.
+
+    Only as a word that both ways of searching know: neither cut by the analyzer, nor told from it by its case alone.
+    """
+    posts: Counter[str] = Counter()
+    whole, rest = divmod(documents.count, len(documents.lines))
+    for number, line in enumerate(documents.lines[: documents.count]):
+        for word in set(WORD.findall(line)).intersection(words(line)):
+            posts[word] += whole + (number < rest)
+    return posts
+
+
+def chosen_keywords(documents: Documents, seed: int, count: int = KEYWORDS) -> tuple[Keyword, ...]:
+    """So many different words, drawn by their frequency, in a sorted order; UsageError where there is none."""
+    known = sorted(frequencies(documents).items())
+    if not known:
+        raise UsageError(
+            f"DATASET: none of the {documents.count} posts has a word of {SHORTEST} to {LONGEST} letters"
+            " to search for; use other texts, or more of them (DOCS)"
+        )
+    random = Random(f"writepath:keywords:{seed}")  # noqa: S311 - a choice, not a secret
+    # The smallest of exponential waiting times: drawn by weight, and none twice.
+    waits = sorted((-math.log(1.0 - random.random()) / posts, word, posts) for word, posts in known)
+    return tuple(
+        Keyword(text=word, documents=posts) for word, posts in sorted((w, p) for _, w, p in waits[:count])
+    )
+
+
+def drawn_keywords(keywords: Sequence[Keyword], seed: int, count: int = DRAWN) -> tuple[str, ...]:
+    """What request 0, 1, 2, ... asks for: each keyword as often as it is in the posts."""
+    random = Random(f"writepath:questions:{seed}")  # noqa: S311 - a choice, not a secret
+    texts = [keyword.text for keyword in keywords]
+    return tuple(random.choices(texts, [keyword.documents for keyword in keywords], k=count))
+
+
+BETWEEN = b"\0"  # in no line and no keyword: PostgreSQL cannot store it
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Lines:
+    """Numbers of the dataset's lines that belong to a keyword, ascending."""
+
+    holding: NDArray[np.int64]  # the keyword as it is, code point by code point, anywhere in the line
+    worded: NDArray[np.int64]  # its words, by the standard analyzer's rule
+
+    def of(self, mode: SearchMode) -> NDArray[np.int64]:
+        """Those that a search of this mode must find."""
+        return self.holding if mode == "substring" else self.worded
+
+    @property
+    def both(self) -> NDArray[np.int64]:
+        """Those that hold the keyword between word boundaries."""
+        return np.intersect1d(self.holding, self.worded, assume_unique=True)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Oracle:
+    """What every keyword that is asked must find."""
+
+    documents: Documents
+    lines: dict[str, Lines]
+
+    @staticmethod
+    def of(documents: Documents, keywords: Iterable[str]) -> Oracle:
+        """About 20 ms a keyword for 250,000 lines, and some seconds for the words of all."""
+        wanted = tuple(dict.fromkeys(keywords))
+        return Oracle(documents=documents, lines=lines_of(documents.lines[: documents.count], wanted))
+
+    def total(self, keyword: str, mode: SearchMode) -> int:
+        """How many posts a search finds."""
+        return self.documents.total(self.lines[keyword].of(mode))
+
+    def sequences(self, keyword: str, mode: SearchMode) -> NDArray[np.int64]:
+        """Which posts, ascending: from the oldest to the youngest."""
+        return self.documents.of_lines(self.lines[keyword].of(mode))
+
+    def as_word(self, keyword: str) -> int:
+        """Posts that hold the keyword between word boundaries."""
+        return self.documents.total(self.lines[keyword].both)
+
+
+def lines_of(lines: Sequence[str], keywords: Sequence[str]) -> dict[str, Lines]:
+    """By keyword, which of the lines belong to it."""
+    text, worded = Text(lines), lines_with(lines, keywords)
+    return {keyword: Lines(holding=text.holding(keyword), worded=worded[keyword]) for keyword in keywords}
+
+
+class Text:
+    """All lines as one text: UTF-8 finds what code points find, as none of its characters begins within another."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        """Twice the bytes of all lines for a moment."""
+        encoded = [line.encode() for line in lines]
+        self._joined = BETWEEN.join(encoded)
+        self._starts = list(accumulate((len(line) + len(BETWEEN) for line in encoded), initial=0))
+
+    def holding(self, keyword: str) -> NDArray[np.int64]:
+        """Numbers of the lines that hold the keyword, ascending."""
+        needle, numbers = keyword.encode(), []
+        at = self._joined.find(needle)
+        while at >= 0:
+            number = bisect_right(self._starts, at) - 1
+            numbers.append(number)
+            at = self._joined.find(needle, self._starts[number + 1])
+        return np.array(numbers, dtype=np.int64)
+
 
 WRITTEN_LINES = 1000  # as many as every other suite's writes cycle through
 
@@ -40,13 +275,13 @@ class Corpus:
     def of(dataset: Dataset, count: int, asked: tuple[str, ...], seed: int) -> Corpus:
         """A function of its arguments; takes seconds for 50,000 posts."""
         documents = Documents.of(dataset, count, seed)
-        keywords = words.chosen(documents, seed)
+        keywords = chosen_keywords(documents, seed)
         oracle = Oracle.of(documents, (*asked, *(keyword.text for keyword in keywords)))
         return Corpus(
             documents=documents,
             asked=asked,
             keywords=keywords,
-            drawn=words.drawn(keywords, seed),
+            drawn=drawn_keywords(keywords, seed),
             oracle=oracle,
             written=_written(dataset, oracle, keywords),
         )

@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 from writepath.errors import LoadError
-from writepath.load import recorded
-from writepath.load.ledger import WRITE
-from writepath.load.plan import ClosedPlan
+from writepath.load import ledger
+from writepath.load.ledger import WRITE, Operation
+from writepath.load.plan import ClosedPlan, LoadPlan
 from writepath.process import Daemon, ProgramMissingError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.load.ledger import Operation
-    from writepath.load.plan import LoadPlan
 
 SUMMARY_FILE = "summary.json"
 STOP_SECONDS = 10.0  # k6 interrupts its virtual users and writes the summary in far less
@@ -60,7 +55,7 @@ class Load:
     @property
     def ledger(self) -> Path:
         """What k6 records."""
-        return self.folder / recorded.FILE
+        return self.folder / ledger.RECORDING_FILE
 
     @property
     def summary(self) -> Path:
@@ -116,6 +111,7 @@ class Generator:
     """A running k6. A context manager: k6 is gone after the block, however it is left."""
 
     def __init__(self, load: Load, prefix: Sequence[str]) -> None:
+        """Starts k6; prefix is Runtime.load_generator(). LoadError where the program is missing."""
         self.ledger = load.ledger  # grows by each finished iteration: ledger.Tail
         self._load = load
         for each in (load, load.beside) if load.beside is not None else (load,):
@@ -154,7 +150,7 @@ class Generator:
     def result(self, timeout_seconds: float | None = None) -> LoadResult:
         """Waits for the end. LoadError where k6 could not run the load at all (bad script, no k6)."""
         found = _result(self._load, self._daemon.wait(timeout_seconds))
-        if found.started is None and not recorded.holds_any(self.ledger) and found.exit_code >= 0:
+        if found.started is None and not ledger.holds_any(self.ledger) and found.exit_code >= 0:
             script = self._load.script.name
             raise LoadError(f"k6 could not run {script}: {found.meaning}\n{self._daemon.log_tail()}")
         return found
@@ -183,14 +179,9 @@ def _result(load: Load, code: int) -> LoadResult:
     )
 
 
-def start(load: Load, prefix: Sequence[str]) -> Generator:
-    """Starts k6; prefix is Runtime.load_generator(). LoadError where the program is missing."""
-    return Generator(load, prefix)
-
-
 def run(load: Load, prefix: Sequence[str]) -> LoadResult:
     """Starts k6 and waits for its end: for the probe and the warm-up."""
-    with start(load, prefix) as generator:
+    with Generator(load, prefix) as generator:
         return generator.result()
 
 

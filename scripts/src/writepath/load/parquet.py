@@ -7,19 +7,16 @@ Pages have checksums.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 SUFFIX = ".parquet"
 SMALLEST = 19  # level of zstd for what is published
@@ -84,11 +81,18 @@ def moments(values: NDArray[np.int64]) -> pa.Array:
     return pa.array(values, pa.int64(), mask=values == NULL)
 
 
-def whole(table: pa.Table, name: str) -> NDArray[Any]:
-    """A column of whole numbers, NULL where it is null."""
-    column = table.column(name)
-    values: NDArray[Any] = (column.fill_null(NULL) if column.null_count else column).to_numpy()
+def whole(table: pa.Table, name: str, null: int = NULL) -> NDArray[Any]:
+    """A column of whole numbers; UsageError where there is none."""
+    column = column_of(table, name)
+    values: NDArray[Any] = (column.fill_null(null) if column.null_count else column).to_numpy()
     return values
+
+
+def column_of(table: pa.Table, name: str) -> Any:
+    """A column; UsageError where there is none."""
+    if name not in table.column_names:
+        raise UsageError(f"a table has no column {name}, only {', '.join(table.column_names)}; it was edited")
+    return table.column(name)
 
 
 def _unreadable(path: Path, error: Exception) -> UsageError:

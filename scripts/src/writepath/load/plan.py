@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from writepath.config.registry import Phase
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 TIME_UNIT_S = 1000  # k6 takes whole rates only; per 1,000 s, a thousandth of a request per second is whole
 MEASURED_ANSWER_S = 5.0  # see ArrivalPlan.virtual_users

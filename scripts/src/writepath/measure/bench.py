@@ -1,18 +1,28 @@
-"""What all cells of an experiment share while it runs."""
+"""What all cells of an experiment share while it runs, and facts in the form that records have them in."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from writepath.load.dataset import Dataset
+from writepath.measure.host import CanaryCage
+from writepath.progress import Progress
+from writepath.records import Host
+from writepath.records.measures import DatasetFacts
+from writepath.runtime.base import Runtime
 
-    from writepath.measure.host import CanaryCage
-    from writepath.progress import Progress
-    from writepath.records import Host
-    from writepath.runtime.base import Runtime
+
+def moment(epoch_s: float) -> str:
+    """ISO-8601 UTC with milliseconds."""
+    return datetime.fromtimestamp(epoch_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def dataset_facts(dataset: Dataset) -> DatasetFacts:
+    """What records say of a dataset."""
+    return DatasetFacts(name=dataset.name, sha256=dataset.sha256, lines=len(dataset.lines))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,33 +3,192 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import math
 import shutil
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
 
 from writepath.analysis import raw
-from writepath.errors import LoadError, StartError
-from writepath.load import k6, ledger, recorded
-from writepath.load.plan import constant_plan, new_run_id
-from writepath.measure import drive, withheld
+from writepath.analysis.raw import Sample
+from writepath.analysis.verdict import Withheld
+from writepath.config.registry import Phase, Scenario, Variant
+from writepath.config.settings import LOAD
+from writepath.errors import LoadError, StartError, UsageError
+from writepath.load import k6, ledger
+from writepath.load.dataset import Dataset
+from writepath.load.ledger import Operation, Tail
+from writepath.load.plan import ClosedPlan, LoadPlan, arrival_plan, constant_plan, new_run_id
+from writepath.measure import host, sampler
+from writepath.measure.bench import Bench
+from writepath.measure.truth import Truth
+from writepath.progress import Live
 from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts
+from writepath.records.measures import Durability
+from writepath.runtime.base import Runtime, Stack, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from pathlib import Path
+VIRTUAL_USERS = "VIRTUAL_USERS"  # of a closed load; of an open one, the most requests in flight
+RATE = "RATE"  # requests per second at the peak of an open load
+THOUSANDTHS = 3  # decimals of a rate: k6 takes whole requests per 1,000 s
 
-    from writepath.analysis.noise import Withheld
-    from writepath.config.registry import Scenario, Variant
-    from writepath.load.dataset import Dataset
-    from writepath.load.ledger import Operation
-    from writepath.load.plan import LoadPlan
-    from writepath.measure.bench import Bench
-    from writepath.measure.drive import Driven
-    from writepath.measure.truth import Truth
-    from writepath.records.measures import Durability
-    from writepath.runtime.base import Runtime, Stack
+
+def stack_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Those that a stack is started with: variables of docker-compose.yml."""
+    of_load = {setting.name for setting in LOAD}
+    return {name: value for name, value in settings.items() if name not in of_load}
+
+
+def plan_of(scenario: Scenario, settings: Mapping[str, str]) -> LoadPlan:
+    """The scenario's load. UsageError names a setting that does not apply to it."""
+    users = int(settings[VIRTUAL_USERS]) if VIRTUAL_USERS in settings else None
+    if (closed := closed_plan(scenario)) is not None:
+        if RATE in settings:
+            raise UsageError(
+                f"{RATE}={settings[RATE]}: scenario '{scenario.name}' is a closed load, in which the virtual users"
+                f" decide the rate; use {VIRTUAL_USERS}"
+            )
+        return closed if users is None else dataclasses.replace(closed, virtual_users=users)
+    phases = scenario.phases
+    if RATE in settings:
+        phases = _scaled(phases, float(settings[RATE]))
+    plan = arrival_plan(phases)
+    return plan if users is None else dataclasses.replace(plan, most_users=users)
+
+
+def closed_plan(scenario: Scenario) -> ClosedPlan | None:
+    """None: an open load."""
+    if scenario.virtual_users is None or scenario.seconds is None:
+        return None
+    return ClosedPlan(virtual_users=scenario.virtual_users, seconds=scenario.seconds)
+
+
+def _scaled(phases: tuple[Phase, ...], peak_per_s: float) -> tuple[Phase, ...]:
+    """So that the highest rate is the peak."""
+    times = peak_per_s / max(max(phase.from_per_s, phase.to_per_s) for phase in phases)
+    return tuple(
+        dataclasses.replace(
+            phase,
+            from_per_s=round(phase.from_per_s * times, THOUSANDTHS),
+            to_per_s=round(phase.to_per_s * times, THOUSANDTHS),
+        )
+        for phase in phases
+    )
+
+
+TICK_S = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driven:
+    """A finished load and what was sampled meanwhile."""
+
+    result: k6.LoadResult
+    samples: Sequence[Sample]
+    taken: int
+    late: int
+    began_at: float  # epoch s: before k6 was started
+    ended_at: float  # epoch s: k6 has gone
+
+
+class ProcessUse:
+    """CPU and memory of a process and its children; the last known once it has gone."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._last: Usage | None = None
+
+    def read(self) -> Usage | None:
+        """None where it never could be read."""
+        with contextlib.suppress(psutil.Error):
+            family = [psutil.Process(self._pid), *psutil.Process(self._pid).children(recursive=True)]
+            found = [(each.cpu_times(), each.memory_info().rss) for each in family]
+            cpu_seconds = sum(times.user + times.system for times, _ in found)
+            rss_bytes = sum(rss for _, rss in found)
+            if self._last is None or cpu_seconds >= self._last.cpu_seconds:
+                self._last = Usage(cpu_seconds=cpu_seconds, rss_bytes=rss_bytes, write_bytes=None)
+        return self._last
+
+
+def drive(
+    load: k6.Load,
+    prefix: Sequence[str],
+    stack: Stack,
+    truth: Truth,
+    show: Callable[[Live], None],
+    samples: list[Sample],
+) -> Driven:
+    """Runs one measured load to its end, filling samples. Leaving early (Ctrl-C) stops k6 and the sampler."""
+    began_at = time.time()
+    with k6.Generator(load, prefix) as generator:
+        use = ProcessUse(generator.pid)
+        watching = sampler.Sampler(usage=lambda: _all_usage(stack, use), gauges=truth.gauges, samples=samples)
+        watching.start()
+        try:
+            _follow(generator, load, watching, show, began_at)
+            result = generator.result()
+        finally:
+            watching.stop()
+    return Driven(
+        result=result,
+        samples=samples,
+        taken=watching.taken,
+        late=watching.late,
+        began_at=began_at,
+        ended_at=time.time(),
+    )
+
+
+def _follow(
+    generator: k6.Generator,
+    load: k6.Load,
+    watching: sampler.Sampler,
+    show: Callable[[Live], None],
+    began_at: float,
+) -> None:
+    tail = Tail(generator.ledger)
+    before, before_at = 0, began_at
+    rate = 0.0
+    while generator.running():
+        time.sleep(TICK_S)
+        progress, now = tail.poll(), time.time()
+        if now - before_at >= 1:
+            rate = (progress.finished - before) / (now - before_at)
+            before, before_at = progress.finished, now
+        show(
+            Live(
+                elapsed_s=now - began_at,
+                planned_s=load.plan.seconds,
+                rate_per_s=rate,
+                planned_per_s=load.plan.rate_at(now - began_at),
+                success=load.operation.served[0],
+                acknowledged=progress.acknowledged,
+                errors=progress.errors,
+                queue_depth=_queue_depth(watching.latest),
+            )
+        )
+
+
+def _queue_depth(gauges: Mapping[str, Mapping[str, float]]) -> int | None:
+    depths = [
+        values["queue_ready"] + values.get("queue_unacknowledged", 0)
+        for values in gauges.values()
+        if "queue_ready" in values
+    ]
+    return int(max(depths)) if depths else None
+
+
+def _all_usage(stack: Stack, use: ProcessUse) -> Mapping[str, Usage]:
+    """A stack that runs k6 itself (in a container) knows better what it uses than its client's process does."""
+    generator = use.read()
+    return {**({} if generator is None else {sampler.K6: generator}), **stack.usage()}
+
 
 PLAN_FILE = "plan.json"
 SETTINGS_FILE = "settings.json"
@@ -121,11 +280,11 @@ def carry_out(load: k6.Load, bench: Bench, stack: Stack, truth: Truth) -> tuple[
     LoadError where nothing was sent. A load that is stopped or fails keeps its ledger as far as it goes.
     """
     samples: list[raw.Sample] = []
-    before = withheld.read()
+    before = host.read_counters()
     try:
         prefix = bench.runtime.load_generator()
-        driven = drive.drive(load, prefix, stack, truth, bench.progress.load, samples)
-        after = withheld.read()
+        driven = drive(load, prefix, stack, truth, bench.progress.load, samples)
+        after = host.read_counters()
         require_loaded(driven.result)
     except BaseException:
         rescue_ledger(load.folder)
@@ -133,7 +292,7 @@ def carry_out(load: k6.Load, bench: Bench, stack: Stack, truth: Truth) -> tuple[
     finally:
         if samples:
             raw.save_samples(samples, load.folder / raw.SAMPLES_FILE)
-    return driven, withheld.between(before, after)
+    return driven, host.withheld_between(before, after)
 
 
 def require_loaded(result: k6.LoadResult) -> None:
@@ -163,7 +322,7 @@ def save_ledger(records: ledger.Ledger, result: k6.LoadResult, folder: Path) -> 
 
 def rescue_ledger(folder: Path) -> None:
     """Of a load that was stopped or failed: as far as it goes, and never a second failure."""
-    recording = folder / recorded.FILE
+    recording = folder / ledger.RECORDING_FILE
     with contextlib.suppress(Exception):
         if recording.is_file():
             ledger.write(ledger.read(recording), folder / ledger.FILE)

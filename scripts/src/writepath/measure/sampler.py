@@ -1,25 +1,83 @@
-"""Samples what each component uses, each second of a load. One thread; clock and readers are given to it."""
+"""Samples what each component and the machine use, each second of a load, in one thread."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import psutil
 
-from writepath.analysis import samples as sampled
 from writepath.analysis import stats
 from writepath.analysis.raw import Sample
-from writepath.analysis.stats import US_PER_MS, US_PER_S
-from writepath.measure.machine import Machine
-from writepath.records import Resource
+from writepath.analysis.stats import US_PER_MS
+from writepath.runtime.base import Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+BLOCK_DEVICES = Path("/sys/block")
+PRESSURE = Path("/proc/pressure")
 
-    from writepath.runtime.base import Usage
+
+@dataclass(kw_only=True)
+class Machine:
+    """Remembers the cores' times of the reading before."""
+
+    devices: Path = BLOCK_DEVICES
+    pressure: Path = PRESSURE
+    _cores: list[tuple[float, float]] = field(default_factory=list)
+
+    def read(self) -> Iterator[tuple[str, float]]:
+        """Names and values; what this kernel does not tell is left out."""
+        disks = disks_seen(self.devices)
+        if disks:
+            yield "disk_write_bytes", float(sum(disk.write_bytes for disk in disks.values()))
+        for number, name in enumerate(sorted(disks), 1):  # numbered: a name tells of the machine
+            if (busy_ms := getattr(disks[name], "busy_time", None)) is not None:
+                yield f"disk_busy_seconds@{number}", busy_ms / 1000
+        yield from stalls(self.pressure)
+        if (busiest := self._busiest_core()) is not None:
+            yield "core_busy_max", busiest
+
+    def _busiest_core(self) -> float | None:
+        """Share of the time since the reading before; None at the first."""
+        before, self._cores = self._cores, [_busy_and_total(core) for core in psutil.cpu_times(percpu=True)]
+        shares = [
+            (busy - busy_before) / (total - total_before)
+            for (busy, total), (busy_before, total_before) in zip(self._cores, before, strict=False)
+            if total > total_before
+        ]
+        return max(shares, default=None)
+
+
+def disks_seen(devices: Path = BLOCK_DEVICES) -> Mapping[str, Any]:
+    """Counters of all disks, without those that are made of others (mappings, loops)."""
+    counters = psutil.disk_io_counters(perdisk=True).items()
+    return {name: disk for name, disk in counters if (devices / name / "device").exists()}
+
+
+def stalls(folder: Path = PRESSURE) -> Iterator[tuple[str, float]]:
+    """Since the boot: seconds in which something waited for a processor, a disk or memory."""
+    for resource in ("cpu", "io", "memory"):
+        try:
+            some = (folder / resource).read_text(encoding="ascii").splitlines()[0]
+        except (OSError, IndexError):  # an older kernel, or one that was told not to count
+            continue
+        _, found, total_us = some.partition("total=")
+        if found and some.startswith("some") and total_us.isdigit():
+            yield f"pressure_{resource}_seconds", int(total_us) / 1e6
+
+
+def _busy_and_total(core: object) -> tuple[float, float]:
+    times = {name: float(getattr(core, name, 0.0)) for name in _COUNTED}
+    total = sum(times.values())
+    return total - times["idle"] - times["iowait"], total
+
+
+# A guest's is in the user's.
+_COUNTED = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+
 
 INTERVAL_S = 1.0
 DIGITS = ".10g"  # of a value
@@ -111,28 +169,6 @@ class Sampler:
         self.samples.append(Sample(at_us=at_us, component=component, metric=metric, value=rounded))
 
 
-def resources(samples: Sequence[Sample]) -> dict[str, Resource]:
-    """By component: what it used between the first and the last sample."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for sample in samples:
-        found.setdefault(sample.component, {}).setdefault(sample.metric, []).append(sample.value)
-    return {
-        component: Resource(
-            cpu_seconds=float(stats.accumulated(values["cpu_seconds"])[-1]),
-            rss_peak_bytes=int(max(values["rss_bytes"])),
-            write_bytes=_written(values),
-        )
-        for component, values in found.items()
-        if "cpu_seconds" in values
-    }
-
-
-def _written(values: Mapping[str, Sequence[float]]) -> int | None:
-    """Unknown too where only some readings could tell: those were of another process."""
-    written = values.get("write_bytes", ())
-    return int(stats.accumulated(written)[-1]) if len(written) == len(values["cpu_seconds"]) else None
-
-
 def counted(samples: Sequence[Sample], component: str, counter: str, last: Mapping[str, float]) -> int | None:
     """Growth of a counter from the first sample to the last reading, each instance by itself; None: nobody counts."""
     readings: dict[str, list[float]] = {}
@@ -142,17 +178,3 @@ def counted(samples: Sequence[Sample], component: str, counter: str, last: Mappi
     for metric, values in readings.items():
         values.extend([last[metric]] if metric in last else [])
     return int(sum(stats.accumulated(v)[-1] for v in readings.values())) if readings else None
-
-
-def cpu_shares(samples: Sequence[Sample], component: str) -> tuple[float, float]:
-    """Of one core: the mean over all samples, and the highest mean of 10 s (or of all, where it is shorter)."""
-    readings = [s for s in samples if s.component == component and s.metric == "cpu_seconds"]
-    return sampled.cpu_shares([s.at_us / US_PER_S for s in readings], [s.value for s in readings])
-
-
-def foreign_share(samples: Sequence[Sample]) -> float | None:
-    """Of all processor time between the first and the last sample, what neither the run nor its runner used."""
-    values: dict[tuple[str, str], list[float]] = {}
-    for sample in samples:
-        values.setdefault((sample.component, sample.metric), []).append(sample.value)
-    return sampled.foreign_share(values)

@@ -1,26 +1,217 @@
-"""Fills a store with the posts that are searched, and proves that its searches find what they must."""
+"""Bulk loads a store, searches it, and proves that every keyword finds what it must."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import statistics
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any, Self
+from urllib.parse import quote
 
-from writepath.analysis.hits import hits
+import httpx
+import numpy as np
+
+from writepath.analysis.searches import compared
+from writepath.config.registry import Variant
 from writepath.errors import AuditError, StartError
-from writepath.measure import bulk_load, crash
-from writepath.measure.keyword_client import FIRST_PAGE
-from writepath.records.search import BY_WORDS, DataSetFacts
+from writepath.load.corpus import Corpus, Documents
+from writepath.measure.inspector import PREFIX_LENGTH, Inspector, Rows, content_hashes, plain_client
+from writepath.measure.read_back import restart_stores
+from writepath.measure.truth import Truth
+from writepath.progress import Progress
+from writepath.records.search import BY_WORDS, DataSetFacts, Hits, Loading, SearchMode
+from writepath.runtime.base import Stack
 
-if TYPE_CHECKING:
-    from writepath.config.registry import Variant
-    from writepath.load.corpus import Corpus
-    from writepath.measure.keyword_client import Answer, Client
-    from writepath.measure.truth import Truth
-    from writepath.progress import Progress
-    from writepath.records.search import Hits, SearchMode
-    from writepath.runtime.base import Stack
+NAMED = 3  # ids in an error
+
+
+def load(documents: Documents, store: Inspector, progress: Progress) -> Loading:
+    """Into an empty store. AuditError where it holds anything else than these posts afterwards."""
+    progress.phase("load posts")
+    store.begin_load()
+    seconds = _send(documents, store, progress)
+    progress.phase("build the search index")
+    built = store.finish_load()
+    progress.phase("read back")
+    digest = read_back(documents, store)
+    sizes = store.sizes()
+    if sizes.documents != documents.count:
+        raise AuditError(
+            f"{store.service}: /inspector/sizes counts {sizes.documents:,} documents of {documents.count:,} stored"
+        )
+    return Loading(
+        documents=documents.count,
+        seconds=round(seconds, 3),
+        build_seconds=None if built.build_seconds is None else round(built.build_seconds, 3),
+        settle_seconds=round(built.settle_seconds, 3),
+        store_bytes=sizes.store_bytes,
+        search_index_bytes=sizes.search_index_bytes,
+        parts_bytes=dict(sizes.parts_bytes),
+        digest=digest,
+    )
+
+
+def _send(documents: Documents, store: Inspector, progress: Progress) -> float:
+    """All posts, one request after the other; what the requests took, in seconds."""
+    seconds, done = 0.0, 0
+    for posts, lines in documents.chunks():
+        began = time.monotonic()
+        taken = store.load(lines)
+        seconds += time.monotonic() - began
+        if taken != posts:
+            raise AuditError(f"{store.service}: /inspector/load accepted {taken} of {posts} posts")
+        done += posts
+        progress.piece(done, documents.count, "posts", seconds)
+    return seconds
+
+
+def read_back(documents: Documents, store: Inspector) -> str:
+    """The digest of what is stored. AuditError names what is missing, foreign, twice there or of other content."""
+    rows = Rows(documents.post_id(0)[:PREFIX_LENGTH], hashed=True)
+    store.read_posts(rows)
+    sequences = rows.seq
+    order = np.argsort(sequences, kind="stable")
+    sequences, hashes = sequences[order], rows.hashes[order]
+    wanted = np.arange(documents.count)
+    again = sequences[1:][sequences[1:] == sequences[:-1]]
+    flaws = {
+        "missing": np.setdiff1d(wanted, sequences),
+        "stored twice": np.unique(again),
+        "unknown": np.setdiff1d(sequences, wanted),
+    }
+    found = [_flaw(name, [documents.post_id(n) for n in which.tolist()]) for name, which in flaws.items()]
+    found.append(_flaw("foreign", rows.foreign_ids))
+    if not any(found):
+        lines = content_hashes(documents.lines)
+        changed = np.flatnonzero(hashes != lines[wanted % len(lines)])
+        found.append(_flaw("with different content", [documents.post_id(n) for n in changed.tolist()]))
+    if said := [words for words in found if words]:
+        raise AuditError(
+            f"{store.service}: the store differs from the {documents.count:,} posts that were loaded:"
+            f" {'; '.join(said)}. Its searches would find different posts."
+        )
+    return documents.digest(hashes)
+
+
+def _flaw(name: str, ids: list[str]) -> str:
+    more = ", ..." if len(ids) > NAMED else ""
+    return f"{len(ids):,} {name} ({', '.join(ids[:NAMED])}{more})" if ids else ""
+
+
+FIRST_PAGE, EVERY_MATCH = 20, 1000  # posts in a page
+MOST_PAGES = 2_000  # twice as many posts as any suite has
+TIMEOUT_S = 15.0  # as k6's
+FOUND = 200
+NEXT = b'"next":"'  # within a post's text the quotes would be escaped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A keyword's posts as far as they were asked for."""
+
+    keyword: str
+    started_us: int  # epoch
+    duration_us: int  # from the first request to the last byte of the last page
+    pages: int
+    total: int
+    ids: tuple[str, ...]  # in the order given
+    contents: tuple[str, ...]
+
+
+class Client:
+    """One connection that stays open. A context manager."""
+
+    def __init__(self, base_url: str) -> None:
+        self._client = plain_client(TIMEOUT_S, base_url)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def holds(self, post_id: str) -> bool:
+        """Whether the path answers for a post by its id; False for any failure."""
+        try:
+            return self._client.get(f"/api/posts/{post_id}").status_code == FOUND
+        except httpx.HTTPError:
+            return False
+
+    def first_page(self, keyword: str, size: int = FIRST_PAGE) -> Answer:
+        """The youngest posts, and how many there are. AuditError where there is no answer."""
+        return self._timed(keyword, size, most=1)
+
+    def every_match(self, keyword: str) -> Answer:
+        """All posts, page by page. AuditError where there is no answer."""
+        return self._timed(keyword, EVERY_MATCH, most=MOST_PAGES)
+
+    def page(self, keyword: str, after: str | None) -> tuple[list[str], str | None]:
+        """Ids of a large page, and the cursor of the next one."""
+        page = self._page(keyword, EVERY_MATCH, after)
+        return [post["id"] for post in _parsed(keyword, page)["posts"]], _cursor(page)
+
+    def _timed(self, keyword: str, size: int, *, most: int) -> Answer:
+        """Pages until the last one, or the most that are asked for; parsed after the clock was stopped."""
+        started_us, began = time.time_ns() // 1000, time.perf_counter_ns()
+        pages = [self._page(keyword, size, None)]
+        while len(pages) < most and (cursor := _cursor(pages[-1])) is not None:
+            pages.append(self._page(keyword, size, cursor))
+        duration_us = (time.perf_counter_ns() - began) // 1000
+        if len(pages) == most > 1:
+            raise AuditError(f"a search for '{keyword}' does not end: it returned {most:,} pages")
+        parsed = [_parsed(keyword, page) for page in pages]
+        total = parsed[0].get("total")
+        if not isinstance(total, int):
+            raise AuditError(f"a search for '{keyword}' returned no total")
+        posts = [post for page in parsed for post in page["posts"]]
+        return Answer(
+            keyword=keyword,
+            started_us=started_us,
+            duration_us=duration_us,
+            pages=len(pages),
+            total=total,
+            ids=tuple(post["id"] for post in posts),
+            contents=tuple(post["content"] for post in posts),
+        )
+
+    def _page(self, keyword: str, size: int, after: str | None) -> bytes:
+        cursor = "" if after is None else f"&after={quote(after, safe='')}"
+        try:
+            answer = self._client.get(f"/api/posts?keyword={quote(keyword, safe='')}&size={size}{cursor}")
+        except httpx.HTTPError as error:
+            raise AuditError(
+                f"a search for '{keyword}' got no answer ({str(error) or type(error).__name__})"
+            ) from error
+        if answer.status_code != FOUND:
+            said = " ".join(answer.text.split())[:200]
+            raise AuditError(f"a search for '{keyword}' was answered {answer.status_code}: {said}")
+        return answer.content
+
+
+def _parsed(keyword: str, page: bytes) -> dict[str, Any]:
+    """AuditError where the page is none, or goes on otherwise than the clock's quick look found."""
+    try:
+        parsed: Any = json.loads(page)
+        sound = all({"id", "content"} <= set(post) for post in parsed["posts"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise AuditError(
+            f"a search for '{keyword}' returned something that is not a page of posts"
+        ) from error
+    if not sound or parsed.get("next") != _cursor(page):
+        raise AuditError(f"a search for '{keyword}' returned a page in an unknown format")
+    return dict(parsed)
+
+
+def _cursor(page: bytes) -> str | None:
+    """Of the next page; found without parsing, which would be on the clock."""
+    at = page.rfind(NEXT)
+    if at < 0:
+        return None
+    begin = at + len(NEXT)
+    return page[begin:].partition(b'"')[0].decode()
+
 
 SEARCH_INDEX = ("search_index", "store.search_index")  # of a service that stores; behind a queue
 
@@ -31,7 +222,7 @@ def filled(corpus: Corpus, truth: Truth, progress: Progress) -> DataSetFacts:
     return DataSetFacts(
         mode="native" if index == BY_WORDS else "substring",
         search_index=index,
-        loading=bulk_load.load(corpus.documents, truth.store, progress),
+        loading=load(corpus.documents, truth.store, progress),
     )
 
 
@@ -85,7 +276,9 @@ def warm_up(corpus: Corpus, client: Client, seconds: float) -> float:
 
 def hits_of(whole: Answer, mode: SearchMode, corpus: Corpus) -> Hits:
     """What every match of a keyword was, compared with what it must be."""
-    return hits(whole.keyword, mode, corpus.oracle, total=whole.total, ids=whole.ids, contents=whole.contents)
+    return compared(
+        whole.keyword, mode, corpus.oracle, total=whole.total, ids=whole.ids, contents=whole.contents
+    )
 
 
 def require_same(page: Answer, whole: Answer) -> None:
@@ -109,4 +302,4 @@ def restart(stack: Stack, truth: Truth, variant: Variant, known_id: str, client:
         except AuditError:
             return False
 
-    crash.restart(stack, lambda: client.holds(known_id) and guarantees())
+    restart_stores(stack, lambda: client.holds(known_id) and guarantees())

@@ -1,33 +1,76 @@
-"""Asks the inspectors of a variant's final store and of its ingress as one."""
+"""Asks the inspectors of a variant's final store and of its ingress, and its proxy, as one."""
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import httpx
+import numpy as np
+from numpy.typing import NDArray
 
 from writepath import poll
+from writepath.analysis.raw import Stored
+from writepath.config.registry import Variant
 from writepath.errors import AuditError, StartError
 from writepath.load.plan import encode_id
-from writepath.measure import stored as stored_rows
-from writepath.measure.inspector import Inspector, Pending, plain_client
-from writepath.measure.proxy import PROXY, Proxy
-from writepath.measure.stored import Rows
-from writepath.records import Reading
+from writepath.measure.inspector import (
+    PREFIX_LENGTH,
+    Inspector,
+    Pending,
+    Rows,
+    assemble,
+    content_hashes,
+    plain_client,
+)
+from writepath.records import Durability, Reading
+from writepath.runtime.base import Stack
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+PROXY = "nginx"
+TIMEOUT_S = 0.3  # on loopback, from a page that asks nobody
+_PAGE = re.compile(
+    r"Active connections:\s*(?P<active>\d+)\s+server accepts handled requests\s+"
+    r"(?P<accepted>\d+)\s+(?P<handled>\d+)\s+\d+\s+"
+    r"Reading:\s*(?P<reading>\d+)\s+Writing:\s*(?P<writing>\d+)\s+Waiting:\s*(?P<waiting>\d+)"
+)
+_MOST = "Worker-Connections"  # a header of the page; nginx.conf.template fills it in
 
-    import numpy as np
-    from numpy.typing import NDArray
 
-    from writepath.analysis.audit import Stored
-    from writepath.config.registry import Variant
-    from writepath.records import Durability
-    from writepath.runtime.base import Stack
+class Proxy:
+    """Asked each second during a load, over one connection that stays open."""
+
+    def __init__(self, base_url: str) -> None:
+        self._client = plain_client(TIMEOUT_S, base_url)
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._client.close()
+
+    def gauges(self) -> Mapping[str, float]:
+        """Empty where it does not answer in time.
+
+        connections_open: clients', this one too, and one to an application for each request under way; idle ones
+        that are kept to the applications are not known, at most 256.
+        """
+        try:
+            answer = self._client.get("/nginx-status")
+        except httpx.HTTPError:
+            return {}
+        found = _PAGE.match(answer.text)
+        if found is None or not answer.headers.get(_MOST, "").isdigit():
+            return {}
+        page = {name: float(value) for name, value in found.groupdict().items()}
+        return {
+            "connections_open": page["active"] + page["writing"],
+            "connections_idle": page["waiting"],
+            "connections_max": float(answer.headers[_MOST]),
+            "connections_refused": page["accepted"] - page["handled"],
+        }
+
 
 POLL_S = 0.25
 EMPTY_TIMEOUT_S = 30.0
@@ -166,7 +209,7 @@ class Truth:
             raise StartError(
                 f"the first write cannot be read: GET answered {answer.status_code}: {_short(answer)}"
             )
-        rows = self.read(run_id, stored_rows.content_hashes([content]))
+        rows = self.read(run_id, content_hashes([content]))
         if rows.seq.tolist() != [0] or not rows.content_ok.all() or rows.foreign_ids:
             raise StartError(
                 f"the store must contain the first write, unchanged, and nothing else; it has {rows.rows} rows,"
@@ -175,11 +218,11 @@ class Truth:
 
     def read(self, run_id: str, lines: NDArray[np.uint64]) -> Stored:
         """The whole final store; lines: hashes of the dataset's lines. AuditError where it cannot be read."""
-        prefix = encode_id(run_id, 0)[: stored_rows.PREFIX_LENGTH]
+        prefix = encode_id(run_id, 0)[:PREFIX_LENGTH]
         posts, commits = Rows(prefix, hashed=True), Rows(prefix, hashed=False)
         self.store.read_posts(posts)
         self.store.read_commits(commits)
-        return stored_rows.assemble(posts, commits, lines)
+        return assemble(posts, commits, lines)
 
 
 def _short(answer: httpx.Response) -> str:

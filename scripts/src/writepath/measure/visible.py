@@ -12,36 +12,28 @@ import statistics
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from writepath.analysis.raw import Seen
 from writepath.analysis.stats import US_PER_S
 from writepath.errors import AuditError
-from writepath.load.ledger import NO_TIME, Outcome, Tail
-from writepath.load.plan import NS_PER_S, ClosedPlan, decode_id, encode_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from numpy.typing import NDArray
-
-    from writepath.load import k6
-    from writepath.load.ledger import Ledger
-    from writepath.load.plan import ArrivalPlan
-    from writepath.measure.inspector import Inspector
+from writepath.load import k6
+from writepath.load.ledger import NO_TIME, Ledger, Outcome, Tail
+from writepath.load.plan import NS_PER_S, ArrivalPlan, ClosedPlan, decode_id, encode_id
+from writepath.measure.inspector import Inspector
 
 PER_S = 20.0  # samples at an open plan's peak rate, or at the first rate of a closed load; 0 asks for nothing
 EVERY_S = 0.05  # between questions, or a share of what writes take to be seen there, up to SELDOM_S
 USUAL_SHARE = 0.25  # an index that shows a write after half a second need not be asked ten times meanwhile
 SELDOM_S = 0.25
 USUAL_OF = 20  # the latest so many that were seen
-AGE_SHARE = (
-    0.02  # what waits long is asked for at a fiftieth of its age: a backlog must not make questions long
-)
+AGE_SHARE = 0.02  # of its age, until it is asked for again: a backlog must not make questions long
 MOST_ASKED = 500  # in one question, the longest unasked first
 GIVE_UP_S = 150.0  # after its scheduled send time: longer than k6's patience and the drain together
 QUIET_S = 5.0  # after the load: so long without a new one, and the rest is not awaited
@@ -75,9 +67,7 @@ class Prober:
     ask: Callable[[Sequence[int]], Collection[int]]  # which of these a search finds; AuditError: no answer
     seq: NDArray[np.int64]
     due_s: NDArray[np.float64]  # scheduled send time of each, since the start
-    more: Callable[[float], NDArray[np.int64]] | None = (
-        None  # sampled writes that are due, by the seconds passed
-    )
+    more: Callable[[float], NDArray[np.int64]] | None = None  # those due by now, given the seconds passed
     clock: Callable[[], float] = time.time
     answered: int = 0
     failed: int = 0

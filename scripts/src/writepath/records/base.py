@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
+from pathlib import Path
+from typing import Any, TypeVar, cast, dataclass_transform
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 R = TypeVar("R")
 CONFIG = ConfigDict(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from writepath.records.base import record
 from writepath.records.measures import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PGBENCH = "pgbench"  # one row a transaction
 PGBENCH_BATCH = "pgbench-batch"  # 500 rows a transaction, as our consumer writes

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.index import SCHEMA_VERSION, Outcome, Role
 from writepath.records.measures import Code, DatasetFacts, Durability, Host, Step, Verdict
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CELL_FILE = "cell.json"
 R = TypeVar("R")

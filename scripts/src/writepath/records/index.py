@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.measures import Code, DatasetFacts, VerdictStatus
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCHEMA_VERSION = 3
 INDEX_FILE = "index.json"

@@ -12,15 +12,13 @@ import io
 import json
 import tokenize
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from writepath.records import capacity_run, ceilings, cell, faults, index, load, search
-
-if TYPE_CHECKING:
-    from pydantic_core import core_schema
 
 ROOT = Path(__file__).parents[4]
 RESULTS = (

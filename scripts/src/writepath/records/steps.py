@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from writepath.records.base import record
 from writepath.records.load_facts import WithheldFacts
@@ -15,9 +16,6 @@ from writepath.records.measures import (
     Requests,
     Resource,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 RESOLUTION = 1.05  # of a capacity run: lowest failing ÷ highest passing rate, at most
 StepKind = Literal[

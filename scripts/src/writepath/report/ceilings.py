@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from writepath.analysis import stats
-from writepath.report.model import Cell, Column, Row, Table, number, text
+from writepath.analysis.stats import spread
+from writepath.records.ceilings import Ceiling, CeilingsResult
+from writepath.report import rows
+from writepath.report.data import CellData
+from writepath.report.model import Table, number
+from writepath.report.rows import Field, field
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+Cells = Iterable[CellData[CeilingsResult]]
+Found = Sequence[Ceiling]  # of the blocks
 
-    from writepath.records.ceilings import Ceiling, CeilingsResult
-    from writepath.report.data import CellData
-
-    Cells = Iterable[CellData[CeilingsResult]]
-
-COLUMNS = (
-    Column(key="ceiling", title="ceiling"),
-    Column(key="ceiling_tool", title="tool"),
-    Column(key="ceiling_what", title="one write is"),
-    Column(key="ceiling_clients", title="clients", exact=True),
-    Column(key="ceiling_per_s", title="writes", unit="1/s"),
-    Column(key="ceiling_latency_ms", title="mean latency", unit="ms"),
-    Column(key="ceiling_blocks", title="blocks", exact=True),
+FIELDS: tuple[Field[Found], ...] = (
+    field("ceiling", "ceiling", lambda found: found[0].name),
+    field("ceiling_tool", "tool", lambda found: found[0].tool),
+    field("ceiling_what", "one write is", lambda found: found[0].what),
+    field("ceiling_clients", "clients", lambda found: spread(one.clients for one in found), exact=True),
+    field("ceiling_per_s", "writes", lambda found: spread(one.writes_per_s for one in found), "1/s"),
+    field(
+        "ceiling_latency_ms", "mean latency", lambda found: spread(one.latency_ms_mean for one in found), "ms"
+    ),
+    field("ceiling_blocks", "blocks", len, exact=True),
 )
 
 
@@ -41,13 +42,13 @@ def table(cells: Sequence[CellData[CeilingsResult]]) -> Table:
     """One row a ceiling; what has no figure is a note."""
     results = [cell.result for cell in cells if cell.result is not None]
     names = sorted({(one.store, one.name) for result in results for one in result.ceilings}, key=_order)
-    return Table(
-        key="ceilings",
-        title="Ceilings: the stores' own tools",
-        caption="Measured on the same host without application and proxy; the tool generates the load itself. The best"
+    return rows.table(
+        "ceilings",
+        "Ceilings: the stores' own tools",
+        "Measured on the same host without application and proxy; the tool generates the load itself. The best"
         " value of each block, median (lowest–highest).",
-        columns=COLUMNS,
-        rows=tuple(_row(list(by_block(cells, name).values())) for _, name in names),
+        FIELDS,
+        [list(by_block(cells, name).values()) for _, name in names],
         notes=tuple(dict.fromkeys(note for result in results for note in result.verdict.notes)),
     )
 
@@ -67,18 +68,3 @@ def answer(cells: Sequence[CellData[CeilingsResult]]) -> tuple[str, ...]:
 def _order(key: tuple[str, str]) -> tuple[int, str]:
     """Stores by how far they are from a search index, then tools."""
     return ("postgres", "rabbitmq", "elasticsearch").index(key[0]), key[1]
-
-
-def _row(found: Sequence[Ceiling]) -> Row:
-    first = found[0]
-    return Row(
-        cells=(
-            text(first.name),
-            text(first.tool),
-            text(first.what),
-            Cell(figure=stats.spread(float(one.clients) for one in found)),
-            Cell(figure=stats.spread(one.writes_per_s for one in found)),
-            Cell(figure=stats.spread(one.latency_ms_mean for one in found)),
-            Cell(figure=stats.spread([float(len(found))])),
-        )
-    )

@@ -10,8 +10,9 @@ import itertools
 import math
 import string
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from writepath.analysis.comparison import (
     FEWEST_PAIRS,
@@ -27,15 +28,10 @@ from writepath.analysis.comparison import (
 )
 from writepath.analysis.stats import Spread
 from writepath.report import rows
-from writepath.report.model import ABSENT, Cell, Column, Row, Table, number, row_of, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from writepath.report.data import RowKey, SuiteData
-    from writepath.report.metrics import Metric
-    from writepath.report.model import Report
-    from writepath.report.rows import Label
+from writepath.report.data import RowKey, SuiteData
+from writepath.report.metrics import Metric
+from writepath.report.model import ABSENT, Cell, Column, Report, Row, Table, number, row_of, shown
+from writepath.report.rows import Label
 
 R = TypeVar("R")
 Key = tuple[str, str, str]  # row, table, column
@@ -379,7 +375,6 @@ def _settings(reports: Sequence[Report], names: Sequence[str]) -> Table:
 
 
 def _facts(report: Report) -> dict[str, str]:
-    """The lines of its fingerprint."""
     found = defaultdict(list)
     for row in (row for table in report.tables if table.key == "fingerprint" for row in table.rows):
         group, fact, value, variants = (cell.text or "" for cell in row.cells)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from writepath.analysis.evidence import Evidence
-    from writepath.records.cell import CellRecord
-    from writepath.records.index import CellEntry, Index, VariantRecord
-    from writepath.records.measures import Host
+from writepath.analysis.evidence import Evidence
+from writepath.records.cell import CellRecord
+from writepath.records.index import CellEntry, Index, VariantRecord
+from writepath.records.measures import Host
 
 R = TypeVar("R")
 UNKNOWN_HOST = "unknown host"

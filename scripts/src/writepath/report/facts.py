@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from writepath.analysis.stats import spread
+from writepath.records.faults import FaultResult
+from writepath.records.index import VariantRecord
+from writepath.records.load import LoadResult
+from writepath.records.search_load import DuringWrites
 from writepath.report import load_ranks
 from writepath.report.capacity import bounds
-from writepath.report.capacity.cost import cpu_s_by_block
-from writepath.report.capacity.searches import during_writes
+from writepath.report.capacity.figures import CapacityFigures, cpu_s_by_block, during_writes
+from writepath.report.capacity.figures import VariantFigures as Capacity
+from writepath.report.data import CellData, SuiteData
+from writepath.report.faults import Struck
 from writepath.report.model import ABSENT, Cell, Column, number, shown
 from writepath.report.sentences import short
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from writepath.records.faults import FaultResult
-    from writepath.records.index import VariantRecord
-    from writepath.records.load import LoadResult
-    from writepath.records.search_load import DuringWrites
-    from writepath.report.capacity.figures import CapacityFigures
-    from writepath.report.capacity.figures import VariantFigures as Capacity
-    from writepath.report.data import CellData, SuiteData
-    from writepath.report.faults import Struck
 
 LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites
 KILLS = {"kill-database": "database", "kill-broker": "broker", "kill-index": "Elasticsearch"}

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
-from writepath.records.index import cell_name
+from writepath.records.cell import CellRecord
+from writepath.records.index import Index, cell_name
+from writepath.records.measures import Code, DatasetFacts, Host
+from writepath.report.data import SuiteData
 from writepath.report.model import Column, Table, number, row_of
 from writepath.report.rows import replaced_note
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from writepath.records.cell import CellRecord
-    from writepath.records.index import Index
-    from writepath.records.measures import Code, DatasetFacts, Host
-    from writepath.report.data import SuiteData
-
-    Fact = tuple[str, str, str]  # of what, name, value
+Fact = tuple[str, str, str]  # of what, name, value
 
 R = TypeVar("R")
 

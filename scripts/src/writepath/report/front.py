@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from writepath.report.facts import NotPublishedError
+from writepath.errors import UsageError
+from writepath.report.data import SuiteData
+from writepath.report.facts import Facts, NotPublishedError
 from writepath.report.faults import coverage_in_words
-from writepath.report.front_plot import clocks_ms
 from writepath.report.model import Column, number
+from writepath.report.plots import clocks_ms
+from writepath.report.render import pages
 from writepath.report.render import tables as exports
-from writepath.report.render import templating
 from writepath.report.render.escape import markdown
 from writepath.report.rows import DAGGER
 from writepath.report.sentences import listed, short
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sized
-
-    from writepath.report.data import SuiteData
-    from writepath.report.facts import Facts
 
 ANSWER, CHOOSING = "readme.md.j2", "choosing.md.j2"
 CHOOSING_PAGE = "docs/choosing.md"
@@ -178,7 +176,7 @@ def _sustainable(facts: Facts, name: str) -> str:
 
 
 def _rendered(name: str, facts: Facts, **given: bool) -> str:
-    engine = templating.markdown()
+    engine = pages.markdown_engine()
     engine.filters |= {"ms": _rounded}
     sentences = (throughput, footnote, picture_in_words, cpu_in_words, order, overload_caveat, table)
     said = {sentence.__name__: partial(sentence, facts) for sentence in sentences}
@@ -190,3 +188,18 @@ def _rounded(value: float | None) -> str:
     if value is None:
         raise NotPublishedError("a time")
     return short(value)
+
+
+def filled(document: Path, parts: Mapping[str, str]) -> str:
+    """The document's text with each named part replaced; UsageError where its markers are missing."""
+    text = document.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+        before, found, rest = text.partition(begin)
+        _, closed, after = rest.partition(end)
+        if not found or not closed:
+            raise UsageError(
+                f"{document.name}: the markers {begin} and {end} are missing; put them where the generated part goes"
+            )
+        text = f"{before}{begin}\n{part}\n{end}{after}"
+    return text

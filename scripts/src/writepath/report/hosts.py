@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from writepath.report.model import Cell, Column, Row, Table, text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 HOST = Column(key="host", title="host")
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from writepath.analysis import stats
+from writepath.records.load import LoadResult
+from writepath.records.measures import Latency
 from writepath.report.rows import QUANTILES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from writepath.records.load import LoadResult
-    from writepath.records.measures import Latency
-
-    Get = Callable[[LoadResult], float | None]
+Get = Callable[[LoadResult], float | None]
 
 
 def of(rank_of: Callable[[LoadResult, str], float | None], name: str) -> Get:

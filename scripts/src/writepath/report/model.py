@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from writepath.analysis import stats
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from writepath.analysis.stats import Spread
-
-Value = str | int | float | None
+from writepath.analysis.stats import Spread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +44,9 @@ class Cell:
     def signed(self) -> bool:
         """Whether a sign stands before one of its numbers: a bound, or a cold round."""
         return any((self.prefix, *self.ends))
+
+
+Value = Cell | Spread | str | int | float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,12 +121,19 @@ class Report:
 
 
 def cell(values: Iterable[Value]) -> Cell:
-    """Of the values of a row's repetitions; a single text stands as it is."""
-    given = list(values)
-    texts = [value for value in given if isinstance(value, str)]
-    if texts:
-        return Cell(text=", ".join(dict.fromkeys(texts)))
-    return Cell(figure=stats.spread(value for value in given if not isinstance(value, str)))
+    """Of the values of a row's repetitions; a cell, a spread and a single text stand as they are."""
+    texts, figures = list[str](), list[float | None]()
+    for value in values:
+        match value:
+            case Cell():
+                return value
+            case Spread():
+                return Cell(figure=value)
+            case str():
+                texts.append(value)
+            case _:
+                figures.append(value)
+    return Cell(text=", ".join(dict.fromkeys(texts))) if texts else Cell(figure=stats.spread(figures))
 
 
 def text(value: str) -> Cell:
@@ -137,11 +141,9 @@ def text(value: str) -> Cell:
     return Cell(text=value)
 
 
-def row_of(*values: Cell | Value, mark: str = "") -> Row:
+def row_of(*values: Value, mark: str = "") -> Row:
     """A row of cells, texts and single figures."""
-    return Row(
-        cells=tuple(value if isinstance(value, Cell) else cell([value]) for value in values), mark=mark
-    )
+    return Row(cells=tuple(cell([value]) for value in values), mark=mark)
 
 
 ABSENT = "–"

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from writepath.report.model import Column, Row, Value, cell, text
+from writepath.records.index import Index
+from writepath.report.data import CellData, RowKey, SuiteData
+from writepath.report.model import Column, Row, Table, Value, cell, row_of, text
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from writepath.records.index import Index
-    from writepath.report.data import CellData, RowKey, SuiteData
-    from writepath.report.model import Table
-
-    Label = Callable[[RowKey], str]
+Label = Callable[[RowKey], str]
 
 R = TypeVar("R")
 S = TypeVar("S")  # what a figure is read from: a cell, or a part of its result
@@ -43,6 +39,27 @@ def field(
 ) -> Field[S]:
     """A field whose column has these properties."""
     return Field(column=Column(key=key, title=title, unit=unit, exact=exact), get=get)
+
+
+def table(
+    key: str,
+    title: str,
+    caption: str,
+    fields: Sequence[Field[S]],
+    found: Iterable[S],
+    *,
+    mark: Callable[[S], str] = lambda _: "",
+    **more: Any,
+) -> Table:
+    """A table of one row for each that was found, one column a field. more: of the table."""
+    return Table(
+        key=key,
+        title=title,
+        caption=caption,
+        columns=tuple(one.column for one in fields),
+        rows=tuple(row_of(*(field.get(one) for field in fields), mark=mark(one)) for one in found),
+        **more,
+    )
 
 
 def by_row(data: SuiteData[R], fields: Sequence[Field[CellData[R]]], label: Label) -> tuple[Row, ...]:

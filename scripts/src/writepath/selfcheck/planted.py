@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from writepath.analysis import offenders, raw
-from writepath.analysis.audit import NAMED, NOTED, Stored
+from writepath.analysis import audit, raw
+from writepath.analysis.audit import NAMED, NOTED
 from writepath.analysis.evidence import save_facts
+from writepath.analysis.raw import Stored
 from writepath.config.registry import Scenario
-from writepath.experiments.load.kind import LoadExperiment
-from writepath.experiments.load.params import params_of
-from writepath.load import ledger as ledgers
+from writepath.experiments.load.kind import LoadExperiment, params_of
+from writepath.load import ledger
 from writepath.load.ledger import NO_TIME, RECORD, UNREAD, WRITE, WRONG_ACK, Ledger
 from writepath.load.plan import NS_PER_US, constant_plan, encode_id
 from writepath.records import Audit, Code, DatasetFacts, Durability, Host, Reading
@@ -151,7 +151,7 @@ def write_suite(planted: Planted, folder: Path, *, record_expected: bool = False
 def write(planted: Planted, folder: Path) -> Audit:
     """The raw tables, as the runner leaves them; gives the audit that follows from them."""
     starts_us, absent = planted.starts_us(), planted.marks("absent", "never_read", "clean_fail")
-    ledgers.write(_ledger(planted, starts_us), folder / ledgers.FILE)
+    ledger.write(_ledger(planted, starts_us), folder / ledger.FILE)
     reads = [_rows(planted, starts_us, gone) for gone in (absent, absent | planted.marks("vanished"))]
     raw.save_stored(reads, folder / raw.STORED_FILE)
     seq = np.arange(0, planted.requests, VISIBLE_EACH)
@@ -178,7 +178,7 @@ def expected(planted: Planted, rows: Sequence[int]) -> Audit:
     unexpected = number.pop("unexpected") + len(foreign)
     lost = number.pop("absent")
     named = {
-        name: offenders.of(
+        name: audit.offenders_of(
             planted.of(name), foreign if name == "unexpected" else (), lambda seq: encode_id(RUN_ID, seq)
         )
         for name in NAMED

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from writepath import process
-from writepath.analysis import audit_words, stats
-from writepath.analysis.load_tables import ROWS_MAX
+from writepath.analysis import audit, stats
+from writepath.analysis.load_result import ROWS_MAX
 from writepath.experiments import reporting
 from writepath.report.rows import QUANTILES
 from writepath.selfcheck import planted
@@ -119,10 +119,10 @@ def plant_audit(requests: int, folder: Path) -> Callable[[Found], Iterator[str]]
 
 def audit_differences(expected: Audit, found: Found) -> Iterator[str]:
     """Between what was planted and what was said, in words; none where the audit is right."""
-    wanted = [f"{planted.NAME}, block 1", *(f"  {line}" for line in audit_words.lines(expected))]
+    wanted = [f"{planted.NAME}, block 1", *(f"  {line}" for line in audit.audit_lines(expected))]
     yield from (f"said: {line.strip()}" for line in found.lines if line not in wanted)
     yield from (f"not said: {line.strip()}" for line in wanted if line not in found.lines)
-    if found.exit_code != audit_words.EXIT_CODES["UNKNOWN"]:
+    if found.exit_code != audit.EXIT_CODES["UNKNOWN"]:
         yield f"exit code {found.exit_code} of a run with unreadable lines"
 
 

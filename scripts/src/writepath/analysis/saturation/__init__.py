@@ -6,21 +6,15 @@ moment after which that stays over the rule's threshold (`signals.begins_us`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from writepath.analysis.saturation import queues, rules
-from writepath.analysis.saturation.signals import US_PER_S, Sampled, Signal, begins_us
+from writepath.analysis.saturation import rules
+from writepath.analysis.saturation.signals import Sampled, Signal, begins_us
+from writepath.analysis.stats import US_PER_S, Floats, Ints
+from writepath.records.measures import Generator
 from writepath.records.steps import LimitedBy, Saturated
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from writepath.analysis.stats import Floats, Ints
-    from writepath.records.measures import Generator
-
-TIE_US = (
-    5 * US_PER_S
-)  # samples come each second and are smoothed over 5: events that lie closer have no known order
+TIE_US = 5 * US_PER_S  # samples are smoothed over 5 s: events that lie closer have no known order
 TIE_SHARE = 0.1  # of the load, where that is longer
 
 # From the furthest back to the furthest in front. Of two that began at the same time the one further back counts: what
@@ -51,7 +45,7 @@ def limited_by(
 ) -> LimitedBy:
     """series: by component and metric, moments (epoch us) and values, of the load alone; cores: of the host."""
     sampled = Sampled(series=series)
-    signals = [*rules.of_the_host(sampled, cores), *rules.of_parts(sampled), *queues.of(sampled)]
+    signals = [*rules.of_the_host(sampled, cores), *rules.of_parts(sampled), *rules.of_queues(sampled)]
     found = _begun(signals)
     host_is_full = any(signal.resource == rules.HOST_CPU for _, signal in found)
     if not host_is_full:  # else the generator's lack of processor is the host's

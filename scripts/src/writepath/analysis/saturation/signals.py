@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from writepath.analysis import stats
+from writepath.analysis.stats import US_PER_S, Floats, Ints
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from writepath.analysis.stats import Floats, Ints
-
-US_PER_S = 1_000_000
 WINDOW_US = 5 * US_PER_S  # a second's reading of a queue is chance; five together are a level
 STAYS_SHARE = 0.8  # of the readings from then on: one good second in five does not end a saturation
 FEWEST_READINGS = 5  # fewer tell a peak from a level no more
@@ -34,7 +29,7 @@ class Line:
         return float(chosen.mean()) if chosen.size else 0.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Signal:
     """What of a resource's limit is used: 1.0 is all of it. words: the evidence from a moment on."""
 

@@ -6,20 +6,21 @@ Paths whose 201 is sent before the row is in its final store have a dagger: they
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
-from writepath.report.capacity.bounds import UNKNOWN, limits
-from writepath.report.capacity.cost import cpu_s_by_block
-from writepath.report.capacity.figures import BISECTION, times
-from writepath.report.capacity.words import about, resource_in_words, two_digits
+from writepath.report.capacity.bounds import UNKNOWN, Comparison, limits
+from writepath.report.capacity.figures import (
+    BISECTION,
+    CapacityFigures,
+    VariantFigures,
+    about,
+    cpu_s_by_block,
+    resource_in_words,
+    times,
+    two_digits,
+)
 from writepath.report.model import number
 from writepath.report.sentences import listed, short
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from writepath.report.capacity.bounds import Comparison
-    from writepath.report.capacity.figures import CapacityFigures, VariantFigures
 
 NO_DIFFERENCE = "No measurable difference"
 AGAINST: dict[Comparison, str] = {
@@ -54,7 +55,6 @@ def findings(figures: CapacityFigures) -> Iterator[str]:
 
 
 def _baseline(base: VariantFigures) -> str:
-    """It needs the fewest parts."""
     known = base.sustained
     words = f"{base.label} (baseline): {about(known)}"
     low, high = known.limits

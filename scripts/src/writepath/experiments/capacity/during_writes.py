@@ -10,38 +10,29 @@ from __future__ import annotations
 import dataclasses
 import math
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from writepath.analysis import raw
 from writepath.analysis.during_writes import ALONE, FOLDERS, SEARCHES, WRITES
-from writepath.analysis.noise import reasons, slower
+from writepath.analysis.verdict import noise_reasons, slower_reasons
 from writepath.config.registry import Scenario
-from writepath.experiments.capacity.limit import rounded
-from writepath.experiments.capacity.path import canary, constant, sent_facts, wait_for_quiet
-from writepath.experiments.capacity.stepper import MOST_REPEATS
-from writepath.load.ledger import Outcome
-from writepath.load.oracle import lines_of
-from writepath.load.plan import decode_id, new_run_id
+from writepath.experiments.capacity.path import WarmPath, canary, constant, sent_facts, wait_for_quiet
+from writepath.experiments.capacity.stepper import MOST_REPEATS, rounded
+from writepath.load import k6
+from writepath.load.corpus import Corpus, lines_of
+from writepath.load.ledger import Ledger, Outcome
+from writepath.load.plan import ArrivalPlan, decode_id, new_run_id
 from writepath.measure import loading, visible
+from writepath.measure.searchable import Client
+from writepath.records.search import SearchMode
 from writepath.records.search_load import DuringWritesFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from writepath.experiments.capacity.path import WarmPath
-    from writepath.load import k6
-    from writepath.load.corpus import Corpus
-    from writepath.load.ledger import Ledger
-    from writepath.load.plan import ArrivalPlan
-    from writepath.measure.keyword_client import Client
-    from writepath.records.search import SearchMode
-    from writepath.records.steps import SentFacts
+from writepath.records.steps import SentFacts
 
 SHARE = 0.5  # of the capacity for searches
 WRITES_PER_S = 50.0
@@ -124,8 +115,8 @@ def undisturbed(
     while True:
         before = canary(path.run)
         sent = send()
-        withheld = () if sent.withheld is None else reasons(sent.withheld)
-        noise = (*withheld, *slower(before, canary(path.run)))
+        withheld = () if sent.withheld is None else noise_reasons(sent.withheld)
+        noise = (*withheld, *slower_reasons(before, canary(path.run)))
         if not noise or number == MOST_REPEATS:
             return sent, noise
         number += 1
@@ -166,7 +157,6 @@ def _mixed(path: WarmPath, searches: ArrivalPlan, folder: Path, writes: k6.Load)
 def _both(
     path: WarmPath, corpus: Corpus, searches: ArrivalPlan, plan: ArrivalPlan
 ) -> tuple[SentFacts, Written]:
-    """plan: of the writes."""
     folder = path.run.folder / FOLDERS[WRITES]
     writes = _writes(path, corpus, plan, folder)
     try:

@@ -1,27 +1,99 @@
-"""What the engine asks of kind `capacity`."""
+"""Kind `capacity`, as the engine asks for it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from writepath.analysis.capacity_evidence import reduce_capacity
-from writepath.analysis.capacity_result import derive_capacity
+from pydantic import Field
+
+from writepath.analysis.capacity import derive_capacity, reduce_capacity
+from writepath.config.checked import entry
+from writepath.config.entries import SUITES_FILE, SloMs
+from writepath.config.registry import Suite
+from writepath.errors import UsageError
 from writepath.experiments.capacity import measure as measuring
-from writepath.experiments.capacity import sections, words
-from writepath.experiments.capacity.params import OPTIONS, CapacityParams, params_of
+from writepath.experiments.capacity import sections
+from writepath.records.base import record
 from writepath.records.capacity_run import CapacityResult
+from writepath.records.measures import Verdict
+from writepath.report.metrics import Metric
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+Operation = Literal["write", "search"]
+OPTIONS = {
+    "SLO_MS": "slo_ms",
+    "HOLD_SECONDS": "step_seconds",
+    "DOCS": "documents",
+}  # of the command line: the field that it replaces
 
-    from writepath.analysis.evidence import Evidence
-    from writepath.config.registry import Suite
-    from writepath.experiments.base import CellRun, Session
-    from writepath.records.measures import Host, Verdict
-    from writepath.report.data import SuiteData
-    from writepath.report.metrics import Metric
-    from writepath.report.model import Report
+
+@entry
+class Part:
+    """The part `capacity:` of a suite."""
+
+    operation: Operation
+    slo_ms: SloMs
+    documents: Annotated[
+        int | None, Field(ge=1_000, le=1_000_000, description="Posts that are searched; only of searches.")
+    ] = None
+    begins_per_s: Annotated[
+        float | None, Field(gt=0, description="Rate of the first ramp step; default: the lowest rate.")
+    ] = None
+
+
+@record
+class CapacityParams:
+    """What is sent, the goal, and between which rates the limit is looked for."""
+
+    operation: Operation
+    scenario: str
+    script: str
+    slo_ms: float  # limit of the p99 from the scheduled send time
+    step_seconds: float  # of one load step, at least
+    lowest_per_s: float
+    highest_per_s: float
+    documents: int | None  # posts that are searched; null: of writes
+    begins_per_s: (
+        float | None
+    )  # first step of the ramp; null: where the operation says, or at the lowest rate
+    warm_up_requests: int
+    warm_up_per_s: float
+
+    @property
+    def warm_up_seconds(self) -> float:
+        """0 without a warm-up."""
+        return self.warm_up_requests / self.warm_up_per_s if self.warm_up_requests else 0.0
+
+
+def params_of(suite: Suite, options: Mapping[str, int]) -> CapacityParams:
+    """The suite's part and its scenario, with what the user asked for; UsageError where they are not one phase."""
+    part, scenario = suite.checked_params(Part), suite.load
+    if len(scenario.phases) != 1:
+        raise UsageError(
+            f"{SUITES_FILE}: suites.{suite.name}.scenario: a capacity run takes lowest rate, highest rate and step"
+            f" duration from one phase; '{scenario.name}' has {len(scenario.phases)} phases"
+        )
+    (rates,), warm_up = scenario.phases, scenario.warm_up
+    made = CapacityParams(
+        **vars(part),
+        scenario=scenario.name,
+        script=scenario.script,
+        step_seconds=rates.seconds,
+        lowest_per_s=rates.from_per_s,
+        highest_per_s=rates.to_per_s,
+        warm_up_requests=warm_up.requests if warm_up else 0,
+        warm_up_per_s=warm_up.rate_per_s if warm_up else 0.0,
+    )
+    asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
+    made = dataclasses.replace(made, **asked)
+    if (made.operation == "search") != (made.documents is not None):
+        raise UsageError(
+            f"{SUITES_FILE}: suites.{suite.name}.capacity: documents={made.documents} (DOCS) with operation"
+            f" {made.operation}; searches need a number of posts, writes have none"
+        )
+    return made
+
 
 TYPICAL_STEPS = 8
 BETWEEN_STEPS_S = 12.0  # emptying, drain, read, canaries
@@ -37,14 +109,13 @@ class CapacityExperiment:
     by_host = True
     load_settings = False
 
-    @property
-    def metrics(self) -> Sequence[Metric[CapacityResult]]:
-        """By which cells are compared."""
-        return sections.METRICS
-
-    def params_of(self, suite: Suite, options: Mapping[str, int]) -> CapacityParams:
-        """The suite's part and its scenario."""
-        return params_of(suite, options)
+    metrics: Sequence[Metric[CapacityResult]] = sections.METRICS
+    params_of = staticmethod(params_of)
+    measure = staticmethod(measuring.measure)
+    reduce = staticmethod(reduce_capacity)
+    derive = staticmethod(derive_capacity)
+    line = staticmethod(measuring.result_in_words)
+    report = staticmethod(sections.report)
 
     def dataset_lines(self, params: CapacityParams) -> int | None:
         """Of searches a text of its own for each post; of writes as many as any other."""
@@ -54,29 +125,9 @@ class CapacityExperiment:
         """Of one cell, with its warm-up: a guess, as its steps are not known before."""
         return params.warm_up_seconds + TYPICAL_STEPS * (params.step_seconds + BETWEEN_STEPS_S)
 
-    def measure(self, run: CellRun, session: Session) -> None:
-        """Leaves raw files in the cell's folder."""
-        measuring.measure(run, session)
-
-    def reduce(self, folder: Path, host: Host) -> Evidence:
-        """Evidence of a folder of raw files."""
-        return reduce_capacity(folder, host)
-
-    def derive(self, evidence: Evidence) -> CapacityResult:
-        """The result that follows from evidence."""
-        return derive_capacity(evidence)
-
     def verdict(self, result: CapacityResult) -> Verdict:
         """Whether the result counts."""
         return result.verdict
 
     def audit(self, result: CapacityResult) -> None:
         """Each step has its own verdict, in its figures."""
-
-    def line(self, result: CapacityResult) -> str:
-        """`sustained 1,234/s, fails at 1,290/s; 9 load steps`."""
-        return words.result(result)
-
-    def report(self, data: SuiteData[CapacityResult]) -> Report:
-        """Sections of tables and plots."""
-        return sections.report(data)

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 from writepath.analysis.evidence import save_facts
-from writepath.analysis.step_evidence import folder_of, reduce_step
-from writepath.analysis.step_result import derive_step, sampled_figures
+from writepath.analysis.steps import derive_step, folder_of, reduce_step, sampled_figures
 from writepath.config.registry import Phase
 from writepath.errors import StartError
-from writepath.load.plan import arrival_plan, new_run_id
-from writepath.measure import loading, quiet
-from writepath.measure.facts import moment
+from writepath.experiments.base import CellRun
+from writepath.load import k6
+from writepath.load.ledger import Ledger
+from writepath.load.ledger import Operation as Request
+from writepath.load.plan import ArrivalPlan, arrival_plan, new_run_id
+from writepath.measure import host, loading
+from writepath.measure.bench import Bench, moment
+from writepath.measure.loading import Driven
+from writepath.measure.truth import Truth
 from writepath.records import base
+from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import WithheldFacts
-from writepath.records.steps import SentFacts
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from writepath.experiments.base import CellRun
-    from writepath.load import k6
-    from writepath.load.ledger import Ledger
-    from writepath.load.ledger import Operation as Request
-    from writepath.load.plan import ArrivalPlan
-    from writepath.measure.bench import Bench
-    from writepath.measure.drive import Driven
-    from writepath.measure.truth import Truth
-    from writepath.records.capacity_run import CapacityFacts
-    from writepath.records.measures import Canary
-    from writepath.records.steps import LoadStep, StepFacts
-    from writepath.runtime.base import Stack
+from writepath.records.measures import Canary
+from writepath.records.steps import LoadStep, SentFacts, StepFacts
+from writepath.runtime.base import Stack
 
 ANSWERS_S = (
     0.5  # in flight: five times the default SLO; a step that needs more fails by its SLO, dropped or not
@@ -84,8 +77,8 @@ def constant(name: str, rate_per_s: float, seconds: float, slo_ms: float) -> Arr
 
 def wait_for_quiet(bench: Bench) -> None:
     """Before a step is retried; on a host that stays noisy it is, all the same."""
-    if not quiet.wait(bench.cage.folder, bench.progress):
-        bench.progress.say(f"  the host was noisy for {quiet.LONGEST_S:.0f} s; continuing")
+    if not host.wait_until_quiet(bench.cage.folder, bench.progress):
+        bench.progress.say(f"  the host was noisy for {host.LONGEST_S:.0f} s; continuing")
 
 
 def canary(run: CellRun) -> Canary:

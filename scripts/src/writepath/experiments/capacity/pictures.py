@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator
 
+from writepath.records.steps import LoadStep
+from writepath.report.capacity.figures import CapacityFigures, VariantFigures
 from writepath.report.model import Plot, number
-from writepath.report.plots import BLUE, ORANGE, RED, SETTINGS, svg
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from writepath.records.steps import LoadStep
-    from writepath.report.capacity.figures import CapacityFigures, VariantFigures
+from writepath.report.plots import BLUE, ORANGE, RED, SETTINGS, plain_ticks, svg
 
 FILE = "capacity-curves{}.svg"
 COLUMNS = 3
@@ -138,10 +134,8 @@ def _point(axes: Axes, step: LoadStep, high: float) -> None:
 
 
 def _axes(axes: Axes) -> None:
-    plain = FuncFormatter(lambda value, _: f"{value:,.10g}")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(plain)
-        axis.set_minor_formatter(NullFormatter())
+    plain_ticks(axes.xaxis)
+    plain_ticks(axes.yaxis)
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.tick_params(labelsize=7.5, which="both")
     axes.grid(color=GRID, linewidth=0.6)

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 from writepath.analysis import stats
+from writepath.records.measures import Latency
+from writepath.records.search import SearchMode
+from writepath.records.search_load import DuringWrites
 from writepath.report import hosts
 from writepath.report.capacity.bounds import limits
-from writepath.report.capacity.searches import during_writes
-from writepath.report.capacity.words import about
-from writepath.report.model import Cell, Column, Row, Table, cell, number, text
+from writepath.report.capacity.figures import (
+    CapacityFigures,
+    Searched,
+    Suite,
+    VariantFigures,
+    about,
+    during_writes,
+)
+from writepath.report.model import Cell, Column, Row, Table, Value, cell, number, text
 from writepath.report.rows import VARIANT
 from writepath.report.sentences import listed, short
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from writepath.records.measures import Latency
-    from writepath.records.search import SearchMode
-    from writepath.records.search_load import DuringWrites
-    from writepath.report.capacity.figures import CapacityFigures, Suite, VariantFigures
-    from writepath.report.capacity.searches import Searched
-    from writepath.report.model import Value
 
 FINDS: dict[SearchMode, str] = {
     "substring": "Every post that contains a keyword",

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
-from writepath.experiments.capacity import load_tables, rate_tables, search_tables, step_tables
+from writepath.experiments.capacity import search_tables, tables
 from writepath.experiments.capacity.answer import answer, findings
+from writepath.records.capacity_run import CapacityResult
 from writepath.report import hosts
-from writepath.report.capacity.figures import by_host
+from writepath.report.capacity.figures import CapacityFigures, Suite, by_host
 from writepath.report.fingerprint import by_blocks, in_one_line
 from writepath.report.metrics import Metric
-from writepath.report.model import Report, Section, plain
+from writepath.report.model import Report, Section, Table, plain
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from writepath.records.capacity_run import CapacityResult
-    from writepath.report.capacity.figures import CapacityFigures, Suite
-    from writepath.report.model import Table
-
-    Hosts = Sequence[tuple[str, CapacityFigures]]
+Hosts = Sequence[tuple[str, CapacityFigures]]
 
 METRICS: tuple[Metric[CapacityResult], ...] = (
     Metric(
@@ -38,17 +32,17 @@ METRICS: tuple[Metric[CapacityResult], ...] = (
     ),
 )
 PER_HOST: tuple[Callable[[CapacityFigures], Table | None], ...] = (
-    rate_tables.capacity,
-    rate_tables.rates,
-    rate_tables.limited,
-    load_tables.costs,
-    load_tables.overload,
-    rate_tables.shares,
-    rate_tables.ceilings,
+    tables.capacity,
+    tables.rates,
+    tables.limited,
+    tables.costs,
+    tables.overload,
+    tables.shares,
+    tables.ceilings,
 )
 OF_SEARCHES = (
-    rate_tables.capacity,
-    rate_tables.limited,
+    tables.capacity,
+    tables.limited,
 )  # they store nothing, and no tool of a store searches
 
 
@@ -64,7 +58,7 @@ def report(data: Suite) -> Report:
         table for table in (built[0], search_tables.during(data), *built[1:]) if table is not None
     ]
     facts = (("SLO", _slo(data)), ("load step", _step(data)), *_posts(data))
-    details += [step_tables.validity(data), step_tables.steps(data), by_blocks(data, facts)]
+    details += [tables.validity(data), tables.steps(data), by_blocks(data, facts)]
     opening, more = (search_tables.answer, search_tables.findings) if searches else (answer, findings)
     found = Section(
         key="findings",
@@ -102,7 +96,6 @@ def load_in_words(data: Suite) -> str:
 
 
 def _posts(data: Suite) -> Iterator[tuple[str, str]]:
-    """What is searched."""
     if (documents := data.index.params.get("documents")) is not None:
         yield "posts", f"{documents:,}, the same in every store"
 

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 
 from writepath.errors import LoadError
-from writepath.experiments.ceilings.tool import BATCH, Figure, Rate, Tool
+from writepath.experiments.ceilings.tool import BATCH, Figure, Rate, Target, Tool
 from writepath.records.ceilings import BULK, SINGLE, CeilingsFacts, ToolRun
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from writepath.experiments.ceilings.tool import Target
 
 PORT = 9200
 _INDEX = "ceiling"

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 from writepath import poll
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
+from writepath.config.registry import Suite, Variant
 from writepath.errors import LoadError, SetupError, StartError
+from writepath.experiments.base import CellRun, Session
 from writepath.experiments.ceilings import elasticsearch, perf_test, pgbench
-from writepath.experiments.ceilings.params import CeilingsParams
-from writepath.experiments.ceilings.tool import Target, ceiling
-from writepath.measure import plans
-from writepath.records.base import from_data, to_data
+from writepath.experiments.ceilings.tool import Target, Tool, ceiling
+from writepath.measure import loading
+from writepath.records.base import from_data, record, to_data
 from writepath.records.ceilings import CeilingsFacts, CeilingsResult, ToolRun
-from writepath.records.measures import Verdict
+from writepath.records.measures import Host, Verdict
 from writepath.report import ceilings as tables
+from writepath.report.data import SuiteData
 from writepath.report.fingerprint import fingerprint, in_one_line
+from writepath.report.metrics import Metric
 from writepath.report.model import Report, Section
 from writepath.runtime import topology
+from writepath.runtime.base import Stack
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
-    from writepath.config.registry import Suite, Variant
-    from writepath.experiments.base import CellRun, Session
-    from writepath.experiments.ceilings.tool import Tool
-    from writepath.records.measures import Host
-    from writepath.report.data import SuiteData
-    from writepath.report.metrics import Metric
-    from writepath.runtime.base import Stack
+@record
+class CeilingsParams:
+    """The part `ceilings:` of a suite."""
+
+    warm_up_seconds: float = 3.0
+    seconds: float = 15.0  # of each run of a tool
+
 
 READY_SECONDS = 120.0
 TOOLS = {tool.store: tool for tool in (pgbench.TOOL, perf_test.TOOL, elasticsearch.TOOL)}
@@ -141,7 +143,7 @@ def _tool(variant: Variant) -> Tool:
 
 def _run(tool: Tool, run: CellRun, runs: list[ToolRun]) -> None:
     """Starts the store alone, as the variant has it; adds what the tool left."""
-    bench, variant, overrides = run.bench, run.cell.variant, plans.stack_settings(run.settings)
+    bench, variant, overrides = run.bench, run.cell.variant, loading.stack_settings(run.settings)
     service = topology.load(bench.root, {**variant.settings, **overrides}).services[tool.store]
     with contextlib.ExitStack() as running:
         with run.step("start"):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from writepath.errors import LoadError
-from writepath.experiments.ceilings.tool import Figure, Rate, Tool, message_bytes
+from writepath.experiments.ceilings.tool import Figure, Rate, Target, Tool, message_bytes
 from writepath.provision import jdk, perf_test
 from writepath.records.ceilings import CONSUMED, PUBLISHED, CeilingsFacts, ToolRun
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from writepath.experiments.ceilings.tool import Target
 
 PORT = 5672
 _WINDOW = 100  # messages a publisher has unconfirmed

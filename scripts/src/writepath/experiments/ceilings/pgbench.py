@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from writepath import process
 from writepath.errors import LoadError
-from writepath.experiments.ceilings.tool import BATCH, Figure, Rate, Tool, median_characters
+from writepath.experiments.ceilings.tool import BATCH, Figure, Rate, Target, Tool, median_characters
 from writepath.provision import packages
 from writepath.records.ceilings import PGBENCH, PGBENCH_BATCH, CeilingsFacts, ToolRun
 from writepath.runtime.docker.stack import DockerStack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from writepath.experiments.ceilings.tool import Target
 
 PORT = 5432
 _THREADS = 2

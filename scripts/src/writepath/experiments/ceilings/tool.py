@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
 
 from writepath.errors import LoadError
+from writepath.experiments.base import CellRun
 from writepath.process import Daemon
 from writepath.records.ceilings import Ceiling, CeilingsFacts, ToolRun
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.experiments.base import CellRun
-    from writepath.runtime.base import Stack
-    from writepath.runtime.topology import Service
+from writepath.runtime.base import Stack
+from writepath.runtime.topology import Service
 
 BATCH = 500  # rows of a statement, documents of a bulk: as many as our own writers put together
 SLACK_SECONDS = 90.0  # of a tool's time: a JVM's start, connections, a store that stalls: on a busy machine
@@ -58,13 +54,6 @@ class Target:
         return log.name
 
 
-class Parse(Protocol):
-    """Reads what a tool said of one number of clients; LoadError where it says no rate that counts."""
-
-    def __call__(self, run: ToolRun, facts: CeilingsFacts) -> Rate:
-        """writes/s, and the mean latency if the tool tells it."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Rate:
     """What a tool reached with one number of clients."""
@@ -80,7 +69,7 @@ class Figure:
     name: str
     tool: str  # the runs that give it
     what: str
-    parse: Parse
+    parse: Callable[[ToolRun, CeilingsFacts], Rate]  # LoadError where the tool says no rate that counts
     title: Callable[[ToolRun, CeilingsFacts], str]  # of the tool, with its version
 
 

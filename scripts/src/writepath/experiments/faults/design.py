@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -17,12 +16,13 @@ from writepath.records.index import cell_name
 from writepath.runtime import topology
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from writepath.config.registry import Registry, Suite, Variant
     from writepath.experiments.faults.catalogue import Fault
     from writepath.experiments.plan import Plan
+    from writepath.options import Bench
 
 FACTOR = "FAULT"
 ALONE = "overload"  # needs the machine to itself
@@ -44,16 +44,7 @@ class FaultSuite:
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What the user narrows it to; None: as the suite says."""
-
-    faults: Sequence[str] | None = None
-    variants: Sequence[str] | None = None
-    trials: int | None = None
-
-
-def designed(plan: Plan, known: Registry, asked: Asked) -> Plan:
+def designed(plan: Plan, known: Registry, asked: Bench) -> Plan:
     """The plan with the cells that are asked for. UsageError for what the registry or the catalogue do not know."""
     file = _checked(plan.suite, known)
     found: dict[str, dict[str, int]] = {}  # by variant and fault, how often it strikes
@@ -73,6 +64,7 @@ def designed(plan: Plan, known: Registry, asked: Asked) -> Plan:
         factors=(Factor(name=FACTOR, scope="stack", levels=levels),),
         only={name: {FACTOR: tuple(own)} for name, own in found.items()},
         alone=frozenset(name for name in trials if name.endswith(f"={ALONE}")),
+        jobs=asked.jobs,
         params=FaultParams(rate_per_s=plan.suite.load.phases[0].from_per_s, trials=trials),
     )
 
@@ -86,7 +78,7 @@ def _checked(suite: Suite, known: Registry) -> FaultSuite:
     return file
 
 
-def _faults(root: Path, file: FaultSuite, variant: Variant, asked: Asked) -> Iterator[tuple[str, int]]:
+def _faults(root: Path, file: FaultSuite, variant: Variant, asked: Bench) -> Iterator[tuple[str, int]]:
     """Some variants are struck by some faults only; by another one only where the user names both."""
     only, components = file.only.get(variant.name), components_of(root, variant)
     chosen = None if asked.faults is None else [catalogue.fault(key) for key in asked.faults]

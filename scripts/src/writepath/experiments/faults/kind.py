@@ -13,7 +13,7 @@ from writepath.experiments.faults import measure as measuring
 from writepath.experiments.faults.design import FaultSuite
 from writepath.records import base
 from writepath.records.faults import FaultFacts, FaultParams, FaultResult
-from writepath.report import fault_tables, faults
+from writepath.report import faults
 from writepath.report.metrics import Metric
 
 if TYPE_CHECKING:
@@ -97,4 +97,4 @@ class FaultExperiment:
 
     def report(self, data: SuiteData[FaultResult]) -> Report:
         """Sections of tables."""
-        return fault_tables.report(data)
+        return faults.report(data)

@@ -23,7 +23,7 @@ from writepath.experiments.faults.watch import ANSWER_S, TICK_S, Watch
 from writepath.load import k6, ledger
 from writepath.load.plan import arrival_plan
 from writepath.measure import loading
-from writepath.measure.facts import moment
+from writepath.measure.bench import moment
 from writepath.measure.read_back import ReadBack
 from writepath.records import base
 from writepath.records.faults import FaultFacts, Injection
@@ -163,7 +163,7 @@ class _Cell:
             f" load of {made.seconds:.0f} s"
         )
         load = dataclasses.replace(load, plan=made)
-        with k6.start(load, prefix) as generator:
+        with k6.Generator(load, prefix) as generator:
             while generator.running():
                 self.scene.wait(TICK_S)
             self.load_ended_us = _now_us()
@@ -173,7 +173,7 @@ class _Cell:
 
     def _struck_repeatedly(self) -> tuple[k6.Load, k6.LoadResult]:
         load = self._steady()
-        with k6.start(load, self.run.bench.runtime.load_generator()) as generator:
+        with k6.Generator(load, self.run.bench.runtime.load_generator()) as generator:
             watch = Watch(generator.ledger, self.run.params.rate_per_s)
             if not self._await_well(generator, watch, _now_us(), FIRST_GOOD_S):
                 raise FaultError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from writepath.analysis.fault_trials import recovered_after_s
+from writepath.analysis.faults import recovered_after_s
 from writepath.analysis.stats import US_PER_S
 from writepath.load import ledger
 from writepath.load.ledger import Outcome

@@ -1,33 +1,61 @@
-"""What the engine asks of kind `load`."""
+"""Kind `load`, as the engine asks for it."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from writepath.analysis import raw
-from writepath.analysis.evidence import FACTS_FILE, load_facts
-from writepath.analysis.load_result import derive_load
-from writepath.analysis.load_tables import bands, reduce_load
+from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
+from writepath.analysis.load_result import bands, derive_load, reduce_load
+from writepath.analysis.stats import Bands
+from writepath.config.registry import Scenario, Suite
 from writepath.experiments.load import measure as measuring
 from writepath.experiments.load import sections
-from writepath.experiments.load.params import LoadParams, params_of
+from writepath.measure.loading import closed_plan
 from writepath.records import base
+from writepath.records.base import record
 from writepath.records.load import LoadResult
-from writepath.records.load_facts import LoadFacts
+from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
+from writepath.records.measures import Audit, Host, Verdict
+from writepath.report.data import CellData, SuiteData
+from writepath.report.metrics import Metric
+from writepath.report.model import Report
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from writepath.analysis.evidence import Evidence
-    from writepath.analysis.stats import Bands
-    from writepath.config.registry import Suite
-    from writepath.experiments.base import CellRun, Session
-    from writepath.records.measures import Audit, Host, Verdict
-    from writepath.report.data import CellData, SuiteData
-    from writepath.report.metrics import Metric
-    from writepath.report.model import Report
+@record
+class LoadParams:
+    """A scenario of suites.yaml."""
+
+    scenario: str
+    script: str
+    model: LoadModel
+    phases: tuple[PhaseFacts, ...]  # empty in a closed load
+    virtual_users: int | None  # of a closed load
+    seconds: float  # scheduled duration
+    warm_up_requests: int
+    warm_up_per_s: float
+
+    @property
+    def warm_up_seconds(self) -> float:
+        """0 without a warm-up."""
+        return self.warm_up_requests / self.warm_up_per_s if self.warm_up_requests else 0.0
+
+
+def params_of(scenario: Scenario) -> LoadParams:
+    """The record of a scenario."""
+    warm_up, closed = scenario.warm_up, closed_plan(scenario)
+    return LoadParams(
+        scenario=scenario.name,
+        script=scenario.script,
+        model="open" if closed is None else "closed",
+        phases=tuple(PhaseFacts(**vars(phase)) for phase in scenario.phases),
+        virtual_users=None if closed is None else closed.virtual_users,
+        seconds=sum(phase.seconds for phase in scenario.phases) if closed is None else closed.seconds,
+        warm_up_requests=warm_up.requests if warm_up else 0,
+        warm_up_per_s=warm_up.rate_per_s if warm_up else 0.0,
+    )
 
 
 class LoadExperiment:
@@ -40,10 +68,9 @@ class LoadExperiment:
     by_host = False
     load_settings = True
 
-    @property
-    def metrics(self) -> Sequence[Metric[LoadResult]]:
-        """By which cells are compared."""
-        return sections.METRICS
+    metrics: Sequence[Metric[LoadResult]] = sections.METRICS
+    measure = staticmethod(measuring.measure)
+    derive = staticmethod(derive_load)
 
     def params_of(self, suite: Suite, options: Mapping[str, int]) -> LoadParams:  # noqa: ARG002 - it has none
         """The suite's scenario."""
@@ -56,18 +83,10 @@ class LoadExperiment:
         """Of one cell, with its warm-up."""
         return params.warm_up_seconds + params.seconds
 
-    def measure(self, run: CellRun, session: Session) -> None:
-        """Leaves raw files in the cell's folder."""
-        measuring.measure(run, session)
-
     def reduce(self, folder: Path, host: Host) -> Evidence:
         """Evidence of a folder of raw files."""
         facts = base.from_data(LoadFacts, load_facts(folder), str(folder / FACTS_FILE))
         return reduce_load(raw.tables(folder), dataclasses.replace(facts, host=host))
-
-    def derive(self, evidence: Evidence) -> LoadResult:
-        """The result that follows from evidence."""
-        return derive_load(evidence)
 
     def verdict(self, result: LoadResult) -> Verdict:
         """Whether the result counts."""

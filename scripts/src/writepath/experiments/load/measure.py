@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from writepath.analysis import raw
 from writepath.analysis.evidence import save_facts
-from writepath.measure import loading, plans, sampler, visible
-from writepath.measure.facts import moment
+from writepath.experiments.base import CellRun, Session
+from writepath.load.plan import LoadPlan
+from writepath.measure import loading, sampler, visible
+from writepath.measure.bench import moment
 from writepath.measure.read_back import ReadBack
+from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.load_facts import WithheldFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from writepath.experiments.base import CellRun, Session
-    from writepath.load.plan import LoadPlan
-    from writepath.measure.truth import Truth
-    from writepath.runtime.base import Stack
+from writepath.runtime.base import Stack
 
 SHORT_WARM_UP_S = 5.0  # on a stack that an earlier cell has warmed: only its stores were restarted since
 
 
 def measure(run: CellRun, session: Session) -> None:
     """One load. What is known so far is saved at every moment."""
-    plan = plans.plan_of(run.suite.load, run.settings)
+    plan = loading.plan_of(run.suite.load, run.settings)
     stack, truth = session.stack(run), session.truth(run)
     _prepare(run, stack, truth, at_most_s=SHORT_WARM_UP_S if session.warm else math.inf)
     with ReadBack(

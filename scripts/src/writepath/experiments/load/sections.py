@@ -1,25 +1,210 @@
-"""The report of a load suite, and the metrics by which its cells are compared."""
+"""The report of a load suite: its sentences, pictures, tables, and the metrics by which its cells are compared."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from writepath.experiments.load import resources, tables
-from writepath.experiments.load.summary import answer, pictures
+from writepath.analysis.stats import Bands, Spread, spread
+from writepath.experiments.load import tables
+from writepath.experiments.load.tables import Own, Suite
 from writepath.records import base
+from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts
+from writepath.records.measures import Resource
 from writepath.report import load_ranks, rows
 from writepath.report.comparison import with_baseline
 from writepath.report.fingerprint import fingerprint, hosts, in_one_line
 from writepath.report.metrics import Metric
-from writepath.report.model import Report, Section, plain
+from writepath.report.model import Column, Plot, Report, Section, Table, number, plain
+from writepath.report.rows import RANKS, Field
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+MIB = 1 << 20
+ALL, GENERATOR = "all but k6", "k6"
+WRITTEN = (
+    f"Written: bytes to disk. Where the runtime cannot count them per component, the row '{ALL}' shows the bytes that"
+    " all disks of the host took during the load, including the file system's journal and the load generator's ledger."
+)
+Used = tuple[LoadResult, Sequence[str]]  # of these components together
 
-    from writepath.experiments.load.summary import BandsOf
-    from writepath.experiments.load.tables import Suite
-    from writepath.records.load import LoadResult
+
+def _sum(used: Used, get: Callable[[Resource], float | None], scale: float = 1.0) -> float | None:
+    result, members = used
+    values = [get(result.resources[name]) for name in members if name in result.resources]
+    known = [value for value in values if value is not None]
+    return sum(known) / scale if known and len(known) == len(values) else None
+
+
+def _written(used: Used) -> float | None:
+    """By component where the runtime can tell; else only for all of them, as what all disks of the host took."""
+    result, members = used
+    known = _sum(used, lambda one: one.write_bytes)
+    if known is None and result.resources.keys() - {GENERATOR} == set(members):
+        known = result.disk_written_bytes
+    return None if known is None else known / MIB
+
+
+def _cpu_s(used: Used) -> float | None:
+    return _sum(used, lambda one: one.cpu_seconds)
+
+
+def _per_1000(get: Callable[[Used], float | None]) -> Callable[[Used], float | None]:
+    def per_1000(used: Used) -> float | None:
+        value, audited = get(used), used[0].audit
+        stored = audited.stored_rows if audited.reads else 0
+        return value * (1000 / stored) if value is not None and stored else None
+
+    return per_1000
+
+
+def cpu_s_per_1000(result: LoadResult) -> float | None:
+    """Processor time of all components but the generator, per 1,000 rows stored."""
+    return _per_1000(_cpu_s)((result, [name for name in result.resources if name != GENERATOR]))
+
+
+RESOURCES: tuple[Field[Used], ...] = (
+    rows.field("cpu_s", "CPU", _cpu_s, "s"),
+    rows.field(
+        "rss_peak_mib", "peak memory", lambda used: _sum(used, lambda one: one.rss_peak_bytes, MIB), "MiB"
+    ),
+    rows.field("written_mib", "written", _written, "MiB"),
+    rows.field("cpu_s_per_1000", "CPU per 1,000 writes", _per_1000(_cpu_s), "s"),
+    rows.field("written_mib_per_1000", "written per 1,000 writes", _per_1000(_written), "MiB"),
+)
+
+
+def resources(data: Suite) -> Table:
+    """What each component used while the load ran, and all but the load generator together."""
+    return Table(
+        key="resources",
+        title="Resources",
+        caption="Sampled every second during the load, without the drain. A component is all its instances and child"
+        " processes. Writes are rows stored. Short runs measure a JVM that is still compiling, so CPU per write is"
+        f" higher here than in the capacity suite. {rows.spread_note(data.index)}",
+        columns=(
+            rows.VARIANT,
+            Column(key="component", title="component"),
+            *(one.column for one in RESOURCES),
+        ),
+        rows=rows.by_part(data, tables.label(data), _groups, RESOURCES),
+        notes=(
+            f"{ALL}: the sum of the variant's components; its peak memory is the sum of their peaks.",
+            WRITTEN,
+        ),
+        names=2,
+        compared=True,
+    )
+
+
+def _groups(results: Sequence[LoadResult]) -> list[tuple[str, list[Used]]]:
+    """Names of lines, each with its components; the load generator last."""
+    own = [result for result in results if result.resources]
+    names = dict.fromkeys(name for result in own for name in result.resources)
+    components = [name for name in names if name != GENERATOR]
+    groups = {ALL: components} if components else {}
+    groups |= {name: [name] for name in (*components, *(name for name in names if name == GENERATOR))}
+    return [(name, [(result, members) for result in own]) for name, members in groups.items()]
+
+
+BandsOf = Callable[[Own], Bands | None]
+Known = tuple[str, Spread]  # title of a row and its value of a rank
+
+CLEAR = 2.0  # times: with one repetition a smaller difference may be noise
+ONE_REPETITION = "One repetition: small differences may be noise."
+
+
+def answer(data: Suite) -> tuple[str, ...]:
+    """How long the 201 takes, and whether anything acknowledged was lost. data: without controls."""
+    told = [_times(name, rows) for name in ("median", "p99") if (rows := _known(data, name))]
+    if not told:
+        times = "No cell has valid figures; the table of runs has the reasons."
+    else:
+        peaks = {one.result.planned_peak_per_s for one in data.cells if one.counts and one.result is not None}
+        peak = peaks.pop() if len(peaks) == 1 else None
+        rate = "" if peak is None else f" at up to {number(peak)}/s"
+        times = f"Time until the 201{rate}: {', '.join(told)}."
+        if data.index.repetitions == 1 and len(data.rows) > 1:
+            times += f" {ONE_REPETITION}"
+    return times, _losses(data)
+
+
+def _known(data: Suite, name: str) -> list[Known]:
+    found = (
+        (row.title, spread(load_ranks.accepted(one.result, name) for one in data.of(row) if one.counts and one.result))
+        for row in data.rows
+    )  # fmt: skip
+    return [(title, value) for title, value in found if value is not None]
+
+
+def _times(name: str, rows: Sequence[Known]) -> str:
+    """`median 2.58 to 8.24 ms (highest: Elasticsearch, 8 shards)`; ∞ where the rank falls on an unserved request."""
+    ordered = sorted(rows, key=lambda row: row[1].median)
+    (lowest, low), (highest, high) = ordered[0], ordered[-1]
+    ends = dict.fromkeys(number(value.median) for value in (low, high))
+    words = f"{name} {' to '.join(ends)}{'' if math.isinf(low.median) else ' ms'}"
+    if len(ordered) == 1:
+        return f"{words} ({lowest})"
+    named = [
+        *([f"lowest: {lowest}"] if _clear(low, ordered[1][1]) else []),
+        *([f"highest: {highest}"] if _clear(ordered[-2][1], high) else []),
+    ]
+    return f"{words} ({'; '.join(named)})" if named else words
+
+
+def _clear(low: Spread, high: Spread) -> bool:
+    """Whether two neighbours differ: no overlap of the repetitions; of a single one a factor of two."""
+    if min(low.repetitions, high.repetitions) > 1:
+        return low.high < high.low
+    return high.median >= CLEAR * low.median and not math.isinf(low.median)
+
+
+def _losses(data: Suite) -> str:
+    """Acknowledged writes that the audit did not find, over all cells: a cell with losses does not count."""
+    audits = [(one.record.title, one.result.audit) for one in data.cells if one.result is not None]
+    lost: dict[str, int] = {}
+    for title, audit in audits:
+        if count := audit.lost + audit.stranded + (audit.vanished or 0):
+            lost[title] = lost.get(title, 0) + count
+    unread = len(data.cells) - sum(1 for _, audit in audits if audit.reads)
+    words = [f"{count:,} acknowledged writes were lost ({title})" for title, count in lost.items()]
+    if unread:
+        words.append(f"in {unread} of {len(data.cells)} cells the store was not read back")
+    text = "; ".join(words) or "no acknowledged write was lost"
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def pictures(data: Suite, bands: BandsOf) -> tuple[Plot | None, Plot | None]:
+    """Percentiles and course of the rows that have served a request; None where there is nothing to draw."""
+    from writepath.report import plots  # noqa: PLC0415 - matplotlib takes half a second to load, and 30 MB
+
+    def bars(results: Sequence[LoadResult]) -> Iterator[plots.Bar]:
+        for name, colour in zip(RANKS, plots.RANK_COLOURS, strict=True):
+            value = spread(load_ranks.accepted(one, name) for one in results)
+            yield plots.Bar(name=f"{name} until the 201", colour=colour, value=value)
+        if later := [load_ranks.durable_later(one, "p99") for one in results if one.durable_later]:
+            yield plots.Bar(name="p99 until durable", colour=plots.ORANGE, value=spread(later))
+
+    drawable, phases = [], set()
+    for row in data.rows:
+        cells = [one for one in data.shown(row) if one.result is not None]
+        results = [one.result for one in cells if one.result is not None]
+        if any(one.requests.acknowledged for one in results):
+            # of several repetitions the first that counts is drawn over time
+            drawable.append(plots.Drawable(title=row.title, bands=bands(cells[0]), bars=tuple(bars(results))))
+            phases |= {tuple((phase.name, phase.seconds) for phase in one.phases) for one in results}
+    if not drawable:
+        return None, None
+    first = Plot(
+        file="latency-percentiles.svg",
+        alt="Percentiles of accept latency: median, p95 and p99 of each variant",
+        svg=plots.percentiles(drawable),
+    )
+    if not any(one.bands for one in drawable):
+        return first, None
+    alt = "Accept latency over time, per second: median, p95 and maximum of each variant"
+    shared = phases.pop() if len(phases) == 1 else ()
+    return first, Plot(file="latency-over-time.svg", alt=alt, svg=plots.over_time(drawable, shared))
 
 
 def _faster(key: str, title: str, get: load_ranks.Get) -> Metric[LoadResult]:
@@ -37,7 +222,7 @@ METRICS: tuple[Metric[LoadResult], ...] = (
         key="cpu_s_per_1000",
         title="CPU per 1,000 writes",
         better="lower",
-        get=resources.cpu_s_per_1000,
+        get=cpu_s_per_1000,
         words=("cheaper", "more expensive"),
     ),
 )
@@ -57,7 +242,7 @@ def report(data: Suite, bands: BandsOf) -> Report:
         tables.throughput(ranked),
         tables.clocks(ranked),
         tables.order(ranked),
-        resources.resources(ranked),
+        resources(ranked),
         tables.audit(ranked),
         tables.weakened(data),
     )

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 from writepath.analysis import stats
+from writepath.records.load import LoadPhase, LoadResult
+from writepath.records.measures import Audit, Latency, Order
 from writepath.report import load_ranks, rows
-from writepath.report.model import ABSENT, Cell, Column, Row, Table, cell, number, row_of, text
+from writepath.report.data import CellData, RowKey, SuiteData
+from writepath.report.model import ABSENT, Cell, Column, Row, Table, Value, cell, number, row_of, text
 from writepath.report.original import published_figures
-from writepath.report.rows import DAGGER, RANKS, Field
+from writepath.report.rows import DAGGER, RANKS, Field, Label
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from writepath.records.load import LoadPhase, LoadResult
-    from writepath.records.measures import Audit, Order
-    from writepath.report.data import CellData, RowKey, SuiteData
-    from writepath.report.model import Value
-    from writepath.report.rows import Label
-
-    Suite = SuiteData[LoadResult]
-    Own = CellData[LoadResult]
-    Get = Callable[[LoadResult], Value]
-    Rank = Callable[[LoadResult, str], float | None]  # of a result, by the name of the rank
+Suite = SuiteData[LoadResult]
+Own = CellData[LoadResult]
+Get = Callable[[LoadResult], Value]
+Rank = Callable[[LoadResult, str], float | None]  # of a result, by the name of the rank
 
 ORIGINAL = "original"  # a suite
 
@@ -116,28 +112,19 @@ CLOCKS = (
 )
 
 
-def _phase_rank(name: str) -> Field[LoadPhase]:
-    return rows.field(
-        f"phase_{name}_ms", name, lambda one: load_ranks.rank(one.accept_latency_ms, name, one.planned), "ms"
-    )
-
-
-def _phase_planned_rank(name: str) -> Field[LoadPhase]:
-    return rows.field(
-        f"phase_planned_{name}_ms",
-        f"{name} from scheduled time",
-        lambda one: load_ranks.rank(one.planned_latency_ms, name, one.planned),
-        "ms",
-    )
+def _phase_ranks(key: str, title: str, latency: Callable[[LoadPhase], Latency]) -> Iterator[Field[LoadPhase]]:
+    for name in RANKS:
+        get = partial(lambda name, one: load_ranks.rank(latency(one), name, one.planned), name)
+        yield rows.field(f"{key}_{name}_ms", title.format(name), get, "ms")
 
 
 PHASES: tuple[Field[LoadPhase], ...] = (
     rows.field("phase_planned", "scheduled", lambda one: one.planned, exact=True),
     rows.field("phase_unserved", "not acknowledged", lambda one: one.planned - one.acknowledged, exact=True),
     rows.field("phase_achieved_per_s", "achieved", lambda one: one.achieved_per_s, "201/s"),
-    *map(_phase_rank, RANKS),
+    *_phase_ranks("phase", "{}", lambda one: one.accept_latency_ms),
     rows.field("phase_max_served_ms", "max", lambda one: one.accept_latency_ms.max, "ms"),
-    *map(_phase_planned_rank, RANKS),
+    *_phase_ranks("phase_planned", "{} from scheduled time", lambda one: one.planned_latency_ms),
 )
 
 

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from writepath.analysis.comparison import paired
-from writepath.records.search import KINDS
+from writepath.analysis.comparison import Estimate, paired
+from writepath.records.search import KINDS, Hits, SearchKind, SearchResult
 from writepath.report.comparison import by_block, reference
-from writepath.report.model import Column, cell
+from writepath.report.data import RowKey, SuiteData
+from writepath.report.model import Cell, Column, cell
 from writepath.report.original import published_figures
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from writepath.analysis.comparison import Estimate
-    from writepath.records.search import Hits, SearchKind, SearchResult
-    from writepath.report.data import RowKey, SuiteData
-    from writepath.report.model import Cell
-
-    Suite = SuiteData[SearchResult]
-    Results = Sequence[SearchResult]
+Suite = SuiteData[SearchResult]
+Results = Sequence[SearchResult]
 
 MODE = Column(key="search_mode", title="mode")
 KEYWORD = Column(key="keyword", title="keyword")

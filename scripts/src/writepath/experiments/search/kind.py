@@ -1,30 +1,45 @@
-"""What the engine asks of kind `search`."""
+"""What the engine asks of kind `search`, and what a suite says of it."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
 
-from writepath.analysis.evidence import FACTS_FILE, load_facts
-from writepath.analysis.search_result import SEARCHES_FILE, derive_searches, reduce_searches
+from pydantic import Field
+
+from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
+from writepath.analysis.searches import SEARCHES_FILE, derive_searches, reduce_searches
 from writepath.analysis.stats import spread
+from writepath.config.checked import Names
+from writepath.config.registry import Suite
+from writepath.experiments.base import CellRun, Session
 from writepath.experiments.search import measure as measuring
 from writepath.experiments.search import sections
-from writepath.experiments.search.params import OPTIONS, SearchParams
 from writepath.records import base
+from writepath.records.base import record
+from writepath.records.measures import Host, Verdict
 from writepath.records.search import KINDS, SearchFacts, SearchResult
+from writepath.report.data import SuiteData
+from writepath.report.model import Report
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+OPTIONS = {"DOCS": "documents", "ROUNDS": "rounds"}  # of the command line: the field that it replaces
 
-    from writepath.analysis.evidence import Evidence
-    from writepath.config.registry import Suite
-    from writepath.experiments.base import CellRun, Session
-    from writepath.records.measures import Host, Verdict
-    from writepath.report.data import SuiteData
-    from writepath.report.metrics import Metric
-    from writepath.report.model import Report
+
+@record
+class SearchParams:
+    """Posts, rounds and keywords."""
+
+    documents: Annotated[int, Field(ge=1_000, le=1_000_000)]  # posts that are loaded first
+    rounds: Annotated[int, Field(ge=1, le=1_000)]  # how often one client searches for each keyword
+    keywords: Names
+
+    def over(self, options: Mapping[str, int]) -> SearchParams:
+        """With what the user asked for."""
+        changed: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
+        return dataclasses.replace(self, **changed)
+
 
 LOADED_PER_S = 5_000.0  # posts, with building the search index and reading back: a first guess
 ROUND_S = 5.0  # of one keyword
@@ -39,11 +54,7 @@ class SearchExperiment:
     options = tuple(OPTIONS)
     by_host = True
     load_settings = False
-
-    @property
-    def metrics(self) -> Sequence[Metric[SearchResult]]:
-        """By which cells are compared."""
-        return sections.METRICS
+    metrics = sections.METRICS
 
     def params_of(self, suite: Suite, options: Mapping[str, int]) -> SearchParams:
         """The part `search:` of the suite."""

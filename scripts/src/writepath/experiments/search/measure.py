@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 
 from writepath.analysis.evidence import save_facts
-from writepath.analysis.search_result import RAW_SCHEMA, SEARCHES_FILE
+from writepath.analysis.searches import RAW_SCHEMA, SEARCHES_FILE
+from writepath.experiments.base import CellRun, Session
 from writepath.load.corpus import Corpus
 from writepath.load.parquet import save_table
-from writepath.measure import loading, searchable, withheld
-from writepath.measure.keyword_client import Client
+from writepath.measure import host, loading, searchable
+from writepath.measure.searchable import Answer, Client
 from writepath.records import base
 from writepath.records.load_facts import WithheldFacts
-from writepath.records.search import SearchFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from writepath.experiments.base import CellRun, Session
-    from writepath.measure.keyword_client import Answer
-    from writepath.records.search import Hits, SearchKind, SearchMode
+from writepath.records.search import Hits, SearchFacts, SearchKind, SearchMode
 
 SECOND = 2
 WARM_UP_S = 20.0  # by one client: a store that is a Java program is as slow to start as an application
@@ -49,12 +44,12 @@ def measure(run: CellRun, session: Session) -> None:
             _, unexplained = searchable.totals(corpus, data_set.mode, client, progress)
         with run.step("restart the stores"):
             searchable.restart(stack, truth, run.cell.variant, corpus.documents.post_id(0), client)
-        before = withheld.read()
+        before = host.read_counters()
         rows, hits = _rounds(run, corpus, data_set.mode, client)
     facts = dataclasses.replace(
         facts,
         hits=(*hits, *unexplained),
-        withheld=WithheldFacts(**vars(withheld.between(before, withheld.read()))),
+        withheld=WithheldFacts(**vars(host.withheld_between(before, host.read_counters()))),
         lost_components=tuple(stack.lost_components()),
     )
     save_table(pa.Table.from_pylist(rows, RAW_SCHEMA), run.folder / SEARCHES_FILE)

@@ -1,24 +1,96 @@
-"""The report of a search suite, and the metrics by which its cells are compared."""
+"""The report of a search suite, its sentences, and the metrics by which its cells are compared."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
+from writepath.analysis import stats
 from writepath.analysis.stats import spread
-from writepath.experiments.search import figures, store_tables, times_tables
-from writepath.experiments.search.answer import answer, findings
-from writepath.records.search import KINDS
+from writepath.experiments.search import figures, tables
+from writepath.experiments.search.figures import Pair, Suite
+from writepath.experiments.search.tables import found_by
+from writepath.records.search import KINDS, Loading, SearchKind, SearchResult
 from writepath.report import hosts
 from writepath.report.fingerprint import by_blocks, in_one_line
 from writepath.report.metrics import Metric
-from writepath.report.model import Report, Section
+from writepath.report.model import Report, Section, Table
+from writepath.report.sentences import listed, short
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+SAME = "no measurable difference"
 
-    from writepath.experiments.search.figures import Suite
-    from writepath.records.search import SearchKind, SearchResult
-    from writepath.report.model import Table
+
+def answer(data: Suite) -> Iterator[str]:
+    """What native searches miss, and how fast posts are loaded."""
+    yield from _recall(data)
+    yield from _loading(data)
+
+
+def findings(data: Suite) -> Iterator[str]:
+    """What one setting changes, where both find the same posts."""
+    return (_pair(data, pair) for pair in figures.pairs(data) if _same_posts(data, pair))
+
+
+def _recall(data: Suite) -> Iterator[str]:
+    """Of native searches."""
+    found = [
+        hits.recall_percent
+        for row in data.rows
+        for keyword in figures.keywords(data)
+        for hits in figures.hits(figures.results(data, row), keyword)
+        if hits.mode == "native" and hits.recall_percent is not None
+    ]
+    if found:
+        ends = dict.fromkeys(map(short, (min(found), max(found))))
+        yield (
+            f"The store's own word search returns {' to '.join(ends)} % of the posts that contain the keyword;"
+            " mode substring returns all of them."
+        )
+
+
+def _same_posts(data: Suite, pair: Pair) -> bool:
+    """Else they do not do the same work."""
+    return bool(figures.control_times(data)) and all(
+        found_by(data, pair.row, keyword) == found_by(data, pair.base, keyword)
+        for keyword in figures.keywords(data)
+    )
+
+
+def _pair(data: Suite, pair: Pair) -> str:
+    """First pages of each keyword; a ratio that the A/A control shows as well is no difference."""
+    low, high = figures.apart_beyond(data)
+    known = {
+        keyword: ratio
+        for keyword in figures.keywords(data)
+        if (ratio := figures.ratio(data, pair.row, pair.base, keyword, "first-page").ratio) is not None
+    }
+    differ = [keyword for keyword, ratio in known.items() if not low <= ratio <= high]
+    alike = [keyword for keyword in known if keyword not in differ]
+    words = []
+    if differ:
+        times = listed(f"{short(known[keyword])} ({keyword})" for keyword in differ)
+        words.append(f"first pages take {times} times as long")
+    if alike:
+        words.append(f"{SAME} for {listed(alike)}")
+    return f"{pair.row.title} compared with {pair.base.title}: {'; '.join(words)}."
+
+
+def _loading(data: Suite) -> Iterator[str]:
+    """The bulk path, its index included: medians over the blocks."""
+    known = []
+    for row in data.rows:
+        rates = stats.spread(_loaded_per_s(one.data_set.loading) for one in figures.results(data, row))
+        known += [] if rates is None else [(rates.median, row.title)]
+    if len(known) > 1:
+        (least, slow), *_, (most, fast) = sorted(known)
+        yield (
+            f"Bulk load with index and copies: fastest {fast} with {short(most)} posts/s,"
+            f" slowest {slow} with {short(least)} posts/s."
+        )
+
+
+def _loaded_per_s(loading: Loading) -> float:
+    seconds = loading.seconds + (loading.build_seconds or 0.0) + loading.settle_seconds
+    return loading.documents / seconds
 
 
 def _metric(kind: SearchKind) -> Metric[SearchResult]:
@@ -36,10 +108,10 @@ METRICS = (_metric("first-page"), _metric("every-match"))
 
 
 PER_HOST: tuple[Callable[[Suite], Table | None], ...] = (
-    times_tables.rounds,
-    times_tables.ratios,
-    store_tables.hits,
-    store_tables.loading,
+    tables.rounds,
+    tables.ratios,
+    tables.hits,
+    tables.loading,
 )
 
 
@@ -66,7 +138,7 @@ def report(data: Suite) -> Report:
     ]
     details = (
         *(hosts.merged([(host, build(own)) for host, own in known]) for build in PER_HOST),
-        store_tables.validity(data),
+        tables.validity(data),
         by_blocks(data, of_kind),
     )
     told = list(_told(known, findings))
@@ -75,8 +147,7 @@ def report(data: Suite) -> Report:
         answer=tuple(_told(known, answer)) or (NOTHING,),
         facts=in_one_line(data, load),
         picture=None,
-        table=hosts.merged([(host, times_tables.main(own)) for host, own in known])
-        or times_tables.main(data),
+        table=hosts.merged([(host, tables.main(own)) for host, own in known]) or tables.main(data),
         details=(
             *([Section(key="findings", title="Findings", text=" ".join(told))] if told else []),
             *(Section(key=table.key, title=table.title, tables=(table,)) for table in details if table),

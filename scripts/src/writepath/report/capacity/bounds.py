@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from writepath.analysis import stats
 from writepath.analysis.stats import Spread
+from writepath.records.steps import Bracket
 from writepath.report.model import Cell, text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from writepath.records.steps import Bracket
 
 Comparison = Literal["more", "less", "within noise", "not resolved"]
 UNKNOWN = "not known"

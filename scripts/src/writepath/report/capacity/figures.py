@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from writepath.analysis import stats
-from writepath.analysis.comparison import paired
-from writepath.report.capacity.bounds import Capacity, compare, limits
+from writepath.analysis.comparison import Estimate, paired
+from writepath.analysis.saturation import RESOURCES
+from writepath.analysis.stats import Spread
+from writepath.records.capacity_run import CapacityResult, Overload
+from writepath.records.index import VariantRecord
+from writepath.records.measures import Durability
+from writepath.records.search_load import DuringWrites, SearchLoad
+from writepath.records.steps import Bracket, LoadStep, Saturated
+from writepath.report.capacity.bounds import UNKNOWN, Capacity, Comparison, compare, limits
+from writepath.report.data import CellData, RowKey, SuiteData, host_name
+from writepath.report.model import number
 from writepath.report.rows import DAGGER
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from writepath.analysis.comparison import Estimate
-    from writepath.analysis.stats import Spread
-    from writepath.records.capacity_run import CapacityResult, Overload
-    from writepath.records.index import VariantRecord
-    from writepath.records.measures import Durability
-    from writepath.records.steps import Bracket, LoadStep, Saturated
-    from writepath.report.capacity.bounds import Comparison
-    from writepath.report.data import CellData, RowKey, SuiteData
-
-    Suite = SuiteData[CapacityResult]
+Suite = SuiteData[CapacityResult]
 
 BISECTION = 0.05  # a capacity run ends when its limit is known to this; smaller differences are not measured
 SAME_RATE = 0.02  # rates that differ less are one rate
@@ -310,3 +307,160 @@ def _most_frequent(seen: Iterable[Saturated | None]) -> tuple[Saturated | None, 
     for named, count in Counter((one.resource, one.component) for one in known).most_common(1):
         return next(one for one in known if (one.resource, one.component) == named), count
     return None, 0
+
+
+Get = Callable[[LoadStep], float | None]
+
+GENERATOR = "k6"
+MIB = 1 << 20
+
+
+def per_1000(by_block: Iterable[Sequence[LoadStep]], get: Get) -> Spread | None:
+    """Per 1,000 stored writes over blocks, each with all its steps together."""
+    return stats.spread(_per_1000(steps, get) for steps in by_block if steps)
+
+
+def cpu_s(step: LoadStep) -> float | None:
+    """Of all components but the generator."""
+    used = [one.cpu_seconds for name, one in step.resources.items() if name != GENERATOR]
+    return sum(used) if used else None
+
+
+def written_mib(step: LoadStep) -> float | None:
+    """None where the runtime cannot tell it of every component."""
+    written = [one.write_bytes for name, one in step.resources.items() if name != GENERATOR]
+    known = [value for value in written if value is not None]
+    return sum(known) / MIB if known and len(known) == len(written) else None
+
+
+def cpu_s_by_block(one: VariantFigures, rate_per_s: float) -> dict[int, float]:
+    """Per 1,000 stored writes, of the blocks that passed the rate."""
+    return {
+        run.block: used
+        for run in one.runs
+        if (steps := run.passed(rate_per_s)) and (used := _per_1000(steps, cpu_s)) is not None
+    }
+
+
+def _per_1000(steps: Sequence[LoadStep], get: Get) -> float | None:
+    values, writes = [get(step) for step in steps], sum(map(_stored, steps))
+    known = [value for value in values if value is not None]
+    return sum(known) * 1000 / writes if writes and len(known) == len(values) else None
+
+
+def _stored(step: LoadStep) -> float:
+    """Writes that reached the final store while the load ran; of a ramp step those acknowledged."""
+    if step.stored_per_s is None:
+        return float(step.requests.acknowledged)
+    return step.stored_per_s * step.seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched:
+    """A row's searches during writes, by block."""
+
+    row: RowKey
+    mode: str
+    loads: tuple[DuringWrites, ...]
+
+    @property
+    def warm(self) -> tuple[DuringWrites, ...]:
+        """Those whose times are valid."""
+        return tuple(load for load in self.loads if load.warm)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _One:
+    row: RowKey
+    block: int
+    host: str
+    searches: SearchLoad
+    during: DuringWrites
+
+
+def during_writes(data: Suite) -> tuple[tuple[str, tuple[Searched, ...]], ...]:
+    """By host, in order of the first block; at least one, and only rows that have such loads on it."""
+    cells = list(_cells(data))
+    hosts = dict.fromkeys(one.host for one in sorted(cells, key=lambda one: one.block))
+    found = tuple((host, tuple(_rows(data, [one for one in cells if one.host == host]))) for host in hosts)
+    return found or (("", ()),)
+
+
+def _cells(data: Suite) -> Iterator[_One]:
+    for row in data.rows:
+        for cell in data.of(row):
+            searches = None if cell.result is None else cell.result.searches
+            if searches is not None and (during := searches.during_writes) is not None:
+                host = host_name(during.rerun_host or cell.record.host)
+                yield _One(row=row, block=cell.record.block, host=host, searches=searches, during=during)
+
+
+def _rows(data: Suite, cells: list[_One]) -> Iterator[Searched]:
+    for row in data.rows:
+        own = [one for one in cells if one.row == row]
+        if own:
+            loads = tuple(one.during for one in own)
+            yield Searched(row=row, mode=own[0].searches.data_set.mode, loads=loads)
+
+
+HOST = "host"
+UNSATURATED = "none saturated"
+SUSPECTED = "load generator (suspected)"
+LOWER = "≥ marks a lower bound: the load generator or its host ended the run, or no rate failed within 5 %."
+UPPER = "< marks an upper bound: the lowest rate tried failed."
+INCONCLUSIVE = "Inconclusive: the run ended before its limit was known to 5 %."
+UNRESOLVED = (
+    "Not resolved: one of the two rates is a bound or inconclusive, so there is no ratio and no order."
+)
+LATER = f"{DAGGER} The 201 is sent before the row is in its final store."
+
+
+def resolution_in_words(figures: CapacityFigures) -> str:
+    """The smallest detectable difference, from the A/A control."""
+    if not figures.controls:
+        return "There is no A/A control: the smallest detectable difference is not known."
+    if not figures.control_ratios:
+        return "A/A control: not resolved. The smallest detectable difference is not known."
+    ratios = ", ".join(f"{ratio:.2f}" for ratio in figures.control_ratios)
+    return (
+        f"A/A control: measured twice in each block, the baseline sustained {ratios} × its own rate."
+        f" Differences below {100 * figures.resolution:.2g} % are within noise."
+    )
+
+
+def limit_in_words(limit: Limit) -> str:
+    """`connection pool (jpa-writer), 2 of 3`; the load generator first where it is suspected."""
+    if not limit.steps:
+        return "not reached"
+    if limit.first is not None:
+        words = resource_in_words(limit.first)
+        words += f", {limit.times} of {limit.steps}" if limit.steps > 1 else ""
+    else:
+        near = limit.nearest
+        words = UNSATURATED if near is None else f"{UNSATURATED}; highest use: {resource_in_words(near)}"
+    return f"{SUSPECTED}; {words}" if limit.generator_bound else words
+
+
+def resource_in_words(found: Saturated) -> str:
+    """Which, and whose where it is not the host's."""
+    title = RESOURCES.get(found.resource, found.resource)
+    return title if found.component == HOST else f"{title} ({found.component})"
+
+
+def about(capacity: Capacity) -> str:
+    """`~2,300/s`, `at least 2,300/s`, `below 200/s`; two digits, rounded down, as a run ends at 5 %."""
+    low, high = capacity.limits
+    if low:
+        words = f"{'~' if low == high else 'at least '}{two_digits(low)}/s"
+    else:
+        words = UNKNOWN if high == math.inf else f"below {number(high)}/s"
+    blocks = len(capacity.by_block)
+    if unsure := capacity.inconclusive:
+        words += f", inconclusive in {unsure} of {blocks} block{'s' if blocks > 1 else ''}"
+    return words
+
+
+def two_digits(per_s: float) -> str:
+    """Rounded down."""
+    unit = 10.0 ** (math.floor(math.log10(per_s)) - 1)
+    return f"{math.floor(per_s / unit) * unit:,.0f}"

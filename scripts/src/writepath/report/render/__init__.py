@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from writepath.report.render.files import save
-from writepath.report.render.pages import html, markdown
+from writepath.report.render.pages import html, markdown, save
 from writepath.report.render.terminal import console, print_report, print_tables
 
 __all__ = ["console", "html", "markdown", "print_report", "print_tables", "save"]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from writepath.report.model import ABSENT, Row, Table, shown
+from writepath.report.model import ABSENT, Cell, Column, Row, Table, shown
 from writepath.report.render import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from writepath.report.model import Cell, Column
 
 
 def markdown(table: Table) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from writepath.report.model import shown
+from writepath.report.model import Report, Row, Table, shown
 from writepath.report.render import escape
 from writepath.report.render.tables import is_numeric, trimmed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from writepath.report.model import Report, Row, Table
 
 WIDTH_OF_A_FILE = 200  # where there is no terminal, nothing needs folding
 MOST_TURNED = 12  # rows of a table that is turned: of more, nobody would find the beginning

@@ -1,25 +1,56 @@
-"""The result of a search run, from a table of its searches and facts of the running system."""
+"""Figures of searches: hits against what must be found, and times of the rounds."""
 
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from writepath.analysis.evidence import Evidence
-from writepath.analysis.noise import reasons, slower
+from writepath.analysis.verdict import noise_reasons, slower_reasons
+from writepath.load.corpus import Oracle
 from writepath.load.parquet import load_table
 from writepath.records import base
 from writepath.records.measures import Verdict
-from writepath.records.search import KINDS, SearchFacts, SearchResult, Times
+from writepath.records.search import KINDS, Hits, SearchFacts, SearchMode, SearchResult, Times
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-    from typing import Any
 
-    from writepath.records.search import Hits
+def compared(
+    keyword: str,
+    mode: SearchMode,
+    oracle: Oracle,
+    *,
+    total: int,
+    ids: Sequence[str],
+    contents: Sequence[str],
+) -> Hits:
+    """total, ids, contents: of every match, in the order given."""
+    documents = oracle.documents
+    expected = oracle.sequences(keyword, "substring")
+    ruled = oracle.sequences(keyword, mode)
+    found = [documents.sequence_of(post_id) for post_id in ids]
+    right = [
+        sequence
+        for sequence, content in zip(found, contents, strict=True)
+        if sequence is not None and documents.content(sequence) == content
+    ]
+    known = np.array(right, dtype=np.int64)
+    as_ruled = len(right) == len(found) and np.array_equal(known, ruled[::-1])  # the youngest first
+    return Hits(
+        keyword=keyword,
+        mode=mode,
+        expected=len(expected),
+        found=total,
+        missed=len(np.setdiff1d(expected, known)),
+        surplus=len(found) - len(np.intersect1d(expected, known)),
+        as_word=oracle.as_word(keyword),
+        explained=as_ruled and total == len(ruled),
+    )
+
 
 SEARCHES = "searches"  # the table of evidence
 SEARCHES_FILE = f"{SEARCHES}.parquet"
@@ -118,7 +149,7 @@ def _in_words(hits: Hits) -> str:
 
 def _noise(facts: SearchFacts) -> Iterator[str]:
     if facts.withheld is not None:
-        yield from reasons(facts.withheld)
+        yield from noise_reasons(facts.withheld)
     host = facts.host
     if host is not None and host.before is not None and host.after is not None:
-        yield from slower(host.before, host.after)
+        yield from slower_reasons(host.before, host.after)

@@ -1,0 +1,424 @@
+"""Evidence and figures of a capacity run: reduce_capacity() and derive_capacity(), its overload among them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from writepath.analysis import samples, stats, step_verdict
+from writepath.analysis.during_writes import derive_during_writes, reduce_during_writes
+from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
+from writepath.analysis.load_aggregates import SCHEDULED
+from writepath.analysis.load_result import generator_of, scalars_of
+from writepath.analysis.saturation.rules import GENERATOR_CPU, GENERATOR_LATE_MS
+from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, Ints, Marks
+from writepath.analysis.steps import (
+    RAMP_METRICS,
+    Tables,
+    derive_step,
+    folder_of,
+    inside,
+    load_of,
+    phases_of,
+    reduce_requests,
+    reduce_samples,
+    reduce_step,
+    sampled_figures,
+    waits,
+)
+from writepath.analysis.times import times
+from writepath.config.registry import Phase
+from writepath.errors import LoadError
+from writepath.load import ledger
+from writepath.load.ledger import INTERRUPTED, REFUSED_BY_STORE, SEARCH, UNREAD, Ledger, Outcome
+from writepath.load.parquet import column_of, whole
+from writepath.load.plan import NS_PER_MS, NS_PER_S, NS_PER_US, ArrivalPlan, align, arrival_plan
+from writepath.records import Host, Verdict, VerdictStatus, base
+from writepath.records.base import from_data
+from writepath.records.capacity_run import (
+    CapacityFacts,
+    CapacityResult,
+    Overload,
+    OverloadFacts,
+    OverloadPhase,
+)
+from writepath.records.search_load import SearchLoad
+from writepath.records.steps import Bracket, LoadStep, unresolved
+
+STRETCHES = (("before", 0.5, 20.0), ("overload", 2.0, 20.0), ("after", 0.5, 60.0))  # name, times, seconds
+BEFORE, DURING, AFTER = range(3)
+CELLS_PER_S, WINDOW_CELLS = 10, 50  # a window of 5 s begins each 0.1 s
+AS_BEFORE, AS_BEFORE_MS = 1.25, 1.0  # p95 of a window: times the first stretch's, and so much more
+P95 = 0.95
+HOP_NAMES = ("proxy", "application", "store", "generator")
+PROXY_STATUSES = (502, 504)
+NO_ANSWER = 0
+NOT_FAILED = -1
+SATURATED, LATE = "was saturated", "was late"  # begin what is said of the generator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The requests of the load by their scheduled send time. Arrays are parallel: one entry a planned request."""
+
+    stretch: NDArray[np.intp]
+    answer_ms: Floats  # from the scheduled send time to the 201; infinite for everything else
+    hop: NDArray[np.int8]  # index into HOPS of what was not acknowledged, else NOT_FAILED
+
+    def within(self, limit_ms: float) -> Marks:
+        """Which were answered 201 in time; to the microsecond, as a limit is given."""
+        return np.round(self.answer_ms, 3) <= limit_ms
+
+
+def asked_of(plan: ArrivalPlan, taken: Ledger) -> Asked:
+    """Each planned request and what became of it; one without a line was dropped, by the generator."""
+    timed = taken.timed()
+    records = taken.records[timed]
+    aligned = align(plan, records["seq"], records["start_us"])
+    acknowledged = np.equal(taken.outcomes()[timed], Outcome.ACKNOWLEDGED)
+    behind_ns = aligned.behind_ns() + (records["blocked_us"] + records["duration_us"]) * NS_PER_US
+    answer_ms = np.full(plan.planned, np.inf)
+    answer_ms[aligned.slots[acknowledged]] = behind_ns[acknowledged] / NS_PER_MS
+    hop = np.full(plan.planned, HOP_NAMES.index("generator"), np.int8)
+    hop[aligned.slots] = np.where(acknowledged, NOT_FAILED, hops(records))
+    return Asked(stretch=plan.phase_indices(), answer_ms=answer_ms, hop=hop)
+
+
+def hops(records: NDArray[np.void]) -> NDArray[np.int8]:
+    """Of requests that were not acknowledged: where each of them failed, as an index into HOPS.
+
+    Without an answer it was the proxy's connection, as the client has no other; a 503 says itself whose it is.
+    """
+    status, code = records["status"], records["error_code"]
+    found = np.full(len(records), HOP_NAMES.index("application"), np.int8)
+    found[code == REFUSED_BY_STORE] = HOP_NAMES.index("store")
+    found[np.isin(status, PROXY_STATUSES) | (status == NO_ANSWER)] = HOP_NAMES.index("proxy")
+    found[np.isin(code, (INTERRUPTED, UNREAD))] = HOP_NAMES.index("generator")
+    return found
+
+
+def ended_s(plan: ArrivalPlan) -> float:
+    """When the overload ends, since the load's start."""
+    return sum(phase.seconds for phase in plan.phases[:AFTER])
+
+
+def by_cell(plan: ArrivalPlan, which: Marks | None = None) -> Ints:
+    """Requests planned in each tenth of a second of the last stretch; which: by planned request, only these."""
+    cells = round(plan.phases[AFTER].seconds * CELLS_PER_S)
+    number = (plan.starts_ns - round(ended_s(plan) * NS_PER_S)) // (NS_PER_S // CELLS_PER_S)
+    inside = (number >= 0) & (number < cells)
+    if which is not None:
+        inside &= which
+    return np.bincount(number[inside], minlength=cells).astype(np.int64)
+
+
+def limit_ms_of(first_p95_ms: float) -> float:
+    """What a window's p95 may be at most: 1.25 times the first stretch's and 1 ms."""
+    return round(AS_BEFORE * first_p95_ms + AS_BEFORE_MS, 3)
+
+
+def recovered_after_s(within: Ints, planned: Ints) -> float | None:
+    """From the end of the overload to the start of the first 5 s, by scheduled send time, as good as at first.
+
+    By cell, the requests that were planned, and those of them that were answered within the limit: a window's p95 is
+    within it where so many are. None where no window is, or where none carries a p95.
+    """
+    good, asked = (np.concatenate(([0], np.cumsum(counts))) for counts in (within, planned))
+    for first in range(len(planned) - WINDOW_CELLS + 1):
+        all_of_it = int(asked[first + WINDOW_CELLS] - asked[first])
+        in_time = int(good[first + WINDOW_CELLS] - good[first])
+        if stats.carries(all_of_it, P95) and in_time >= stats.rank(all_of_it, P95):
+            return first / CELLS_PER_S
+    return None
+
+
+def drained_after_s(at_s: Floats, depth: Floats, plan: ArrivalPlan) -> float | None:
+    """From the overload's end to the first reading of the queue that is no deeper than any of the first stretch.
+
+    at_s: since the load's start. None where there is no such reading.
+    """
+    end = ended_s(plan)
+    before = depth[at_s < plan.phases[BEFORE].seconds]
+    back = np.flatnonzero((at_s >= end) & (depth <= before.max(initial=0.0)))
+    return round(float(at_s[back[0]]) - end, 3) if len(back) else None
+
+
+def overload_faults(cpu_share_peak: float, lateness_ms_p99: float | None) -> Iterator[str]:
+    """In words, where the other figures are the generator's too; what it dropped is among the errors."""
+    if cpu_share_peak > GENERATOR_CPU:
+        yield f"{SATURATED}: {cpu_share_peak:.0%} of one core over 10 s (limit {GENERATOR_CPU:.0%})"
+    if lateness_ms_p99 is not None and lateness_ms_p99 > GENERATOR_LATE_MS:
+        yield (f"{LATE}: it sent {lateness_ms_p99:.0f} ms late at p99 (limit {GENERATOR_LATE_MS:.0f} ms)")
+
+
+ANSWERS_S = 1.0  # in flight: what is beyond the cap is refused at once, and what is below it answers within
+
+
+def plan_of(capacity_per_s: float) -> ArrivalPlan:
+    """Half, twice, half."""
+    phases = [
+        Phase(name=name, seconds=seconds, from_per_s=times * capacity_per_s, to_per_s=times * capacity_per_s)
+        for name, times, seconds in STRETCHES
+    ]
+    return dataclasses.replace(arrival_plan(phases), answer_s=ANSWERS_S)
+
+
+def derive_overload(
+    tables: Tables, hops: pa.Table, within: pa.Table | None, run: CapacityFacts, facts: OverloadFacts
+) -> Overload:
+    """The figures. tables: what it has in common with a step; within: in time, by tenth of a second."""
+    plan = plan_of(facts.capacity_per_s)
+    planned = np.bincount(plan.phase_indices(), minlength=len(plan.phases)).tolist()
+    recovered = None
+    if within is not None:
+        recovered = recovered_after_s(whole(within, "within"), by_cell(plan))
+    generator = generator_of(tables, samples.series(tables["samples"]), facts.sent)
+    faults = overload_faults(generator.cpu_share_peak, generator.lateness_ms_p99)
+    return Overload(
+        capacity_per_s=facts.capacity_per_s,
+        phases=tuple(
+            _phase(phase, index, planned[index], tables, hops, run.slo_ms)
+            for index, phase in enumerate(plan.phases)
+        ),
+        recovered_after_s=recovered,
+        backlog_drained_after_s=_drained_after_s(tables, plan) if waits(run) else None,
+        generator_faults=(*facts.sent.generator_faults, *faults),
+    )
+
+
+def _phase(
+    phase: Phase, index: int, planned: int, tables: Tables, hops: pa.Table, slo_ms: float
+) -> OverloadPhase:
+    found = times(tables, SCHEDULED, index)
+    own = whole(hops, "phase") == index
+    names = np.array(column_of(hops, "hop").to_pylist(), dtype=object)
+    errors = {name: int(whole(hops, "count")[own & (names == name)].sum()) for name in HOP_NAMES}
+    good = int(found.count[found.value_us <= round(slo_ms * US_PER_MS)].sum())
+    return OverloadPhase(
+        name=phase.name,
+        rate_per_s=phase.from_per_s,
+        seconds=phase.seconds,
+        planned=planned,
+        acknowledged=found.number,
+        goodput_per_s=round(good / phase.seconds, 3),
+        errors_by_hop=errors,
+        p95_ms=found.latency(planned).p95,
+    )
+
+
+def recovered_limit_ms(tables: Tables, plan: ArrivalPlan) -> float | None:
+    """What a window's p95 may be at most; None where there is no p95 before the overload."""
+    planned = int((plan.phase_indices() == BEFORE).sum())
+    p95_ms = times(tables, SCHEDULED, BEFORE).latency(planned).p95
+    return None if p95_ms is None else limit_ms_of(p95_ms)
+
+
+def _drained_after_s(tables: Tables, plan: ArrivalPlan) -> float | None:
+    origin_us = scalars_of(tables)["origin_us"]
+    at_us, depth = samples.queue_depth(inside(samples.series(tables["samples"]), origin_us, plan.seconds))
+    return drained_after_s((at_us - origin_us) / US_PER_S, depth, plan)
+
+
+STEP, OVERLOAD = "step", 0  # the column, and its value in rows of the overload
+OVERLOAD_FOLDER = "overload"
+HOPS, RECOVERY, SAMPLES = "hops", "recovery", "samples"
+UNITS = 1e6  # of a sample's value, in evidence
+QUEUE = ("queue_ready", "queue_unacknowledged")
+WORDS = ("component", "metric")
+OF_OVERLOAD = (HOPS, RECOVERY)  # tables without steps
+
+
+def reduce_capacity(folder: Path, host: Host) -> Evidence:
+    """What is published of a capacity run's raw files. host: with what the canaries measured."""
+    run = facts_of(folder)
+    tables: dict[int, Tables] = {}
+    steps = []
+    for step in run.steps:
+        own = reduce_step(folder_of(folder, step.number), run, step)
+        known = None
+        if step.kind == "ramp":
+            known = sampled_figures(own, run, step, host.cores)
+            own[SAMPLES] = only(own[SAMPLES], RAMP_METRICS)
+        steps.append(replace(step, sampled=known))
+        tables[step.number] = own
+    others: dict[str, pa.Table] = {}
+    if run.overload is not None:
+        tables[OVERLOAD], others = _reduce_overload(folder / OVERLOAD_FOLDER, run)
+    if run.searches is not None and run.searches.during_writes is not None:
+        tables |= reduce_during_writes(folder, run, run.searches.during_writes)
+    facts = replace(run, steps=tuple(steps), host=host)
+    return Evidence(tables=joined(tables) | others, facts=base.to_data(facts))
+
+
+def facts_of(folder: Path) -> CapacityFacts:
+    """What only the running system knew; UsageError where the file is missing or broken."""
+    return base.from_data(CapacityFacts, load_facts(folder), str(folder / FACTS_FILE))
+
+
+def only(samples: pa.Table, metrics: tuple[str, ...]) -> pa.Table:
+    """The samples of these metrics."""
+    return samples.filter(pc.is_in(column_of(samples, "metric"), pa.array(metrics)))
+
+
+def _reduce_overload(folder: Path, run: CapacityFacts) -> tuple[Tables, dict[str, pa.Table]]:
+    """The tables that it has in common with a step, and its own: errors by hop, and how fast p95 recovered."""
+    if run.overload is None:
+        raise AssertionError("the run has an overload")
+    plan = plan_of(run.overload.capacity_per_s)
+    load = load_of(run, run.overload.sent, phases_of(plan))
+    common = reduce_requests(folder, load, exact_ms=(run.slo_ms,))
+    samples = reduce_samples(folder)
+    ours = pc.or_(
+        pc.is_in(column_of(samples, "metric"), pa.array(QUEUE)),
+        pc.equal(column_of(samples, "component"), "k6"),
+    )
+    asked = asked_of(plan, ledger.read(folder / ledger.FILE))
+    failed = asked.hop != NOT_FAILED
+    pairs = np.stack([asked.stretch[failed], asked.hop[failed]])
+    (phase, hop), count = np.unique(pairs, axis=1, return_counts=True)
+    own = {HOPS: pa.table({"phase": phase, "hop": pa.array(HOP_NAMES).take(pa.array(hop)), "count": count})}
+    limit_ms = recovered_limit_ms(common, plan)
+    if limit_ms is not None:
+        own[RECOVERY] = pa.table({"within": by_cell(plan, asked.within(limit_ms))})
+    return common | {SAMPLES: samples.filter(ours)}, own
+
+
+def joined(tables: Mapping[int, Tables]) -> dict[str, pa.Table]:
+    """One table of all steps' tables of a name; moments and values of samples as differences, which are small."""
+    found: dict[str, list[pa.Table]] = {}
+    for step, own in sorted(tables.items()):
+        for name, table in own.items():
+            packed = _differences(table) if name == SAMPLES else table
+            numbered = packed.add_column(0, STEP, pa.array(np.full(len(packed), step, np.int64)))
+            found.setdefault(name, []).append(numbered)
+    return {name: pa.concat_tables(parts) for name, parts in found.items()}
+
+
+def split(tables: Tables, step: int) -> dict[str, pa.Table]:
+    """The tables of one step."""
+    own = {
+        name: table.filter(pc.equal(column_of(table, STEP), step)).drop_columns([STEP])
+        for name, table in tables.items()
+        if name not in OF_OVERLOAD
+    }
+    return own | {SAMPLES: _accumulated(own[SAMPLES])}
+
+
+def _differences(samples: pa.Table) -> pa.Table:
+    """Each row's from the row before; values in millionths."""
+    value = np.rint(column_of(samples, "value").to_numpy() * UNITS).astype(np.int64)
+    changes = {"at_us": np.diff(whole(samples, "at_us"), prepend=0), "value": np.diff(value, prepend=0)}
+    return pa.table({**{name: column_of(samples, name) for name in WORDS}, **changes})
+
+
+def _accumulated(packed: pa.Table) -> pa.Table:
+    at_us, value = (np.cumsum(whole(packed, name)) for name in ("at_us", "value"))
+    words = {name: column_of(packed, name) for name in WORDS}
+    return pa.table({"at_us": at_us, **words, "value": value / UNITS})
+
+
+def derive_capacity(evidence: Evidence) -> CapacityResult:
+    """The result. LoadError where the run did not get as far as a load step."""
+    run, tables = from_data(CapacityFacts, dict(evidence.facts), "facts.json"), evidence.tables
+    if run.host is None or not run.steps:
+        raise LoadError("the capacity run ended before its first load step: it has no figures")
+    cores = run.host.cores
+    steps = tuple(derive_step(split(tables, step.number), run, step, cores) for step in run.steps)
+    overload = None
+    if run.overload is not None:
+        common = split(tables, OVERLOAD)
+        overload = derive_overload(common, tables[HOPS], tables.get(RECOVERY), run, run.overload)
+    return result_of(run, steps, overload, _searches(run, tables))
+
+
+def _searches(run: CapacityFacts, tables: Mapping[str, pa.Table]) -> SearchLoad | None:
+    """What a run of searches has beside its steps."""
+    facts = run.searches
+    if facts is None:
+        return None
+    during = facts.during_writes
+    return SearchLoad(
+        data_set=facts.data_set,
+        hits=facts.hits,
+        during_writes=None
+        if during is None
+        else derive_during_writes(lambda place: split(tables, place), during),
+    )
+
+
+def result_of(
+    run: CapacityFacts,
+    steps: tuple[LoadStep, ...],
+    overload: Overload | None,
+    searches: SearchLoad | None = None,
+) -> CapacityResult:
+    """Brackets and verdict of the steps so far."""
+    sustained = step_verdict.sustained(steps, run.highest_per_s)
+    return CapacityResult(
+        operation=run.operation.name,
+        queue_path=run.queue_path,
+        slo_ms=run.slo_ms,
+        step_seconds=run.step_seconds,
+        sustained=sustained,
+        burst=step_verdict.burst(steps, run.highest_per_s) if waits(run) else sustained,
+        steps=steps,
+        overload=overload,
+        verdict=_verdict(run, steps, sustained, searches),
+        searches=searches,
+    )
+
+
+def _verdict(
+    run: CapacityFacts, steps: Sequence[LoadStep], sustained: Bracket, searches: SearchLoad | None
+) -> Verdict:
+    """A run that ends before its limit is known to the resolution is valid, and says so."""
+    broken = (*_broken(run, steps), *(() if searches is None else _wrong(searches)))
+    noisy = tuple(
+        f"step {step.number} at {step.rate_per_s:,g}/s was noisy and not retried ({'; '.join(step.reasons)})"
+        for step in unresolved(steps)
+    )
+    if run.searches is not None and run.searches.during_writes is not None:
+        noise = run.searches.during_writes.noise
+        noisy += (f"searches during writes were noisy ({'; '.join(noise)})",) if noise else ()
+    notes = () if sustained.conclusive else (f"inconclusive: {run.ended or 'the limit is not known to 5 %'}",)
+    status: VerdictStatus = "invalid" if broken else "unknown" if noisy else "valid"
+    return Verdict(
+        status=status,
+        reasons=(*broken, *noisy),
+        notes=notes,
+        noise=status == "unknown",
+        finding=None if sustained.conclusive else "inconclusive",
+    )
+
+
+def _wrong(searches: SearchLoad) -> Iterator[str]:
+    """Searches that do not find what they must."""
+    yield from (
+        f"the hits of '{one.keyword}' are not explained" for one in searches.hits if not one.explained
+    )
+    during = searches.during_writes
+    if during is not None and during.wrong_answers:
+        yield f"{during.wrong_answers:,} searches returned a wrong total during writes"
+    if during is not None and during.writes_found < during.writes_acknowledged:
+        yield f"{during.writes_found:,} of {during.writes_acknowledged:,} acknowledged writes were found"
+
+
+def _broken(run: CapacityFacts, steps: Sequence[LoadStep]) -> Iterator[str]:
+    """Steps that prove a loss, or that passed without proof."""
+    for step in steps:
+        if step.audit == "FAIL":
+            yield f"the audit of step {step.number} failed ({'; '.join(step.reasons)})"
+        elif (
+            step.kind != "ramp"
+            and step.verdict == "pass"
+            and step.audit != "PASS"
+            and run.operation.name != SEARCH.name
+        ):
+            yield f"step {step.number} passed but was not audited"

@@ -1,0 +1,373 @@
+"""Load steps: evidence of raw files and the figures that derive_step() makes of it.
+
+A run's tables are those of load_aggregates.py and the samples, with a column step. Latencies have buckets of 3 %, but
+the values at the ranks that are reported are exact, so that figures of the evidence are those of the raw files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.stats import theilslopes
+
+from writepath.analysis import load_rows, raw, verdict
+from writepath.analysis.audit import MUST_BE_ZERO, NOT_READ_AGAIN, audit_of
+from writepath.analysis.load_aggregates import ACCEPT, LATENESS, SCHEDULED, aggregated
+from writepath.analysis.load_result import SHARE_DIGITS, answers_of, generator_of, scalars_of
+from writepath.analysis.samples import (
+    RESIDENT,
+    SAMPLES_SCHEMA,
+    Series,
+    foreign_share,
+    host_busy_share,
+    queue_depth,
+    resources,
+    series,
+)
+from writepath.analysis.saturation import limited_by
+from writepath.analysis.saturation.rules import read_by_rules
+from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, rank
+from writepath.analysis.step_verdict import HOST_FULL_SHARE, Evidence, judge
+from writepath.analysis.times import Times, times
+from writepath.load.ledger import NO_TIME, SEARCH, WRONG_TOTAL
+from writepath.load.parquet import column_of, whole
+from writepath.load.plan import ArrivalPlan
+from writepath.records import Audit, AuditVerdict, Requests
+from writepath.records.capacity_run import CapacityFacts
+from writepath.records.load_facts import LoadFacts, PhaseFacts
+from writepath.records.steps import Backlog, LoadStep, Noise, SampledFigures, SentFacts, StepFacts
+
+Tables = Mapping[str, pa.Table]
+
+STEP = "step"
+CLOCKS = (ACCEPT, SCHEDULED, LATENESS)
+COARSE = 32  # buckets of 0.1 % as one
+ANSWERS = ("status", "error_code", "client", "count")
+SCALARS = ("origin_us", "answered_last_us", "durable_last_us", "rows_first")
+RAMP_METRICS = ("cpu_seconds", "write_bytes", RESIDENT)  # all that is published of a ramp step's samples
+
+
+def folder_of(run: Path, number: int) -> Path:
+    """Where the raw files of a load step are."""
+    return run / f"step-{number:02}"
+
+
+def reduce_step(folder: Path, run: CapacityFacts, step: StepFacts) -> dict[str, pa.Table]:
+    """The tables of a step's raw files, with all samples that rules read."""
+    return {**reduce_requests(folder, as_load(run, step)), "samples": reduce_samples(folder)}
+
+
+def as_load(run: CapacityFacts, step: StepFacts) -> LoadFacts:
+    """A load step as a load of one phase."""
+    rate = step.rate_per_s
+    phase = PhaseFacts(name=step.kind, seconds=step.seconds, from_per_s=rate, to_per_s=rate)
+    known = load_of(run, step.sent, (phase,))
+    return replace(
+        known, reads=step.reads, unread=step.unread, suppressed_duplicates=step.suppressed_duplicates
+    )
+
+
+def load_of(run: CapacityFacts, sent: SentFacts, phases: tuple[PhaseFacts, ...]) -> LoadFacts:
+    """What the functions of loads are told; no crash comes between two loads, so the store is read once."""
+    return LoadFacts(
+        run_id=sent.run_id,
+        runtime=run.runtime,
+        declared_level="",
+        model="open",
+        phases=phases,
+        virtual_users=0,
+        seconds=sum(phase.seconds for phase in phases),
+        operations=(run.operation,),
+        queue_path=False,  # the order of writes is no figure here
+        load_started_at=sent.started_at,
+        load_finished_at=sent.started_at,
+        dropped=sent.dropped,
+        exit_code=sent.exit_code,
+        generator_faults=sent.generator_faults,
+        samples_late=sent.samples_late,
+        withheld=sent.withheld,
+        reads_required=1,
+    )
+
+
+def phases_of(plan: ArrivalPlan) -> tuple[PhaseFacts, ...]:
+    """Of an arrival plan."""
+    return tuple(PhaseFacts(**vars(phase)) for phase in plan.phases)
+
+
+def reduce_requests(folder: Path, load: LoadFacts, exact_ms: Sequence[float] = ()) -> dict[str, pa.Table]:
+    """Answers, latencies, classes of the audit and scalars of a load.
+
+    exact_ms: limits to which latencies are counted.
+    """
+    found = raw.tables(folder)
+    rows = load_rows.of_raw(found["requests"], found.get("stored"), load.operations, reads=1)
+    unexpected, durable_us = rows.unexpected, rows.first.durable_at_us
+    tables = aggregated(rows, load, exact=True)
+    planned = whole(tables["phases"], "planned")
+    known = dict(
+        zip(column_of(tables["scalars"], "name").to_pylist(), whole(tables["scalars"], "value"), strict=True)
+    )
+    scalars = {name: int(known[name]) for name in SCALARS if name in known} | {"planned": int(planned.sum())}
+    dated = durable_us[durable_us != NO_TIME] - scalars["origin_us"]
+    if len(dated):
+        scalars["durable_within"] = int(((dated >= 0) & (dated <= load.seconds * US_PER_S)).sum())
+    sums = tables["latency_sums"]
+    return {
+        "answers": tables["answers"].select(ANSWERS),
+        "tally": tables["tally"],
+        "latencies": _latencies(tables, planned.tolist(), [round(ms * US_PER_MS) for ms in exact_ms]),
+        "latency_sums": sums.filter(
+            pa.array([clock in CLOCKS for clock in column_of(sums, "clock").to_pylist()])
+        ),
+        "unexpected": unexpected,
+        "scalars": pa.table({"name": list(scalars), "value": pa.array(scalars.values(), pa.int64())}),
+    }
+
+
+def _latencies(tables: Tables, planned: Sequence[int], limits_us: Sequence[int]) -> pa.Table:
+    """By clock and phase; lateness has no phases, and is of all that was sent."""
+    parts = []
+    for clock in CLOCKS:
+        for phase, of in enumerate(planned):
+            found = times(tables, clock, phase)
+            of_requests, exact_us = (of, limits_us) if clock != LATENESS else (found.number, _p99_us(found))
+            value, count = found.coarse(of_requests, COARSE, exact_us)
+            words = pa.array([clock] * len(value), pa.string())
+            columns = {"clock": words, "phase": np.full(len(value), phase), "value_us": value, "count": count}
+            parts.append(pa.table(columns))
+    return pa.concat_tables(parts)
+
+
+def _p99_us(found: Times) -> list[int]:
+    """Of lateness it is reported however few requests were sent."""
+    p99_ms = found.at(rank(found.number, 0.99)) if found.number else None
+    return [] if p99_ms is None else [round(p99_ms * US_PER_MS)]
+
+
+def reduce_samples(folder: Path) -> pa.Table:
+    """What rules read of a load's samples, by component, metric and time; of resident memory the highest value."""
+    path = folder / raw.SAMPLES_FILE
+    parts = []
+    for (component, metric), (at_us, value) in sorted(
+        raw.read_samples(path).items() if path.is_file() else ()
+    ):
+        known = ~np.isnan(value)
+        if metric == RESIDENT and known.any():
+            known &= np.arange(len(value)) == np.nanargmax(value)
+        if metric == RESIDENT or read_by_rules(metric):
+            parts.append(samples_of(component, metric, at_us[known], value[known]))
+    return pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *parts])
+
+
+def samples_of(component: str, metric: str, at_us: NDArray[Any], value: NDArray[Any]) -> pa.Table:
+    """Rows of `samples` of one series."""
+    words = [pa.array([word] * len(value), pa.string()) for word in (component, metric)]
+    return pa.table([pa.array(at_us), *words, pa.array(value, pa.float64())], schema=SAMPLES_SCHEMA)
+
+
+SLOPE_SHARE = 0.01  # of the rate
+FLOOR_MESSAGES = 100.0
+FLOOR_SECONDS = 0.5  # of the rate: what is in flight at any moment is no backlog
+LEAST_SAMPLES = 3  # a line needs two, and one of three may be an outlier
+
+
+def backlog(at_s: Floats, depth: Floats, rate_per_s: float, stored_per_s: float | None) -> Backlog:
+    """at_s: since the step's start, ascending; depth: messages that were answered 201 and are not stored.
+
+    ValueError where the samples are too few: what was not measured is not zero.
+    """
+    if len(at_s) < LEAST_SAMPLES or len(at_s) != len(depth):
+        raise ValueError(
+            f"{len(at_s)} times and {len(depth)} depths; both must be equal and at least {LEAST_SAMPLES}"
+        )
+    slope_per_s = float(theilslopes(depth, at_s).slope)
+    end = float(np.median(depth[-LEAST_SAMPLES:]))  # one sample in the middle of a batch tells little
+    floor = max(FLOOR_MESSAGES, FLOOR_SECONDS * rate_per_s)
+    return Backlog(
+        at_start=float(depth[0]),
+        at_end=end,
+        slope_per_s=slope_per_s,
+        work_seconds=end / stored_per_s if stored_per_s else None,
+        grows=slope_per_s > SLOPE_SHARE * rate_per_s and end > floor,
+    )
+
+
+UNSEEN = "never_read"  # no contradiction: something that was not seen
+NO_OFFENDERS = pa.table({"name": pa.array([], pa.string()), "first": pa.array([], pa.int64()), "last": []})
+
+
+def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, cores: int) -> LoadStep:
+    """The figures that a step's tables and facts give. cores: of the host."""
+    known, writes = scalars_of(tables), run.operation.name != SEARCH.name
+    requests = requests_of(tables, known, step.sent)
+    planned_ms = times(tables, SCHEDULED).latency(requests.planned)
+    seen = step.sampled or sampled_figures(tables, run, step, cores)
+    generator = generator_of(tables, series(tables["samples"]), step.sent)
+    audit = _audit(tables, run, step, requests)
+    audited = None if audit is None else audit_verdict(audit)
+    drain_seconds = _drain_seconds(step, known)
+    found = judge(
+        Evidence(
+            kind=step.kind,
+            slo_ms=run.slo_ms,
+            rate_per_s=step.rate_per_s,
+            seconds=step.seconds,
+            requests=requests,
+            planned_latency_ms=planned_ms,
+            generator=generator,
+            backlog=seen.backlog,
+            drain_seconds=drain_seconds,
+            audit=audited,
+            host_full=seen.host_full,
+            noise_reasons=tuple(_noise_reasons(run, step, seen)),
+            broken=tuple(_broken(tables, step, audit)),
+            writes=writes,
+        )
+    )
+    return LoadStep(
+        number=step.number,
+        kind=step.kind,
+        rate_per_s=step.rate_per_s,
+        seconds=step.seconds,
+        for_burst=step.for_burst,
+        started_at=step.sent.started_at,
+        **vars(found),
+        requests=requests,
+        accept_latency_ms=times(tables, ACCEPT).latency(requests.planned),
+        planned_latency_ms=planned_ms,
+        stored_per_s=_stored_per_s(step, known),
+        drain_seconds=drain_seconds,
+        audit=audited,
+        backlog=seen.backlog,
+        resources=resources(series(tables["samples"]), run.runtime),
+        generator=generator,
+        noise=_noise(step, seen),
+        limited_by=seen.limited_by,
+    )
+
+
+def requests_of(tables: Tables, known: Mapping[str, int], sent: SentFacts) -> Requests:
+    """The counts of the load."""
+    answers = answers_of(tables)
+    planned = known["planned"]
+    return answers.requests(planned, planned - answers.started if sent.dropped is None else sent.dropped)
+
+
+def sampled_figures(tables: Tables, run: CapacityFacts, step: StepFacts, cores: int) -> SampledFigures:
+    """What the samples say; of the backlog nothing where it was sampled too rarely."""
+    known, seen = scalars_of(tables), series(tables["samples"])
+    within = inside(seen, known["origin_us"], step.seconds)
+    at_us, depth = queue_depth(within)
+    waiting = None
+    if waits(run) and len(at_us) >= LEAST_SAMPLES:
+        at_s = (at_us - known["origin_us"]) / US_PER_S
+        waiting = backlog(at_s, depth, step.rate_per_s, _stored_per_s(step, known))
+    return SampledFigures(
+        backlog=waiting,
+        foreign_cpu_share=_rounded(foreign_share(seen)),
+        host_full=(host_busy_share(within) or 0.0) >= HOST_FULL_SHARE,
+        limited_by=limited_by(within, cores, generator_of(tables, seen, step.sent)),
+    )
+
+
+def waits(run: CapacityFacts) -> bool:
+    """Whether acknowledged writes wait in a queue."""
+    return run.queue_path and run.operation.name != SEARCH.name
+
+
+def inside(seen: Series, from_us: int, seconds: float) -> Series:
+    """What was sampled while the load lasted."""
+    to_us = from_us + round(seconds * US_PER_S)
+    within = {key: (at_us >= from_us) & (at_us <= to_us) for key, (at_us, _) in seen.items()}
+    return {
+        key: (at_us[within[key]], value[within[key]])
+        for key, (at_us, value) in seen.items()
+        if within[key].any()
+    }
+
+
+def _stored_per_s(step: StepFacts, known: Mapping[str, int]) -> float | None:
+    """Rows that became durable while the load lasted; None where no row says when."""
+    within = known.get("durable_within")
+    return None if within is None else round(within / step.seconds, 3)
+
+
+def _drain_seconds(step: StepFacts, known: Mapping[str, int]) -> float | None:
+    """To the last durable row; where no moment is known, to the last change that polling saw."""
+    if step.drain is None or step.drain.capped:
+        return None
+    if "durable_last_us" not in known:
+        return round(step.drain.busy_seconds, 3)
+    return round(max(0, known["durable_last_us"] - known["answered_last_us"]) / US_PER_S, 3)
+
+
+def _audit(tables: Tables, run: CapacityFacts, step: StepFacts, requests: Requests) -> Audit | None:
+    """Of one read after the drain; None where there was none, or something is left on its way."""
+    if step.drain is None or step.drain.capped:
+        return None
+    load = as_load(run, step)
+    scalars = {"rows_second": 0, "read_again": 0, **scalars_of(tables)}
+    listed = {**tables, "offenders": NO_OFFENDERS}
+    return audit_of(listed, scalars, tables["unexpected"], load, requests)
+
+
+def audit_verdict(audit: Audit) -> AuditVerdict:
+    """Of one whole read of a store that has drained: FAIL over UNKNOWN over PASS."""
+    if any(_offences(audit)):
+        return "FAIL"
+    unread = [words for words in audit.unread if words != NOT_READ_AGAIN]
+    if unread or not audit.reads or audit.never_read or not audit.acknowledged:
+        return "UNKNOWN"
+    return "PASS"
+
+
+def _offences(audit: Audit) -> Iterator[str]:
+    """In words: what is in a class that should be empty, and sums that do not agree."""
+    for name, words in MUST_BE_ZERO.items():
+        if name != UNSEEN and (count := getattr(audit, name)):
+            yield f"{count} {words}"
+    yield from (f"sums do not agree: {words}" for words in audit.identities_broken)
+
+
+def _broken(tables: Tables, step: StepFacts, audit: Audit | None) -> Iterator[str]:
+    """What no rate excuses. A write's wrong answers are found by its audit, a search's are counted."""
+    yield from (f"component lost: {component}" for component in step.lost_components)
+    yield from (f"k6: {fault}" for fault in step.sent.generator_faults)
+    if audit is not None:
+        yield from _offences(audit)
+    codes, counts = (whole(tables["answers"], name) for name in ("error_code", "count"))
+    if wrong := int(counts[codes == WRONG_TOTAL].sum()):
+        yield f"{wrong:,} searches returned a wrong total"
+
+
+def _noise_reasons(run: CapacityFacts, step: StepFacts, seen: SampledFigures) -> Iterator[str]:
+    if step.sent.withheld is not None:
+        yield from verdict.noise_reasons(step.sent.withheld)
+    yield from verdict.foreign_reasons(seen.foreign_cpu_share)
+    if step.before is not None and step.after is not None:
+        yield from verdict.slower_reasons(step.before, step.after)
+    if waits(run) and seen.backlog is None:
+        yield f"noisy host: the queue depth was sampled fewer than {LEAST_SAMPLES} times during the load"
+
+
+def _noise(step: StepFacts, seen: SampledFigures) -> Noise:
+    withheld = step.sent.withheld
+    return Noise(
+        foreign_cpu_share=seen.foreign_cpu_share,
+        steal_share=None if withheld is None else _rounded(withheld.steal_share),
+        throttled_share=None if withheld is None else _rounded(withheld.throttled_share),
+        swapped_pages=None if withheld is None else withheld.swapped_pages,
+        before=step.before,
+        after=step.after,
+    )
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, SHARE_DIGITS)
