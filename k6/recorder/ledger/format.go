@@ -1,6 +1,6 @@
 // Package ledger records what became of each request of a load.
 //
-// A ledger is a header of 32 bytes and then records of 32 bytes, all little-endian. scripts/src/writepath/load/recorded.py
+// A ledger is a header of 32 bytes and then records of 32 bytes, all little-endian. scripts/src/writepath/load/ledger.py
 // reads them; a test on each side holds the same bytes.
 //
 //	header   0  magic "writepath ledger"    16  u32 version    20  u32 bytes of a record    24  zeros

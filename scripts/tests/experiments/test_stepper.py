@@ -153,7 +153,7 @@ def test_steps_go_ramp_then_bisection_then_confirmation_at_the_highest_passing_r
     ramps = kinds.count("ramp")
     assert kinds[:ramps] == ["ramp"] * ramps
     rates = [step.rate_per_s for step in path.steps[:ramps]]
-    assert rates[-1] == rates[-2]  # a step that fails is measured once more
+    assert rates[-1] == rates[-2]  # a step that fails is retried
     assert rates[:-1] == [pytest.approx(LOWEST * 1.5**number, rel=1e-3) for number in range(ramps - 1)]
     assert {step.seconds for step in path.steps[:ramps]} == {RAMP_SECONDS}
     last = path.steps[-1]

@@ -110,12 +110,12 @@ def _cheapest(figures: CapacityFigures) -> Iterator[str]:
     if len(known) < 2:  # noqa: PLR2004 - one alone is not the cheapest of anything
         return
     known.sort(key=lambda entry: statistics.median(entry[0].values()))
-    (low, _), (high, dearest) = known[0], known[-1]
+    (low, _), (high, most_expensive) = known[0], known[-1]
     alike = [one for used, one in known if not _costs_more(used, low)]
     first = listed(one.label for one in alike) + (" (no measurable difference)" if len(alike) > 1 else "")
     yield (
         f"Lowest CPU time per 1,000 stored writes at {number(per_s)}/s: {first},"
-        f" {short(statistics.median(low.values()))} s; highest: {dearest.label},"
+        f" {short(statistics.median(low.values()))} s; highest: {most_expensive.label},"
         f" {short(statistics.median(high.values()))} s."
     )
 

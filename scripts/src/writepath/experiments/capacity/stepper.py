@@ -189,7 +189,7 @@ class Stepper:
         limit = self._burst if self._for_burst else self._sustained
         again, self._ramp_failed = self._ramp_failed == rate_per_s, None if passed else rate_per_s
         if not passed and not again:
-            return  # measured once more: early steps meet a path that is still warming
+            return  # retried: early steps meet a path that is still warming
         if not passed and self._ramp_passed is None and rate_per_s > self._lowest:
             self._ramp_ceiling = rate_per_s
             self._step = self._ramp_step(rate_per_s / RAMP_FACTOR)
