@@ -1,7 +1,5 @@
 """Capacity runs with known figures, as the engine gives them to a report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """What do samples look like of a load with room everywhere, and of one with a resource at its limit?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Load steps and overloads as they never went: raw files of a plan, what became of each request, and samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

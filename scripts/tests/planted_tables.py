@@ -1,7 +1,5 @@
 """Raw tables of a small load whose figures are known beforehand: 1,000 writes at 100/s, each in the store."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

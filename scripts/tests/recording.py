@@ -1,7 +1,5 @@
 """What k6's recorder writes, written by the tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

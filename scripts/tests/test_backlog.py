@@ -1,7 +1,5 @@
 """Is a queue that fills up told from one that breathes, and is the line the one scipy draws?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import theilslopes

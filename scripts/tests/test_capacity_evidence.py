@@ -1,7 +1,5 @@
 """A capacity run's figures are the same from raw files, from evidence, and from evidence that was saved."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

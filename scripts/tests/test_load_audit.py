@@ -1,7 +1,5 @@
 """The audit and the verdict of a derived load: each class and each rule."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

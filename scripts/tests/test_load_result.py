@@ -1,7 +1,5 @@
 """Figures of a load: those that were planted, by rows and by histograms alike, whatever the order of the rows."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Is a write overtaken exactly when one that was sent after its 201 is durable before it?"""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,21 +1,16 @@
 """Programs are started, watched and ended; nothing that is not ours is ever signalled."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from writepath import pidfile, poll
 from writepath.process import CallError, Daemon, ProgramMissingError, call
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SECONDS = 20.0
 FOREVER = "import time\nwhile True: time.sleep(60)"

@@ -1,12 +1,10 @@
 """What is there is found, what is missing is named with its remedy, and a finished set-up starts no program."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +17,6 @@ from writepath.runtime.masking import masked
 from writepath.runtime.native import account, started
 from writepath.runtime.native.addresses import Addresses, free_port
 from writepath.runtime.topology import Service
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,7 +1,5 @@
 """Is each resource seen at its limit, the first one named first, and a symptom not taken for its cause?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

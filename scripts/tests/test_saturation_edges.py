@@ -1,7 +1,5 @@
 """What is no saturation although it looks like one, and what is said where series are short, missing or restart?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Are the figures right? Against brute force, on random values and on the edges."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """A load step's figures follow from its raw files, and so does what makes it fail or count as noise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

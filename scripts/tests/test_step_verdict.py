@@ -1,7 +1,5 @@
 """A load step passes only where every limit is kept, and each reason says its figure and its limit."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Does each rule decide on its own, with its reason in words?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,17 +1,12 @@
 """Says which version of Writepath this is: the git commit, and a digest of the code that measures."""
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from writepath import process
 from writepath.errors import WritepathError
 from writepath.records.measures import Code
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PACKAGE = "scripts/src/writepath"
 MEASURES = (  # what decides a measurement; documents, reports and analysis do not

@@ -1,25 +1,19 @@
 """One function a command; what a command needs is imported when it runs."""
 
-from __future__ import annotations
-
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from writepath import lock
 from writepath.config import registry
+from writepath.config.registry import Suite, Variant
 from writepath.config.settings import Given
 from writepath.errors import StartError, UsageError, WritepathError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from writepath.config.registry import Suite, Variant
-    from writepath.options import Bench, Call
-    from writepath.options import Runtime as RuntimeName
-    from writepath.runtime.base import Runtime, Stack
+from writepath.options import Bench, Call
+from writepath.options import Runtime as RuntimeName
+from writepath.runtime.base import Runtime, Stack
 
 STATE = ".writepath"
 WATCH_S = 1.0

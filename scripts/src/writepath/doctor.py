@@ -1,18 +1,13 @@
 """What does this machine have, what is missing, and how does one get it?"""
 
-from __future__ import annotations
-
 import platform
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from writepath.errors import SetupError
 from writepath.provision import archives, golang, jdk, k6, maven, packages, state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 FINE, MISSING_EXIT = 0, 10
 

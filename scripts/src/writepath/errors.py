@@ -1,7 +1,5 @@
 """Which exit code does a failure have? One hierarchy, mapped to exit codes in one place (cli.main)."""
 
-from __future__ import annotations
-
 
 class WritepathError(Exception):
     """A failure the user can act on: what failed, why usually, what to do. Never a stack trace."""

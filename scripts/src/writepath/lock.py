@@ -1,21 +1,15 @@
 """Does another command of this checkout run already? Two at once would disturb each other's measurements."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
 import re
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from writepath import poll
 from writepath.errors import WritepathError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 STOP_TIMEOUT_S = 60.0
 POLL_S = 0.1

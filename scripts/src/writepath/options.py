@@ -1,16 +1,12 @@
 """What the user asked of a command, as the command line read it."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from writepath.config.settings import Given
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 Runtime = Literal["auto", "native", "docker"]
 

@@ -1,19 +1,14 @@
 """Is the process of that number still the one we started? Pid files, and ending exactly what they name."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
 import signal
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 KILL_SECONDS = 5.0  # a killed process is gone in milliseconds, unless it hangs in the kernel
 _CALM_LOOKS = 2

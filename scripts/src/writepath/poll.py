@@ -1,12 +1,8 @@
 """Waits for something that another program does: asks again and again, for a bounded time."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import TypeVar
 
 Answer = TypeVar("Answer")
 

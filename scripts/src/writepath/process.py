@@ -1,7 +1,5 @@
 """How does a program get started and ended? The only module that knows `subprocess`."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex
@@ -10,17 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from writepath import pidfile
 from writepath.errors import SetupError, WritepathError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin")
 DEBUG = bool(os.environ.get("WRITEPATH_DEBUG"))  # the only switch: echo each command

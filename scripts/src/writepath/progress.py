@@ -1,19 +1,15 @@
 """Shows what runs, how fast, and how long it will take: a live line on a terminal, plain lines elsewhere."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console
 from rich.live import Live as RichLive
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from writepath.records.cell import CellRecord
+from writepath.records.cell import CellRecord
 
 PLAIN_INTERVAL_S = 5.0
 SELDOM_S = 60.0
@@ -169,7 +165,7 @@ class Lane(Progress):
     jobs: int
 
     @staticmethod
-    def of(whole: Progress, jobs: int) -> Lane:
+    def of(whole: Progress, jobs: int) -> "Lane":
         """Counts and estimates with the others."""
         return Lane(console=whole.console, clock=whole.clock, total=whole.total, whole=whole, jobs=jobs)
 

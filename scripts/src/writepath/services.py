@@ -1,20 +1,15 @@
 """How do the Java integration tests get real stores? By Testcontainers where an engine is at hand, else natively."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from writepath import process, provision
 from writepath.errors import UsageError
 from writepath.provision import jdk
 from writepath.runtime.choose import choose
 from writepath.runtime.native import NativeRuntime, backing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 # The tests close their containers themselves, so no second container has to watch over them; all on loopback.
 TESTCONTAINERS = {"TESTCONTAINERS_RYUK_DISABLED": "true", "TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1"}

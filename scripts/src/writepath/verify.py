@@ -3,21 +3,16 @@
 CHECKERS is the list of what is looked at; each gives its problems in words, with file, figure and both values.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from writepath.errors import UsageError, WritepathError
 from writepath.experiments import publish, read
 from writepath.records.cell import CELL_FILE
+from writepath.report.data import SuiteData
 from writepath.report.staging import PUBLISHED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from writepath.report.data import SuiteData
 
 OK, DIFFERS = 0, 1
 

@@ -1,7 +1,5 @@
 """Does make pass exactly the variables of its own command line, unchanged?"""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,11 +1,10 @@
 """Is every wrong value an error that names it and says what to do, before anything is started?"""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -16,9 +15,6 @@ from writepath.config import settings
 from writepath.config.settings import Factor, Given
 from writepath.errors import UsageError
 from writepath.options import Bench, Call
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 EXPORTED = {

@@ -1,7 +1,5 @@
 """Are variants.yaml and suites.yaml as shipped sound, and are they read as they are written?"""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings: one list of names and defaults, and factors that make cells."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

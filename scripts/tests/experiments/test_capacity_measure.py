@@ -1,7 +1,5 @@
 """A capacity run: its load steps in order on every way out, with the facts of each saved before the next begins."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

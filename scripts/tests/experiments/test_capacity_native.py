@@ -1,7 +1,5 @@
 """A capacity suite of a real path with the stores' own tools, stopped and continued."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

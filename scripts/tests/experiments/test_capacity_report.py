@@ -1,7 +1,5 @@
 """The report of a capacity suite claims no more than its runs carry: bounds as bounds, one host per median."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,25 +1,18 @@
 """A kind of experiment in one module: counts how long a cell may think. It starts no stack."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from writepath.analysis.evidence import Evidence
+from writepath.config.registry import Suite
+from writepath.experiments.base import CellRun, Session
 from writepath.records.base import record
-from writepath.records.measures import Audit, Verdict
+from writepath.records.measures import Audit, Host, Verdict
+from writepath.report.data import SuiteData
 from writepath.report.metrics import Metric
 from writepath.report.model import Column, Report, Row, Table, cell, text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from writepath.config.registry import Suite
-    from writepath.experiments.base import CellRun, Session
-    from writepath.records.measures import Host
-    from writepath.report.data import SuiteData
 
 NOISY = Verdict(status="unknown", reasons=("noisy host: planted",), noise=True)
 

@@ -6,8 +6,6 @@ saved (`records`, by the cell's folder) and the figures of every table (`tables`
 converted once, when their formats changed: times to whole microseconds, exactly.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache

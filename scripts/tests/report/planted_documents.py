@@ -1,7 +1,5 @@
 """The written documents with generated parts, as a checkout has them before anything is published."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 README = "# Project\n\nBefore.\n\n<!-- results:answer:begin -->\nold\n<!-- results:answer:end -->\n\nAfter.\n"

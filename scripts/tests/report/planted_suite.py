@@ -1,7 +1,5 @@
 """Small suites of kind `load` with known figures, as the engine gives them to a report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The report of a faults suite says what it covers, and never says no loss of what failed or was deleted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Do README and docs/choosing.md say what the published records give, and no more?"""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Callable

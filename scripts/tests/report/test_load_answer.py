@@ -1,7 +1,5 @@
 """Does the page's first sentence say what the figures decide, and no more?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from report.planted_suite import Planted, report, suite

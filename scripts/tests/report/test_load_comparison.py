@@ -1,7 +1,5 @@
 """Does the comparison say what was planted, and stay out of what ranks?"""
 
-from __future__ import annotations
-
 import pytest
 
 from report.planted_suite import LOADS, Planted, report, suite, tables

@@ -1,7 +1,5 @@
 """Do the tables of a load suite say what its results say?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Are the plots the same bytes for the same data, and well-formed whatever the text?"""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 from report.planted_suite import Planted, constant, report, suite

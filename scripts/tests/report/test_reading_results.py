@@ -1,7 +1,5 @@
 """Is every column of every table defined in docs/reading-results.md, and nothing that is gone?"""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Does every format say what the tables say, whatever text is in them, and is a page laid out for its reader?"""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

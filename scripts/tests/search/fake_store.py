@@ -1,7 +1,5 @@
 """A runtime whose every stack is one store of posts that can be told to lie."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

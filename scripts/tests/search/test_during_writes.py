@@ -1,7 +1,5 @@
 """A capacity run of searches on a store that can be told to lie, with a real k6: steps, then searches during writes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@ What is known of a write: what the client saw, its rows in either read of the st
 when it was durable. There are few combinations, so that a table of all classes is as good as a look at each write.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Evidence and figures of a capacity run: reduce_capacity() and derive_capacity(), its overload among them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

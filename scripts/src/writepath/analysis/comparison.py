@@ -7,8 +7,6 @@ in: such a pair has no ratio, but a side. Absent values, and zero or less where 
 make no pair.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Evidence and figures of searches at half of their capacity, alone and during writes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path

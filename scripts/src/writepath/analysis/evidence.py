@@ -3,8 +3,6 @@
 Saved as one Parquet file a table and `facts.json`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

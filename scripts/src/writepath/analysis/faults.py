@@ -3,8 +3,6 @@
 The evidence has a row for each fault, and what the audit found in the whole load.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The same tables are made of published rows, then every different microsecond has
 large for that, then a bucket is 0.1 % wide (times.py). All work goes part by part: ten million requests fit.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field

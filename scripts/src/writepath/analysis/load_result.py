@@ -4,8 +4,6 @@ Up to ROWS_MAX requests the evidence has a row for each of them, else counts and
 first into the second, so that each figure has one implementation.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Read from the raw tables or from the published one. Of several rows of one request, the first durable one counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -73,7 +71,7 @@ class Rows:
         took += self.duration_us[part]
         return took
 
-    def only(self, marks: Marks) -> Rows:
+    def only(self, marks: Marks) -> "Rows":
         """These requests; what no request sent is left out."""
         if marks.all():
             return self

@@ -4,8 +4,6 @@ They are written while the system runs, and read by reports and `make verify`. U
 or edited.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Figures of the samples of a load: what each component used, the depth of the queue, the load generator."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

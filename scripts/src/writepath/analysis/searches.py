@@ -1,7 +1,5 @@
 """Figures of searches: hits against what must be found, and times of the rounds."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ and got no 201 is *unserved*: it counts in every percentile, at plus infinity (`
 sample cannot carry is `None`.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable
@@ -37,7 +35,7 @@ class Spread:
     repetitions: int
 
     @staticmethod
-    def of_one(value: float) -> Spread:
+    def of_one(value: float) -> "Spread":
         """Of a single value."""
         return Spread(median=value, low=value, high=value, repetitions=1)
 

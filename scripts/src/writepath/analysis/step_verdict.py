@@ -1,7 +1,5 @@
 """Judges load steps: one verdict each, with reasons in words, and the bracket that they leave."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isfinite

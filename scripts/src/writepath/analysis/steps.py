@@ -4,8 +4,6 @@ A run's tables are those of load_aggregates.py and the samples, with a column st
 the values at the ranks that are reported are exact, so that figures of the evidence are those of the raw files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Latencies as values and counts: buckets that add up over the parts of a load, and ranks of percentiles."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """May a run's figures be believed? Every rule of docs/methodology.md, each with its reason in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -3,16 +3,15 @@
 0 valid, 3 unknown, 1 invalid or failed, 2 usage, 10 and above infrastructure, 130 stopped with Ctrl-C.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from pydantic import ValidationError
@@ -22,9 +21,6 @@ from rich.text import Text
 from writepath.cli.app import app
 from writepath.errors import UsageError, WritepathError
 from writepath.options import Call
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ROOT = Path(__file__).resolve().parents[4]
 PROGRAM = "wp"

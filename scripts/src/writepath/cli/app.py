@@ -1,8 +1,6 @@
 """The commands of the command line with their options; commands.py does the work."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import typer
 
@@ -10,12 +8,8 @@ from writepath import commands
 from writepath.cli import options as given
 from writepath.cli.words import WordCommand
 from writepath.config import settings
+from writepath.config.settings import Given
 from writepath.options import Bench, Call, listed, names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from writepath.config.settings import Given
 
 app = typer.Typer(
     name="wp",

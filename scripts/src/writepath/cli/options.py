@@ -1,21 +1,16 @@
 """The options of the command line: name, range and help of each, once for all commands that have it."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from writepath.config import registry, settings
+from writepath.config.registry import Registry
 from writepath.errors import WritepathError
 from writepath.options import SEED_MAX
 from writepath.options import Runtime as RuntimeName
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from writepath.config.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[4]
 

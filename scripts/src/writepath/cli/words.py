@@ -1,20 +1,15 @@
 """NAME=value words, as make has them: each stands for the option of that name, or for a setting."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
 from writepath.config import settings
 from writepath.config.checked import nearest
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import typer
 
 SET = "--set"
 _WORD = re.compile(r"([^=\-][^=]*)=(.*)", re.DOTALL)

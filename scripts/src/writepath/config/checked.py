@@ -3,22 +3,17 @@
 An error names file, place, value and remedy. The same dataclasses give the JSON Schemas of `schemas/`.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, dataclass_transform
+from typing import Annotated, Any, TypeVar, cast, dataclass_transform
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pydantic_core import ErrorDetails
 
 T = TypeVar("T")
 CONFIG = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)

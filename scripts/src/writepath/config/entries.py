@@ -1,17 +1,13 @@
 """Variants, scenarios and suites: the models of variants.yaml and suites.yaml."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
 from writepath.config.checked import Name, Names, Text, Thousandths, Value, entry, validated
+from writepath.config.settings import Factor
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from writepath.config.settings import Factor
 
 T = TypeVar("T")
 Model = Literal["open", "closed"]

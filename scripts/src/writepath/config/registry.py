@@ -1,11 +1,11 @@
 """Reads variants.yaml and suites.yaml: which variants, scenarios and suites exist."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from writepath.config import settings, yaml_file
 from writepath.config.checked import nearest, validated
@@ -21,13 +21,8 @@ from writepath.config.entries import (
     VariantsFile,
     WarmUp,
 )
+from writepath.config.settings import Setting
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from writepath.config.settings import Setting
 
 __all__ = [
     "Phase",

@@ -3,8 +3,6 @@
 `python -m writepath.config.schemas` rewrites the committed files; a test fails where they differ.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,19 +4,15 @@ Name, default and help of a stack's setting are in .env; the load's are declared
 commas, make a setting a factor: each combination of the factors' levels is a cell.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from writepath.config.checked import nearest
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
 Scope = Literal["stack", "load"]
 
@@ -124,7 +120,7 @@ class Given:
     values: Mapping[str, str] = field(default_factory=dict)
     factors: tuple[Factor, ...] = ()
 
-    def over(self, values: Mapping[str, str], factors: Iterable[Factor]) -> Given:
+    def over(self, values: Mapping[str, str], factors: Iterable[Factor]) -> "Given":
         """These, and of the others (a suite's) those that these do not name."""
         mine = {*self.values, *(factor.name for factor in self.factors)}
         kept = tuple(factor for factor in factors if factor.name not in mine)

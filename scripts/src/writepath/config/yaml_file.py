@@ -1,16 +1,12 @@
 """Reads YAML 1.2 files: `on` and `no` are words, `010` is ten, `1e3` is a number, and no key is defined twice."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def load(path: Path) -> Any:

@@ -1,7 +1,5 @@
 """Runs a group of cells on one stack, which they share, and saves each cell's record, whatever happens."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import time

@@ -3,8 +3,6 @@
 A kind: a module or folder in `experiments/` and an entry in `experiments/registry.py`. Kinds never import each other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence

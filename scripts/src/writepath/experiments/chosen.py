@@ -1,22 +1,17 @@
 """Makes the plan of a suite run from suites.yaml and from what the user asked of `bench` and `bench-all`."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from writepath import checkout
 from writepath.config import registry
+from writepath.config.registry import Registry, Suite, Variant
 from writepath.errors import UsageError
+from writepath.experiments.base import Experiment
 from writepath.experiments.plan import RERUNS, Plan, References
 from writepath.experiments.registry import KINDS, kind_of
 from writepath.load import dataset
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from writepath.config.registry import Registry, Suite, Variant
-    from writepath.experiments.base import Experiment
-    from writepath.options import Bench, Call
+from writepath.options import Bench, Call
 
 
 def plan(

@@ -1,7 +1,5 @@
 """States the smallest difference that a suite can detect on this host, from the last A/A control measured here."""
 
-from __future__ import annotations
-
 import json
 import math
 import statistics

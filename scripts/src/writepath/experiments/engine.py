@@ -1,7 +1,5 @@
 """Runs an experiment of any kind: blocks in seeded order, an index after each cell, reruns of noisy cells, resume."""
 
-from __future__ import annotations
-
 import dataclasses
 import threading
 import time

@@ -1,7 +1,5 @@
 """What the user asked for, checked: an experiment's suite with its variants, factors and seed, before it runs."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import random

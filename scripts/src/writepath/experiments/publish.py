@@ -1,7 +1,5 @@
 """Publishes finished runs of every kind with the data that every figure is derived from, and regenerates the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Ratios are taken within a block, so what all of it shares (the day) does not affect them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 from collections.abc import Callable

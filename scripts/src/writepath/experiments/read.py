@@ -1,7 +1,5 @@
 """Reads suite runs, raw and published, into what reports are made of. Every figure is derived from evidence again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

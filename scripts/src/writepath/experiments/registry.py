@@ -1,7 +1,5 @@
 """The kinds of experiments, by name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from writepath.config.registry import nearest

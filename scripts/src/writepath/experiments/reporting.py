@@ -1,7 +1,5 @@
 """Carries out `report`, `publish`, `compare` and `audit` for suite runs of every kind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

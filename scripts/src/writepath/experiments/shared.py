@@ -1,7 +1,5 @@
 """What every experiment does around its cells: folders that nothing overwrites, what cells share, the exit code."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

@@ -4,8 +4,6 @@ Words are those of Elasticsearch's standard analyzer, by Unicode's word segmenta
 without spaces but Chinese and Japanese, and emoji.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -44,7 +42,7 @@ class Documents:
     run_id: str  # 15 hex digits, in every id
 
     @staticmethod
-    def of(dataset: Dataset, count: int, seed: int) -> Documents:
+    def of(dataset: Dataset, count: int, seed: int) -> "Documents":
         """The same posts, down to their ids, for every variant, block and machine."""
         run_id = hashlib.sha256(f"writepath:documents:{seed}".encode()).hexdigest()[:15]
         return Documents(lines=dataset.lines, count=count, run_id=run_id)
@@ -212,7 +210,7 @@ class Oracle:
     lines: dict[str, Lines]
 
     @staticmethod
-    def of(documents: Documents, keywords: Iterable[str]) -> Oracle:
+    def of(documents: Documents, keywords: Iterable[str]) -> "Oracle":
         """About 20 ms a keyword for 250,000 lines, and some seconds for the words of all."""
         wanted = tuple(dict.fromkeys(keywords))
         return Oracle(documents=documents, lines=lines_of(documents.lines[: documents.count], wanted))
@@ -272,7 +270,7 @@ class Corpus:
 
     @staticmethod
     @lru_cache(maxsize=1)
-    def of(dataset: Dataset, count: int, asked: tuple[str, ...], seed: int) -> Corpus:
+    def of(dataset: Dataset, count: int, asked: tuple[str, ...], seed: int) -> "Corpus":
         """A function of its arguments; takes seconds for 50,000 posts."""
         documents = Documents.of(dataset, count, seed)
         keywords = chosen_keywords(documents, seed)

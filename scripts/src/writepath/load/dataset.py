@@ -1,7 +1,5 @@
 """The texts that are written: the built-in reviews, or a file of lines."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib
@@ -187,7 +185,7 @@ class Dataset:
         """What request `sequence` writes."""
         return self.lines[sequence % len(self.lines)]
 
-    def only(self, numbers: Iterable[int]) -> Dataset:
+    def only(self, numbers: Iterable[int]) -> "Dataset":
         """Of these lines alone."""
         return _dataset(self.name, tuple(self.lines[number] for number in numbers))
 

@@ -1,7 +1,5 @@
 """Drives a load: builds k6's command, runs it, and says what its exit code means."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -50,7 +48,9 @@ class Load:
     flags: tuple[str, ...] = ()  # more of k6's own
     operation: Operation = WRITE  # of the script's requests
     variables: Mapping[str, str] = field(default_factory=dict)  # more of the script's
-    beside: Load | None = None  # writes, sent by the same k6 at the same time; of a script that knows of them
+    beside: "Load | None" = (
+        None  # writes, sent by the same k6 at the same time; of a script that knows of them
+    )
 
     @property
     def ledger(self) -> Path:
@@ -75,7 +75,7 @@ class LoadResult:
     interrupted: int | None = None
     dropped: int | None = None
     virtual_users_max: int | None = None
-    beside: LoadResult | None = None  # of the writes that were sent beside it
+    beside: "LoadResult | None" = None  # of the writes that were sent beside it
 
 
 def command(load: Load, prefix: Sequence[str], ledger: Path, summary: Path) -> list[str]:

@@ -4,8 +4,6 @@ k6/recorder/ledger/format.go writes records of fixed size; a test on each side h
 within a record, or in one whose check is wrong, was torn by a crash: what comes before it counts.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ with the writer's defaults 0.95 MB. A Parquet file that is cut cannot be read at
 Pages have checksums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Load plans: the schedule of an open load as k6 computes it, a closed load, and the ids of requests."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What all cells of an experiment share while it runs, and facts in the form that records have them in."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@ None of what is withheld shows in the figures of the run itself: a request that 
 took is just a slow request. Counters are read before and after a load; what lies between them is what happened to it.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -1,7 +1,5 @@
 """Clients of what a variant says of itself: the inspectors of its services, and the rows that they send."""
 
-from __future__ import annotations
-
 import binascii
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

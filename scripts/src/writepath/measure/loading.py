@@ -1,7 +1,5 @@
 """Starts a stack, proves it, warms it and loads it: the steps that all kinds of experiments have in common."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

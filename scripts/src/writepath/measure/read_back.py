@@ -1,7 +1,5 @@
 """After a load: waits until nothing is on its way, kills and restarts every store, and reads it before and after."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Samples what each component and the machine use, each second of a load, in one thread."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Bulk loads a store, searches it, and proves that every keyword finds what it must."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import statistics

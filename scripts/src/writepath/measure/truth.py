@@ -1,7 +1,5 @@
 """Asks the inspectors of a variant's final store and of its ingress, and its proxy, as one."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping
@@ -89,7 +87,7 @@ class Truth:
     proxy: Proxy
 
     @staticmethod
-    def of(stack: Stack, variant: Variant) -> Truth:
+    def of(stack: Stack, variant: Variant) -> "Truth":
         """Of a started stack."""
         store = Inspector(variant.inspector, stack.inspector_urls(variant.inspector))
         same = variant.ingress == variant.inspector

@@ -6,8 +6,6 @@ shows that it may have been sent. One question asks for all that are due and not
 has a write is an upper bound of its visible moment, and the sending of the last question that missed it a lower one.
 """
 
-from __future__ import annotations
-
 import statistics
 import threading
 import time
@@ -76,7 +74,7 @@ class Prober:
     _ending: threading.Event = field(default_factory=threading.Event)
 
     @staticmethod
-    def of(store: Inspector, load: k6.Load, seed: int) -> Prober:
+    def of(store: Inspector, load: k6.Load, seed: int) -> "Prober":
         """For one load."""
         plan, ask = load.plan, partial(_found, store, load.run_id)
         if isinstance(plan, ClosedPlan):

@@ -1,16 +1,11 @@
 """What must be there before a variant can start, and how does it get here? A done step does nothing."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from writepath.provision import archives, golang, jdk, k6, maven, packages, state, toxiproxy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from pathlib import Path
 
 
 def setup(

@@ -1,19 +1,14 @@
 """How do PostgreSQL and Elasticsearch get here? As Maven artifacts, unpacked once per version."""
 
-from __future__ import annotations
-
 import platform
 import tarfile
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from writepath import process
 from writepath.errors import SetupError
 from writepath.provision import maven, state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 POSTGRES_VERSION = "18.6.0"
 ELASTICSEARCH_VERSION = "8.19.21"

@@ -1,18 +1,13 @@
 """How does a program get here that is a Go module, ours or a published one? Go builds it, once a version."""
 
-from __future__ import annotations
-
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from writepath import process
 from writepath.errors import SetupError
 from writepath.provision import state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BUILD_SECONDS = 1500.0
 _FOLDERS = ("/usr/local/go/bin", "/usr/lib/go/bin", "~/go/bin", "~/sdk/go/bin", "/snap/bin")

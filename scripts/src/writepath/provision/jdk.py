@@ -1,7 +1,5 @@
 """Which JDK does everything run on? The newest of 21 or later, 25 before all others."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

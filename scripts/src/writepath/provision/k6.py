@@ -1,15 +1,10 @@
 """How does k6 get here? Built from k6/recorder, once a version: only this k6 can record what our scripts send."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from writepath.provision import golang, state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 VERSION = "1.8.1"  # as k6/recorder/go.mod has it
 _MODULE = "k6/recorder"

@@ -1,18 +1,13 @@
 """How do Maven artifacts and our own jars get here? By coordinates; the user's settings say from where."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from writepath import process
 from writepath.errors import SetupError
 from writepath.provision import jdk, state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0"
 FETCH_SECONDS = 900.0

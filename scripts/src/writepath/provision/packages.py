@@ -1,19 +1,14 @@
 """How do RabbitMQ and nginx get here? From the PATH, else as the distribution's packages, never as running daemons."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from writepath import process
 from writepath.errors import SetupError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 INSTALL_SECONDS = 900.0
 LOCK_SECONDS = 300

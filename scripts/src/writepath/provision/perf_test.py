@@ -1,14 +1,9 @@
 """How does RabbitMQ's own load tool get here? With its libraries from a Maven repository, once per version."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from writepath.provision import maven, state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 VERSION = "2.22.1"
 _POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">

@@ -1,19 +1,14 @@
 """Where does a checkout keep what it made or fetched? Everything is below <root>/.writepath."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib
 import shutil
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from writepath.errors import SetupError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 FREE_BYTES_NEEDED = 3 * 1024**3
 

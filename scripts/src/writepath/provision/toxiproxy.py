@@ -1,14 +1,9 @@
 """How does Toxiproxy get here? Built from its Go module, once a version."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from writepath.provision import golang, state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 VERSION = "2.12.0"
 _MODULE = "github.com/Shopify/toxiproxy/v2"

@@ -1,7 +1,5 @@
 """What is saved: one index and one cell record, and the parts of which all records are made."""
 
-from __future__ import annotations
-
 from writepath.records.measures import (
     Audit,
     AuditVerdict,

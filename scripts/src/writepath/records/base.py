@@ -4,8 +4,6 @@ Rules: a unit is the last part of a name; times are ISO-8601 UTC with millisecon
 never absent and never zero.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A capacity run: one variant in one block, its maximum sustainable rate and how it behaves beyond."""
 
-from __future__ import annotations
-
 from writepath.records.base import record
 from writepath.records.load_facts import OperationFacts
 from writepath.records.measures import Host, Verdict

@@ -1,7 +1,5 @@
 """The records of kind `ceilings`, the rates that the stores' own tools reach, and which of them bounds a path."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """cell.json: one cell of an experiment. What all kinds have in common, and the kind's own result."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any, TypeVar

@@ -3,8 +3,6 @@
 A cell is one variant under one kind of fault: several trials of it in one load, then one audit.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from writepath.records.base import record

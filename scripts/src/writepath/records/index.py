@@ -1,7 +1,5 @@
 """index.json: what a run of an experiment consists of. Written at the start and after each cell."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal
 

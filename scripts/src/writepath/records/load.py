@@ -1,7 +1,5 @@
 """The result of a cell of kind `load`: what its evidence gives."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from writepath.records.base import record

@@ -1,7 +1,5 @@
 """facts.json of a cell of kind `load`: what only the running system knew, and no raw table holds."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from writepath.records.base import record

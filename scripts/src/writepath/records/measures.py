@@ -1,7 +1,5 @@
 """The parts that the records of several kinds share: verdict, latency, audit, resources, host."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -4,8 +4,6 @@
 field is its description, so that a unit is written once.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import io

@@ -1,7 +1,5 @@
 """Keyword searches: what the store was filled with, what each search found, and how long it took."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from writepath.records.base import record

@@ -1,7 +1,5 @@
 """Searches under load: what the store was filled with, and searches at half of their capacity during writes."""
 
-from __future__ import annotations
-
 from writepath.records.base import record
 from writepath.records.measures import Code, Host, Latency
 from writepath.records.search import DataSetFacts, Hits

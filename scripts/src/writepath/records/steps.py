@@ -1,7 +1,5 @@
 """Load steps: a constant rate on a warm path, as facts that only the running system knew and as figures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Literal
 

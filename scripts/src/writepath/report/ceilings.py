@@ -1,7 +1,5 @@
 """The table of what the stores' own tools reach on the same host."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from writepath.analysis.stats import spread

@@ -4,8 +4,6 @@ Suite runs share no block, so nothing is paired between them: Welch's test on lo
 the host did between the two suite runs is in the ratio, and no interval knows it.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import string

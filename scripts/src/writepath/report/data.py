@@ -1,7 +1,5 @@
 """What a report is made of: an experiment's index and its cells, each with its result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -68,7 +66,7 @@ class SuiteData(Generic[R]):
         """The references too."""
         return (*self.cells, *self.references)
 
-    def by_host(self) -> tuple[tuple[str, SuiteData[R]], ...]:
+    def by_host(self) -> tuple[tuple[str, "SuiteData[R]"], ...]:
         """What was measured on each host, in order of the first block; at least one, itself."""
         by_block = sorted(self.cells, key=lambda cell: cell.record.block)
         hosts = list(
@@ -86,11 +84,11 @@ class SuiteData(Generic[R]):
         return tuple(zip(hosts, parts, strict=True))
 
     @property
-    def ranked(self) -> SuiteData[R]:
+    def ranked(self) -> "SuiteData[R]":
         """Without weakened and slowed-down controls, which no table or plot ranks."""
         return self.only(lambda variant: variant.naive_twin_of is None and variant.control_of is None)
 
-    def only(self, keep: Callable[[VariantRecord], bool]) -> SuiteData[R]:
+    def only(self, keep: Callable[[VariantRecord], bool]) -> "SuiteData[R]":
         """With these variants alone."""
         variants = tuple(variant for variant in self.index.variants if keep(variant))
         names = {variant.name for variant in variants}

@@ -1,7 +1,5 @@
 """Collects the published figures that the README and docs/choosing.md quote; each is computed where its page has it."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

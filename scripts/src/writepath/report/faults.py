@@ -1,7 +1,5 @@
 """Reports what faults did to variants: variant x fault in words, then each variant's cells in figures."""
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 from collections import Counter

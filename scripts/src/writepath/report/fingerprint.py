@@ -1,7 +1,5 @@
 """Lists what a suite ran on: versions, effective settings, host, seed, dataset and commit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 

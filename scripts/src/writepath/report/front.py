@@ -1,7 +1,5 @@
 """Renders what a reader meets first from published figures: the README's answer and table, and docs/choosing.md."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from functools import partial

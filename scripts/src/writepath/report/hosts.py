@@ -1,7 +1,5 @@
 """Puts the tables of several hosts together: values of different hosts are never in one median."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from writepath.report.model import Cell, Column, Row, Table, text

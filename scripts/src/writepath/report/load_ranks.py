@@ -1,7 +1,5 @@
 """Ranks of a load's result: one that is null is infinite or has no value, and these functions tell which."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from writepath.analysis import stats

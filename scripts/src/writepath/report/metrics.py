@@ -1,7 +1,5 @@
 """A metric: a figure of a cell by which cells are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar

@@ -1,7 +1,5 @@
 """What is a table? Typed columns and cells that every exporter reads; no exporter computes anything."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads the published figures of the original experiment from original.yaml."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Draws latency over the load, its percentiles, and the README's picture. SVG; the same data give the same bytes."""
 
-from __future__ import annotations
-
 import io
 import math
 import re

@@ -1,7 +1,5 @@
 """Builds table rows from cells: one row a variant at its levels, one value a repetition; for every kind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar

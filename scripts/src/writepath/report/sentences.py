@@ -1,7 +1,5 @@
 """Words for sentences: rounded figures and lists."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -1,7 +1,5 @@
 """Puts a suite into what is published: whole or not at all, scrubbed, with digests, and never too large for git."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

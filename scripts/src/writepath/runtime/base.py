@@ -1,17 +1,13 @@
 """The contract between the runner and whatever starts a variant. The runner knows nothing else of a runtime."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from writepath.config.registry import Variant
-    from writepath.runtime.heals import Heal
+from writepath.config.registry import Variant
+from writepath.runtime.heals import Heal
 
 FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
 

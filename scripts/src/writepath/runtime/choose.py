@@ -1,23 +1,17 @@
 """Docker or native? Containers where an engine answers and has or can get the images, else local processes."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from writepath import process
+from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, UsageError
 from writepath.runtime import topology
+from writepath.runtime.base import Runtime
 from writepath.runtime.docker import DockerRuntime, engine
 from writepath.runtime.docker import images as docker_images
 from writepath.runtime.native import NativeRuntime
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.config.registry import Variant
-    from writepath.runtime.base import Runtime
 
 NAMES = ("auto", "native", "docker")
 _PULL_SECONDS = 60.0

@@ -4,26 +4,20 @@ It is told what to undo and within how many seconds, and waits for a line on its
 passed or the runner has died, it heals.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
 import select
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from writepath import poll
 from writepath.errors import StartError
 from writepath.process import Daemon
 from writepath.runtime import heals
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from writepath.runtime.heals import Heal
+from writepath.runtime.heals import Heal
 
 NAME = "deadman"
 ARMED = "armed"

@@ -1,16 +1,12 @@
 """What undoes a fault: plain data that another process can act on, and the acts."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import httpx
 
 from writepath import pidfile
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Heal: TypeAlias = "Mapping[str, Any]"  # one kind, and what it needs
 _ANSWER_SECONDS = 5.0

@@ -1,12 +1,7 @@
 """Which settings must not be written down? Passwords and the like, by their names."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 MASK = "***"
 _SECRET = re.compile(r"PASS(WORD|WD)?$|PASS(WORD)?_|SECRET|TOKEN|COOKIE|CREDENTIAL|API_?KEY", re.IGNORECASE)

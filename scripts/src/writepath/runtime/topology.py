@@ -3,23 +3,18 @@
 Of Compose's ways to write a thing it knows those that the file uses, and refuses the others.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import yaml
 from pydantic import AliasPath, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 FILE = "docker-compose.yml"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"

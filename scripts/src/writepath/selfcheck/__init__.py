@@ -1,18 +1,13 @@
 """Measures whether Writepath itself is fast, small and right enough: one part for each thing that is measured."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from writepath.config.registry import nearest
 from writepath.errors import UsageError
 from writepath.selfcheck import comparison_part, recorder_part, scale
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Say = Callable[[str], None]
+Say = Callable[[str], None]
 
 # By name: what is measured, and what gives whether all its goals are met, saying one line a figure.
 PARTS: dict[str, tuple[str, Callable[[Say], bool]]] = {

@@ -1,28 +1,22 @@
 """Whether two of the same are called different too often, and a slower one is seen: simulated, on recorded noise."""
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.signal import lfilter
 
-from writepath.analysis.comparison import Judgement, apart, judge, middle, paired
+from writepath.analysis.comparison import Judgement, Word, apart, judge, middle, paired
+from writepath.analysis.stats import Floats
 from writepath.errors import UsageError
 from writepath.experiments import read
+from writepath.records.load import LoadResult
+from writepath.report.data import SuiteData
 from writepath.selfcheck.scale import missed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from writepath.analysis.comparison import Word
-    from writepath.analysis.stats import Floats
-    from writepath.records.load import LoadResult
-    from writepath.report.data import SuiteData
 
 RECORDED = Path(__file__).with_name("recorded_noise.json")
 METRICS = ("median", "p95", "p99")

@@ -1,21 +1,16 @@
 """What answers at once, so that all a load shows is the generator? nginx that returns 201 to everything."""
 
-from __future__ import annotations
-
 import signal
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from writepath.errors import SetupError
 from writepath.process import Daemon
 from writepath.provision import packages
 from writepath.runtime.native import probe
 from writepath.runtime.native.addresses import LOOPBACK, free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 READY_SECONDS = 20.0
 _PAUSE_SECONDS = 0.02

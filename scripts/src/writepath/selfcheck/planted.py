@@ -1,9 +1,9 @@
 """Writes a suite run of one load with planted faults, of any size: audit and percentiles are known by arithmetic."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,23 +11,17 @@ from writepath.analysis import audit, raw
 from writepath.analysis.audit import NAMED, NOTED
 from writepath.analysis.evidence import save_facts
 from writepath.analysis.raw import Stored
+from writepath.analysis.stats import Ints, Marks
 from writepath.config.registry import Scenario
 from writepath.experiments.load.kind import LoadExperiment, params_of
 from writepath.load import ledger
 from writepath.load.ledger import NO_TIME, RECORD, UNREAD, WRITE, WRONG_ACK, Ledger
-from writepath.load.plan import NS_PER_US, constant_plan, encode_id
+from writepath.load.plan import NS_PER_US, ArrivalPlan, constant_plan, encode_id
 from writepath.records import Audit, Code, DatasetFacts, Durability, Host, Reading
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord, save_cell
 from writepath.records.index import SCHEMA_VERSION, CellEntry, Index, VariantRecord, save_index
 from writepath.records.load_facts import DrainFacts, LoadFacts, OperationFacts, PhaseFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.analysis.stats import Ints, Marks
-    from writepath.load.plan import ArrivalPlan
 
 RUN_ID = "0123456789abcde"
 FOREIGN = (encode_id("fffffffffffffff", 3), 'no id, but a row; with , and " in it')

@@ -4,16 +4,15 @@ Both sides are one program on one core, in turn, and k6's own trend says how lon
 its own judge. The recorded side is the scenario that every run uses; the plain one sends its posts and no more.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource
 import statistics
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from writepath import provision
 from writepath.errors import LoadError
@@ -21,9 +20,6 @@ from writepath.load import dataset, k6
 from writepath.load.plan import constant_plan, new_run_id
 from writepath.provision import k6 as program
 from writepath.selfcheck.null_server import null_server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).resolve().parents[4]
 PLAIN, RECORDED = "k6/harness/plain.js", "k6/scenarios/ramp.js"

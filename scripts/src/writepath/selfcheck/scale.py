@@ -3,30 +3,25 @@
 `python -m writepath.selfcheck.scale audit|report <folder>` measures one and prints it as JSON.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from writepath import process
 from writepath.analysis import audit, stats
 from writepath.analysis.load_result import ROWS_MAX
 from writepath.experiments import reporting
+from writepath.records import Audit
 from writepath.report.rows import QUANTILES
 from writepath.selfcheck import planted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from writepath.records import Audit
-    from writepath.selfcheck.planted import Planted
+from writepath.selfcheck.planted import Planted
 
 MEMORY_GOAL_MIB = 1024
 LINEAR_GOAL = 1.5  # seconds per request at the largest size, ÷ those at the one before

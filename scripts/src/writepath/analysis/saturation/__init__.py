@@ -4,8 +4,6 @@ Of each resource a rule (`rules`) makes one series: what it used of its limit. A
 moment after which that stays over the rule's threshold (`signals.begins_us`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from writepath.analysis.saturation import rules

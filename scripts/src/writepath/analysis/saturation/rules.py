@@ -4,8 +4,6 @@ A queue alone says that what it waits for is too small or too slow; together wit
 part's symptom, which the order of RESOURCES says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

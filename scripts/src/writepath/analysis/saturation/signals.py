@@ -1,7 +1,5 @@
 """Turns samples into the share of a limit, and finds since when it is over a threshold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Kind `capacity`: the maximum sustainable rate of each variant, found in load steps."""
 
-from __future__ import annotations
-
 from writepath.experiments.capacity.kind import CapacityExperiment
 
 __all__ = ["CapacityExperiment"]

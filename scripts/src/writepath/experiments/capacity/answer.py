@@ -3,8 +3,6 @@
 Paths whose 201 is sent before the row is in its final store have a dagger: they do not guarantee the same.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -5,8 +5,6 @@ open load that finds them so queues up behind its first second. Afterwards every
 each of the keywords that must find it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import shutil

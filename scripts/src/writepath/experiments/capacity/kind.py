@@ -1,7 +1,5 @@
 """Kind `capacity`, as the engine asks for it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Measures a capacity run: load steps on one warm stack until the limit is known, then what lies beyond it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A path under measurement: a started stack that is loaded again and again, and the facts of the run so far."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,13 +44,13 @@ class Operation(Protocol):
     def load(self, load: k6.Load) -> k6.Load:
         """The load of the scenario with the content and the variables of the operation."""
 
-    def before_load(self, path: WarmPath) -> None:
+    def before_load(self, path: "WarmPath") -> None:
         """Makes every load begin from the same state."""
 
-    def after_step(self, path: WarmPath, step: StepFacts) -> StepFacts:
+    def after_step(self, path: "WarmPath", step: StepFacts) -> StepFacts:
         """The facts of a step that is counted, with what is asked of the store after it."""
 
-    def beyond(self, path: WarmPath, capacity_per_s: float) -> None:
+    def beyond(self, path: "WarmPath", capacity_per_s: float) -> None:
         """What is measured once the sustained rate is known; adds to the path's facts."""
 
 

@@ -1,7 +1,5 @@
 """Draws p99 against the rate, up to where a path fails: one panel a variant, one picture a host."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

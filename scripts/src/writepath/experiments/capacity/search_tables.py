@@ -1,7 +1,5 @@
 """Sentences and a table of searches during writes: how searches and writes affect each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from writepath.analysis import stats

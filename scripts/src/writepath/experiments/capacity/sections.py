@@ -1,7 +1,5 @@
 """The report of a capacity suite, and the metrics by which its runs are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from writepath.experiments.capacity import search_tables, tables

@@ -1,7 +1,5 @@
 """Names the next load step: a coarse ramp finds a bracket, bisection narrows it, its edges are measured again."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tables of a capacity suite: maximum rates and what limits them, costs, overload, and the load steps."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

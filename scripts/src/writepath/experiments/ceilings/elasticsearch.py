@@ -4,8 +4,6 @@ It has no tool of its own that is available everywhere: Rally requires the start
 Central lacks, and a client in Python would measure Python. k6 is there in both runtimes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

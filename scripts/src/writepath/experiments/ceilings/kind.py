@@ -1,7 +1,5 @@
 """What the engine asks of kind `ceilings`: each store alone, with the settings that its variant gives it."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Asks PerfTest, RabbitMQ's own tool, how many messages per second the broker itself takes and gives."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial

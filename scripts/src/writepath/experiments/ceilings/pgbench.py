@@ -1,7 +1,5 @@
 """Asks pgbench how many rows per second PostgreSQL itself takes, one row and 500 rows a transaction."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Runs a store's own tool for a bounded time, keeps its whole output, and makes a ceiling of what it says."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence

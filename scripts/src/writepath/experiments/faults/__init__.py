@@ -1,7 +1,5 @@
 """Kind `faults`: what each write path loses, and how fast it recovers, when something breaks under load."""
 
-from __future__ import annotations
-
 from writepath.experiments.faults.kind import FaultExperiment
 
 __all__ = ["FaultExperiment"]

@@ -1,24 +1,16 @@
 """Faults of processes, disks, links and topology: how each is done, undone and proved. No fault counts unproved."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pika
 import pika.exceptions
 
 from writepath.experiments.faults import catalogue
-from writepath.experiments.faults.catalogue import STORES
-from writepath.experiments.faults.scene import FaultError
+from writepath.experiments.faults.catalogue import STORES, Fault
+from writepath.experiments.faults.scene import FaultError, Scene
 from writepath.runtime import heals
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from writepath.experiments.faults.catalogue import Fault
-    from writepath.experiments.faults.scene import Scene
-    from writepath.runtime.heals import Heal
+from writepath.runtime.heals import Heal
 
 CRASHES = 5
 BACKLOG_S = 1.5

@@ -1,17 +1,10 @@
 """The faults there are, and those that can strike a variant: names, words and lengths. Nothing is done here."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from writepath.config.registry import nearest
+from writepath.config.registry import Variant, nearest
 from writepath.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from writepath.config.registry import Variant
 
 STORES = {
     "broker": "rabbitmq",

@@ -1,28 +1,23 @@
 """The cells of a faults suite: its part of suites.yaml, narrowed by FAULT=, VARIANTS= and TRIALS=."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
 from writepath.config.checked import Names, entry
+from writepath.config.registry import Registry, Suite, Variant
 from writepath.config.settings import Factor
 from writepath.errors import UsageError
 from writepath.experiments.faults import catalogue
+from writepath.experiments.faults.catalogue import Fault
+from writepath.experiments.plan import Plan
+from writepath.options import Bench
 from writepath.records.faults import FaultParams
 from writepath.records.index import cell_name
 from writepath.runtime import topology
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from pathlib import Path
-
-    from writepath.config.registry import Registry, Suite, Variant
-    from writepath.experiments.faults.catalogue import Fault
-    from writepath.experiments.plan import Plan
-    from writepath.options import Bench
 
 FACTOR = "FAULT"
 ALONE = "overload"  # needs the machine to itself

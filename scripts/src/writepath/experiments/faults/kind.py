@@ -1,31 +1,25 @@
 """What the engine asks of kind `faults`."""
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from writepath.analysis import raw
-from writepath.analysis.evidence import FACTS_FILE, load_facts
+from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.faults import derive_faults, reduce_faults
+from writepath.config.registry import Suite
+from writepath.experiments.base import CellRun, Session
 from writepath.experiments.faults import measure as measuring
 from writepath.experiments.faults.design import FaultSuite
 from writepath.records import base
 from writepath.records.faults import FaultFacts, FaultParams, FaultResult
+from writepath.records.measures import Audit, Host, Verdict
 from writepath.report import faults
+from writepath.report.data import SuiteData
 from writepath.report.metrics import Metric
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.analysis.evidence import Evidence
-    from writepath.config.registry import Suite
-    from writepath.experiments.base import CellRun, Session
-    from writepath.records.measures import Audit, Host, Verdict
-    from writepath.report.data import SuiteData
-    from writepath.report.model import Report
+from writepath.report.model import Report
 
 CELL_SECONDS, TRIAL_SECONDS = 45.0, 15.0  # guesses, until a cell has ended
 

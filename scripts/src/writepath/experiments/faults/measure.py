@@ -1,23 +1,23 @@
 """Measures one cell of kind `faults`: one stack under steady load; fault, heal, recovery, as often as asked for."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from writepath.analysis import stats
 from writepath.analysis.evidence import save_facts
 from writepath.analysis.stats import US_PER_S
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
+from writepath.experiments.base import CellRun, Session
 from writepath.experiments.faults import catalogue, overload
 from writepath.experiments.faults.actions import action
+from writepath.experiments.faults.catalogue import Fault
 from writepath.experiments.faults.design import FACTOR
 from writepath.experiments.faults.scene import FaultError, Scene
-from writepath.experiments.faults.schedule import schedule
+from writepath.experiments.faults.schedule import Moment, schedule
 from writepath.experiments.faults.toxiproxy import API_PORT, SERVICE, Toxiproxy
 from writepath.experiments.faults.watch import ANSWER_S, TICK_S, Watch
 from writepath.load import k6, ledger
@@ -25,18 +25,11 @@ from writepath.load.plan import arrival_plan
 from writepath.measure import loading
 from writepath.measure.bench import moment
 from writepath.measure.read_back import ReadBack
+from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.faults import FaultFacts, Injection
+from writepath.records.load_facts import LoadFacts
 from writepath.runtime import deadman, topology
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from writepath.experiments.base import CellRun, Session
-    from writepath.experiments.faults.catalogue import Fault
-    from writepath.experiments.faults.schedule import Moment
-    from writepath.measure.truth import Truth
-    from writepath.records.load_facts import LoadFacts
 
 FIRST_GOOD_S = 120.0  # from the load's start, cold, perhaps while others start
 RECOVERY_BOUND_S = 90.0  # three times the goal

@@ -5,10 +5,9 @@ the link to the store, by which each of them takes its time (Little's law). What
 beyond its limit, not where the limit of an unbraked one lies.
 """
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -16,19 +15,12 @@ from writepath.analysis.stats import US_PER_S
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.experiments.faults.catalogue import STORES
+from writepath.experiments.faults.scene import Scene
+from writepath.experiments.faults.schedule import Moment
 from writepath.load import k6, ledger
-from writepath.load.ledger import Outcome
-from writepath.load.plan import align, arrival_plan, new_run_id
+from writepath.load.ledger import Ledger, Outcome
+from writepath.load.plan import ArrivalPlan, align, arrival_plan, new_run_id
 from writepath.records.faults import Injection
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from writepath.experiments.faults.scene import Scene
-    from writepath.experiments.faults.schedule import Moment
-    from writepath.load.ledger import Ledger
-    from writepath.load.plan import ArrivalPlan
 
 ACTION = "overload"
 BRAKE_MS = 50

@@ -1,22 +1,16 @@
 """What a fault acts on: one started variant under load, and the means to break and mend it."""
 
-from __future__ import annotations
-
+import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from writepath import poll
+from writepath.config.registry import Variant
 from writepath.errors import WritepathError
 from writepath.experiments.faults import catalogue
-
-if TYPE_CHECKING:
-    import threading
-
-    from writepath.config.registry import Variant
-    from writepath.experiments.faults.catalogue import Fault
-    from writepath.experiments.faults.toxiproxy import Toxiproxy
-    from writepath.runtime.base import Stack
+from writepath.experiments.faults.catalogue import Fault
+from writepath.experiments.faults.toxiproxy import Toxiproxy
+from writepath.runtime.base import Stack
 
 READY_S = 60.0
 

@@ -1,13 +1,9 @@
 """When each fault strikes and how long it lasts: drawn from the seed, so that it can be drawn again."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from writepath.experiments.faults.catalogue import Fault
+from writepath.experiments.faults.catalogue import Fault
 
 STEADY_SECONDS = (0.0, 2.0)  # so that no two faults meet the same moment of a store's own cycles
 

@@ -1,16 +1,12 @@
 """A client of Toxiproxy's API: breaks the network between the applications and their stores."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import httpx
 
 from writepath.measure.inspector import plain_client
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 API_PORT = 8474
 SERVICE = "toxiproxy"

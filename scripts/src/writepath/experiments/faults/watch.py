@@ -1,9 +1,8 @@
 """Watches whether a load has recovered: by the definition that the result has, of the ledger as it grows."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -11,10 +10,6 @@ from writepath.analysis.faults import recovered_after_s
 from writepath.analysis.stats import US_PER_S
 from writepath.load import ledger
 from writepath.load.ledger import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 TICK_S = 0.5
 ANSWER_S = 0.5  # what a window's last requests are given to be answered, and to reach the ledger

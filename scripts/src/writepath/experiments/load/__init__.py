@@ -1,7 +1,5 @@
 """Kind `load`: one load of each variant, with an audit of everything that was acknowledged."""
 
-from __future__ import annotations
-
 from writepath.experiments.load.kind import LoadExperiment
 
 __all__ = ["LoadExperiment"]

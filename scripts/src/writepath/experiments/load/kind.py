@@ -1,7 +1,5 @@
 """Kind `load`, as the engine asks for it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path

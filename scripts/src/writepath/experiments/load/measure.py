@@ -1,7 +1,5 @@
 """Measures one cell of kind `load`: from a clean store to its second read, and leaves raw files and facts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The report of a load suite: its sentences, pictures, tables, and the metrics by which its cells are compared."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

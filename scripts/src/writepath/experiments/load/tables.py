@@ -1,7 +1,5 @@
 """The tables of a load suite. Each function leaves out what does not apply: it gives None."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial

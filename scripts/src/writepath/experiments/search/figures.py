@@ -1,7 +1,5 @@
 """Figures of a search suite that several tables share: times by keyword, pairs of variants, the data sets."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the engine asks of kind `search`, and what a suite says of it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
@@ -35,7 +33,7 @@ class SearchParams:
     rounds: Annotated[int, Field(ge=1, le=1_000)]  # how often one client searches for each keyword
     keywords: Names
 
-    def over(self, options: Mapping[str, int]) -> SearchParams:
+    def over(self, options: Mapping[str, int]) -> "SearchParams":
         """With what the user asked for."""
         changed: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
         return dataclasses.replace(self, **changed)

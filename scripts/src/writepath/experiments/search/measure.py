@@ -1,7 +1,5 @@
 """Measures one cell of kind `search`: bulk load, restart of the stores, rounds of keywords by one client."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections.abc import Sequence

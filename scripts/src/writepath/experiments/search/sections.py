@@ -1,7 +1,5 @@
 """The report of a search suite, its sentences, and the metrics by which its cells are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from writepath.analysis import stats

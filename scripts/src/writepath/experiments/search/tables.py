@@ -1,7 +1,5 @@
 """Tables of how long a search takes, what it finds, how large the stores are, and which cells count."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

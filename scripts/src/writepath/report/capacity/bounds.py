@@ -1,7 +1,5 @@
 """Says how well a maximum sustainable rate is known, and whether one is known to be higher than another."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

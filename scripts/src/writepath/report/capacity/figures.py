@@ -1,7 +1,5 @@
 """The figures of a capacity suite over its blocks; every table, plot and sentence starts here."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

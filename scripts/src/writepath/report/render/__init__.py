@@ -1,7 +1,5 @@
 """Renders reports: Markdown, HTML, CSV, JSON, terminal. No renderer computes a figure."""
 
-from __future__ import annotations
-
 from writepath.report.render.pages import html, markdown, save
 from writepath.report.render.terminal import console, print_report, print_tables
 

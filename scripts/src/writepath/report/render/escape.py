@@ -1,7 +1,5 @@
 """Escapes free text, so that it becomes neither markup nor a formula: reviews, titles and errors are free text."""
 
-from __future__ import annotations
-
 import re
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!$&])")

@@ -1,7 +1,5 @@
 """Renders a report as Markdown, as one file of HTML, as CSV and JSON, and writes them all into a folder."""
 
-from __future__ import annotations
-
 import csv as csv_module
 import html as html_module
 import io

@@ -1,7 +1,5 @@
 """Renders tables as Markdown, and leaves out columns that say nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 

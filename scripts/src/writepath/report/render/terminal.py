@@ -1,7 +1,5 @@
 """Prints tables and reports on a terminal; a table that is too wide is turned on its side, and no number is folded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 

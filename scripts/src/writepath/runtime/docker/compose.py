@@ -1,19 +1,15 @@
 """How does docker-compose.yml become running containers? `docker compose`, for one checkout."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from writepath.process import call
 from writepath.runtime import topology
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)

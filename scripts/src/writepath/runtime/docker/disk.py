@@ -1,15 +1,9 @@
 """How is a component's small disk filled, and emptied again? Through the container that keeps it mounted."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from writepath.errors import StartError
 from writepath.process import call
 from writepath.runtime.base import FILL_BYTES_PER_S
-
-if TYPE_CHECKING:
-    from writepath.runtime.docker.engine import Container
+from writepath.runtime.docker.engine import Container
 
 BALLAST = ".writepath-ballast"
 _PAGE_BYTES = 64 * 1024  # a file system in memory rounds its size up to a page, of at most so many

@@ -1,12 +1,11 @@
 """What does the Docker engine know of our containers? Its answers, by the `docker` SDK, in the words of a stack."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import docker
 from docker import errors
@@ -15,9 +14,6 @@ from requests import RequestException
 from writepath.errors import StartError
 from writepath.process import call
 from writepath.runtime.base import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 PROJECT_LABEL = "com.docker.compose.project"
 SERVICE_LABEL = "com.docker.compose.service"

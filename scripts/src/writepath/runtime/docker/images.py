@@ -1,23 +1,16 @@
 """Are the images there? Builds the services' once for all variants, and k6's; pulls the others."""
 
-from __future__ import annotations
-
 import json
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from writepath.errors import SetupError
 from writepath.process import CallError, call
 from writepath.provision import k6, state
 from writepath.runtime import topology
-from writepath.runtime.docker.compose import checkout_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.runtime.docker.compose import Compose
-    from writepath.runtime.docker.engine import Engine
+from writepath.runtime.docker.compose import Compose, checkout_key
+from writepath.runtime.docker.engine import Engine
 
 _GENERATOR = "writepath/k6"
 GENERATOR_DOCKERFILE = "k6/Dockerfile"

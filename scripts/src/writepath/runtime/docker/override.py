@@ -1,17 +1,13 @@
 """What does a stack add to docker-compose.yml? Ports that stay, and small disks: a second compose file of its own."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from writepath.errors import UsageError
 from writepath.runtime.native.addresses import free_port, is_free
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 HOLDER_SUFFIX = "-disk"
 _LOOPBACK = "127.0.0.1"

@@ -1,32 +1,27 @@
 """How is a variant started as containers, made ready, and taken away again without a trace?"""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 
 from writepath import pidfile, poll
+from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, WritepathError
 from writepath.process import CallError, attempt, call
 from writepath.runtime.docker import engine, images, override
 from writepath.runtime.docker.compose import Compose, project_prefix
 from writepath.runtime.docker.stack import PROXY, DockerStack
 from writepath.runtime.native import probe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.config.registry import Variant
 
 _PORT_TRIES = 5
 _READY_SECONDS = 300  # a busy machine with two cores; most are there in 20

@@ -1,27 +1,19 @@
 """What can the runner ask of a variant that runs as containers, and do to it?"""
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from writepath.errors import StartError
 from writepath.runtime import heals
-from writepath.runtime.base import Meter
+from writepath.runtime.base import Meter, Usage
 from writepath.runtime.docker import disk
-from writepath.runtime.docker.engine import KILLED, told
+from writepath.runtime.docker.engine import KILLED, Container, Engine, told
 from writepath.runtime.docker.override import holder
+from writepath.runtime.heals import Heal
 from writepath.runtime.masking import masked
 from writepath.runtime.native import probe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.runtime.base import Usage
-    from writepath.runtime.docker.engine import Container, Engine
-    from writepath.runtime.heals import Heal
 
 PROXY = "nginx"
 HTTP_PORT = 8080

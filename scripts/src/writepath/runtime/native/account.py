@@ -1,19 +1,14 @@
 """As whom do the native processes run? As ourselves, but never as root: PostgreSQL and Elasticsearch refuse it."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from writepath import process
 from writepath.errors import SetupError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _UNPRIVILEGED = "nobody"
 _DAC_OVERRIDE = 1  # bit of CAP_DAC_OVERRIDE in /proc/<pid>/status

@@ -1,20 +1,14 @@
 """Where does a service listen? Free loopback ports, written in place of every service:port of the topology."""
 
-from __future__ import annotations
-
 import random
 import re
 import socket
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from writepath.errors import StartError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from writepath.runtime.topology import Service
+from writepath.runtime.topology import Service
 
 LOOPBACK = "127.0.0.1"
 _LOWEST = 15000

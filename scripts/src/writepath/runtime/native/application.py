@@ -1,20 +1,13 @@
 """How does one of our own services run as a local process? From its jar, whatever it is called: no list of names."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from writepath.errors import SetupError
 from writepath.provision import jdk
 from writepath.runtime.native import probe
 from writepath.runtime.native.addresses import LOOPBACK
-from writepath.runtime.native.part import Part, Recipe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.runtime.native.part import Place
+from writepath.runtime.native.part import Part, Place, Recipe
 
 _ARCHIVE_SECONDS = 60.0  # writing the archive, once a build and module; on a busy machine
 

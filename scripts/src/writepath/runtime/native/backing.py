@@ -1,20 +1,14 @@
 """Which backing services run without a variant, and where? For tests that talk to a store themselves."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from writepath.errors import UsageError
 from writepath.runtime import topology
 from writepath.runtime.native import elasticsearch, postgres, rabbitmq
 from writepath.runtime.native.addresses import LOOPBACK
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from writepath.runtime.native.runtime import NativeRuntime
-    from writepath.runtime.native.stack import NativeStack
+from writepath.runtime.native.runtime import NativeRuntime
+from writepath.runtime.native.stack import NativeStack
 
 _STEPS = {
     "postgres": ("postgres",),

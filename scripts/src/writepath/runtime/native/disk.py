@@ -1,23 +1,18 @@
 """How can a store's disk fill up without the machine's own? Its folder is a small file system in memory."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 
 from writepath import poll, process
 from writepath.errors import SetupError, StartError
 from writepath.runtime.base import FILL_BYTES_PER_S
-
-if TYPE_CHECKING:
-    from writepath.runtime.native.account import Account
+from writepath.runtime.native.account import Account
 
 _CHUNKS = (1 << 20, 1 << 12, 1)  # bytes a write: the last ones find the end exactly
 _BUSY_SECONDS = 2.0

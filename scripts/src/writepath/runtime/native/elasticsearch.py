@@ -1,21 +1,14 @@
 """How does Elasticsearch run as a local process? Dotted environment names are settings, as in its official image."""
 
-from __future__ import annotations
-
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from writepath.provision import archives, jdk
 from writepath.runtime.native.addresses import LOOPBACK
-from writepath.runtime.native.part import Part, Recipe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from writepath.runtime.native.part import Place
-    from writepath.runtime.topology import Service
+from writepath.runtime.native.part import Part, Place, Recipe
+from writepath.runtime.topology import Service
 
 PORT = 9200
 TRANSPORT = 9300

@@ -1,24 +1,19 @@
 """What does a recipe get, and what does it say? A place to work in; the processes to start there."""
 
-from __future__ import annotations
-
 import http
 import json
 import os
 import signal
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from writepath.runtime.native import probe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.runtime.native.account import Account
-    from writepath.runtime.native.addresses import Addresses
-    from writepath.runtime.topology import Service
+from writepath.runtime.native.account import Account
+from writepath.runtime.native.addresses import Addresses
+from writepath.runtime.topology import Service
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +79,7 @@ class Part:
     opens_port: int | None = None  # that the next part may not be started without
     helper: bool = False  # outlives the component: neither killed nor frozen with it
 
-    def again(self) -> Part:
+    def again(self) -> "Part":
         """As it is started after it has ended."""
         return self if self.later_args is None else replace(self, args=self.later_args, keeps=None)
 

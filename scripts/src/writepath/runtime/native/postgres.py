@@ -1,26 +1,19 @@
 """How does PostgreSQL run as a local process? From a data folder made once and copied for each start."""
 
-from __future__ import annotations
-
 import hashlib
 import signal
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from writepath import process
 from writepath.errors import SetupError
 from writepath.provision import archives, state
 from writepath.runtime.native import probe
+from writepath.runtime.native.account import Account
 from writepath.runtime.native.addresses import LOOPBACK
-from writepath.runtime.native.part import Part, Recipe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from writepath.runtime.native.account import Account
-    from writepath.runtime.native.part import Place
-    from writepath.runtime.topology import Service
+from writepath.runtime.native.part import Part, Place, Recipe
+from writepath.runtime.topology import Service
 
 PORT = 5432
 _INITDB_SECONDS = 120.0

@@ -1,20 +1,16 @@
 """Does it answer? The smallest exchange that proves a server works, over plain sockets."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json
 import socket
 import struct
 import uuid
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from writepath.runtime.native.addresses import LOOPBACK
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SECONDS = 3.0
 

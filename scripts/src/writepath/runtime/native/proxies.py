@@ -1,24 +1,17 @@
 """How do nginx and Toxiproxy run as local processes? With what their images have: a template, a list of proxies."""
 
-from __future__ import annotations
-
 import json
 import signal
 import string
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from writepath.provision import packages, toxiproxy
 from writepath.runtime.native import probe
+from writepath.runtime.native.account import Account
 from writepath.runtime.native.addresses import LOOPBACK
-from writepath.runtime.native.part import Part, Recipe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from writepath.runtime.native.account import Account
-    from writepath.runtime.native.part import Place
-    from writepath.runtime.topology import Service
+from writepath.runtime.native.part import Part, Place, Recipe
+from writepath.runtime.topology import Service
 
 TEMPLATE = "nginx/nginx.conf.template"
 PROXIES = "toxiproxy/proxies.json"

@@ -1,23 +1,16 @@
 """How does RabbitMQ run as a local process? As a private node with its own name daemon, cookie, folder and ports."""
 
-from __future__ import annotations
-
 import secrets
 import shlex
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from writepath import process
 from writepath.provision import packages
 from writepath.runtime.native import probe
 from writepath.runtime.native.addresses import LOOPBACK
-from writepath.runtime.native.part import Part, Recipe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from writepath.runtime.native.part import Place
+from writepath.runtime.native.part import Part, Place, Recipe
 
 PORT = 5672
 CONTROL = "rabbitmqctl"  # a script in the service's folder

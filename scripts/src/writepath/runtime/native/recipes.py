@@ -1,19 +1,13 @@
 """Which recipe runs a service? By the image's name; anything built here is an application."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from writepath.errors import UsageError
 from writepath.runtime.native.application import Application
 from writepath.runtime.native.elasticsearch import Elasticsearch
+from writepath.runtime.native.part import Recipe
 from writepath.runtime.native.postgres import Postgres
 from writepath.runtime.native.proxies import Nginx, Toxiproxy
 from writepath.runtime.native.rabbitmq import RabbitMq
-
-if TYPE_CHECKING:
-    from writepath.runtime.native.part import Recipe
-    from writepath.runtime.topology import Service
+from writepath.runtime.topology import Service
 
 _BY_IMAGE: dict[str, Recipe] = {
     "postgres": Postgres(),

@@ -1,17 +1,17 @@
 """How does a variant run without containers? As local processes of the services that the compose file names."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from writepath import pidfile, poll, provision
+from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, UsageError, WritepathError
 from writepath.provision import archives, jdk, k6, maven, state
 from writepath.runtime import topology
@@ -19,13 +19,7 @@ from writepath.runtime.native import account, disk, probe, recipes
 from writepath.runtime.native.addresses import Addresses
 from writepath.runtime.native.part import Place
 from writepath.runtime.native.stack import NativeStack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.config.registry import Variant
-    from writepath.runtime.topology import Service
+from writepath.runtime.topology import Service
 
 _numbers = itertools.count(1)
 PORT_VARIABLE = "HTTP_PORT"

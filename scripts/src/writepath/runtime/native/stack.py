@@ -1,30 +1,23 @@
 """What can be asked of a started variant, and how does it end? Its processes, logs and measures."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from writepath import pidfile, poll
 from writepath.errors import StartError
 from writepath.process import Daemon, stop_all
 from writepath.runtime import heals
-from writepath.runtime.base import Meter
+from writepath.runtime.base import Meter, Usage
+from writepath.runtime.heals import Heal
 from writepath.runtime.masking import masked
 from writepath.runtime.native import application, disk, probe, proxies, recipes, usage
 from writepath.runtime.native.addresses import LOOPBACK
+from writepath.runtime.native.disk import SmallDisk
+from writepath.runtime.native.part import Part, Place
 from writepath.runtime.native.started import Started
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from writepath.runtime.base import Usage
-    from writepath.runtime.heals import Heal
-    from writepath.runtime.native.disk import SmallDisk
-    from writepath.runtime.native.part import Part, Place
 
 ORDERLY_SECONDS = 40.0
 _PORT_SECONDS = 10.0

@@ -1,21 +1,15 @@
 """What became of one started process? Its present life, and how earlier ones ended."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from writepath.errors import StartError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from writepath.process import Daemon
-    from writepath.runtime.native.part import Part, Place
+from writepath.process import Daemon
+from writepath.runtime.native.part import Part, Place
 
 
 @dataclass(kw_only=True)

@@ -1,21 +1,14 @@
 """What have the processes of a component used? Sums over its process trees, from /proc in one pass."""
 
-from __future__ import annotations
-
 import contextlib
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from writepath import pidfile
-from writepath.runtime.base import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from writepath.pidfile import Stat
-    from writepath.runtime.base import Meter
+from writepath.pidfile import Stat
+from writepath.runtime.base import Meter, Usage
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
