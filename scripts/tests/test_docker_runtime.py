@@ -14,7 +14,7 @@ from writepath.config import registry
 from writepath.errors import StartError, UsageError
 from writepath.load import dataset, k6, ledger, plan
 from writepath.process import call
-from writepath.provision import k6 as provision_k6
+from writepath.provision import golang
 from writepath.runtime.base import Meter, Usage
 from writepath.runtime.docker import DockerRuntime, images, override
 from writepath.runtime.docker import engine as engines
@@ -171,7 +171,7 @@ def test_the_load_generator_is_built_once_and_records_a_real_load(
     images.ensure_generator(ROOT, engine, image, said.append)
     assert said == []
     version = call(*runtime.load_generator(), "version")
-    assert f"v{provision_k6.VERSION}" in version
+    assert f"v{golang.K6.version}" in version
     assert "k6/x/ledger" in version
     with TemporaryDirectory(dir=ROOT / ".writepath") as name, null_server(Path(name)) as url:
         folder = Path(name)

@@ -19,7 +19,6 @@ from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load import dataset, k6, ledger, plan
 from writepath.provision import golang
-from writepath.provision import k6 as provision
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = "0123456789abcde"
@@ -83,7 +82,7 @@ def target() -> Iterator[Target]:
 
 @pytest.fixture(scope="session")
 def prefix() -> list[str]:
-    return [str(provision.ensure(ROOT, print))]
+    return [str(golang.K6.ensure(ROOT, print))]
 
 
 def load_of(target: str, folder: Path, *phases: tuple[float, float, float], run: str = RUN) -> k6.Load:

@@ -10,7 +10,7 @@ import pytest
 
 from writepath import doctor, process, provision
 from writepath.errors import SetupError, UsageError
-from writepath.provision import archives, jdk, k6, maven, packages, state
+from writepath.provision import archives, golang, jdk, maven, packages, state
 from writepath.runtime import choose
 from writepath.runtime.docker import images
 from writepath.runtime.masking import masked
@@ -132,30 +132,29 @@ def a_module(root: Path) -> Path:
 def test_k6_is_built_once_for_the_sources_as_they_are(tmp_path: Path) -> None:
     module = a_module(tmp_path)
     said: list[str] = []
-    assert k6.find.__wrapped__(tmp_path) is None
-    first = k6.ensure(tmp_path, said.append)
+    assert golang.K6.find(tmp_path) is None
+    first = golang.K6.ensure(tmp_path, said.append)
     assert process.attempt(first).stderr == "one\n"
-    assert k6.ensure(tmp_path, said.append) == first
+    assert golang.K6.ensure(tmp_path, said.append) == first
     (module / "one_test.go").write_text("package main\n")
-    assert k6.find.__wrapped__(tmp_path) == first
+    assert golang.K6.find(tmp_path) == first
     assert len(said) == 1
     (module / "main.go").write_text('package main\n\nfunc main() { println("two") }\n')
-    k6.find.cache_clear()
-    second = k6.ensure(tmp_path, said.append)
+    second = golang.K6.ensure(tmp_path, said.append)
     assert process.attempt(second).stderr == "two\n"
     assert sorted(path.name for path in first.parent.iterdir()) == sorted([first.name, second.name])
     required = (ROOT / "k6" / "recorder" / "go.mod").read_text(encoding="utf-8")
-    assert f"go.k6.io/k6 v{k6.VERSION}\n" in required  # what people read is what is built
+    assert f"go.k6.io/k6 v{golang.K6.version}\n" in required  # what people read is what is built
 
 
 def test_k6_that_cannot_be_built_is_a_set_up_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (a_module(tmp_path) / "main.go").write_text("package main\n\nfunc main() { nonsense() }\n")
     with pytest.raises(SetupError, match=r"could not be built(.|\n)*undefined: nonsense"):
-        k6.ensure(tmp_path, print)
+        golang.K6.ensure(tmp_path, print)
     assert not list(tmp_path.rglob("*.part"))
     monkeypatch.setattr(process, "find", lambda *_: None)
     with pytest.raises(SetupError, match=r"Install Go 1\.25 or newer"):
-        k6.ensure(tmp_path, print)
+        golang.K6.ensure(tmp_path, print)
 
 
 def test_a_finished_set_up_starts_no_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from writepath.errors import SetupError
-from writepath.provision import archives, golang, jdk, k6, maven, packages, state
+from writepath.provision import archives, golang, jdk, maven, packages, state
 
 FINE, MISSING_EXIT = 0, 10
 
@@ -87,8 +87,8 @@ def _fetched(name: str, version: str, place: Path) -> Finding:
 
 def _k6(root: Path) -> str:
     """A k6 on the PATH has no recorder."""
-    found, compiler = k6.find(root), golang.find()
+    found, compiler = golang.K6.find(root), golang.find()
     if found is None and compiler is None:
-        raise SetupError(k6.REMEDY)
-    what = f"{k6.VERSION} with the recorder"
+        raise SetupError(golang.K6.remedy)
+    what = f"{golang.K6.version} with the recorder"
     return f"{what} ({found})" if found else f"{what}; `make setup` builds it with {compiler}"

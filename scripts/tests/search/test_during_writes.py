@@ -31,7 +31,7 @@ from writepath.load.plan import encode_id
 from writepath.measure import host, searchable, visible
 from writepath.measure.searchable import Client
 from writepath.progress import Progress
-from writepath.provision import k6 as provision
+from writepath.provision import golang
 from writepath.records.capacity_run import CapacityResult
 from writepath.records.load_facts import WithheldFacts
 from writepath.records.measures import Canary
@@ -88,7 +88,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lies: Lies) -> tuple[Ca
     monkeypatch.setattr(during_writes, "WARM_UP_S", 1.0)
     monkeypatch.setattr(during_writes, "REQUESTS", 1)
     monkeypatch.setattr(visible, "QUIET_S", 0.2)
-    runtime = Runtime(lies=[lies], generator=(str(provision.ensure(ROOT, print)),))
+    runtime = Runtime(lies=[lies], generator=(str(golang.K6.ensure(ROOT, print)),))
     used = bench(tmp_path, runtime, Progress(console=Console(file=io.StringIO(), width=300)))  # type: ignore[arg-type]
     made = replace(
         cell_run(used, params=KIND.params_of(SUITE, {})),

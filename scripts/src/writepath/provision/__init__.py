@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from writepath.provision import archives, golang, jdk, k6, maven, packages, state, toxiproxy
+from writepath.provision import archives, golang, jdk, maven, packages, state
 
 
 def setup(
@@ -29,11 +29,11 @@ def setup(
             lambda: archives.ensure_elasticsearch(root, say),
         ),
         "services": (maven.jars(root) is not None, lambda: maven.build(root, say)),
-        "k6": (k6.find(root) is not None, lambda: k6.ensure(root, say)),
+        "k6": (golang.K6.find(root) is not None, lambda: golang.K6.ensure(root, say)),
         # Only faults on the network need it.
         "toxiproxy": (
-            toxiproxy.find(root) is not None or golang.find() is None,
-            lambda: toxiproxy.ensure(root, say),
+            golang.TOXIPROXY.find(root) is not None or golang.find() is None,
+            lambda: golang.TOXIPROXY.ensure(root, say),
         ),
     }
     waiting = {name: do for name, (done, do) in steps.items() if not done and (only is None or name in only)}

@@ -1,8 +1,9 @@
-"""How does a program get here that is a Go module, ours or a published one? Go builds it, once a version."""
+"""Builds k6 with our recorder, and Toxiproxy, from their Go modules: once a version."""
 
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from writepath import process
@@ -11,6 +12,7 @@ from writepath.provision import state
 
 BUILD_SECONDS = 1500.0
 _FOLDERS = ("/usr/local/go/bin", "/usr/lib/go/bin", "~/go/bin", "~/sdk/go/bin", "/snap/bin")
+_TOXIPROXY = "github.com/Shopify/toxiproxy/v2"
 
 
 def find() -> Path | None:
@@ -18,36 +20,73 @@ def find() -> Path | None:
     return process.find("go", *(Path(folder).expanduser() for folder in _FOLDERS))
 
 
-def ensure(
-    root: Path,
-    name: str,
-    target: Path,
-    say: Callable[[str], None],
-    *package: str,
-    remedy: str,
-    cwd: Path | None = None,
-) -> Path:
-    """The package's program, built unless it is there: whole or not at all. SetupError; without Go, the remedy."""
-    with state.lock(root, "go"):
-        if target.exists():  # another command has built it meanwhile
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A program that is a Go module, ours or a published one."""
+
+    name: str
+    version: str
+    flags: str  # for the linker
+    package: str
+    sources: str = ""  # the folder of a module of this checkout
+
+    @property
+    def remedy(self) -> str:
+        """What to do where Go is missing."""
+        return f"Go was not found; {self.name} {self.version} is built with it. Install Go 1.25 or newer."
+
+    def source_hash(self, root: Path) -> str:
+        """Of everything that goes into a module of this checkout; the version is in it, too."""
+        files = (path for path in (root / self.sources).rglob("*") if not path.name.endswith("_test.go"))
+        return state.digest(root / self.sources, files)
+
+    def find(self, root: Path) -> Path | None:
+        """The one that was built from the sources as they are now. A k6 on the PATH has no recorder."""
+        built = self._place(root)
+        return built if built.exists() else None
+
+    def ensure(self, root: Path, say: Callable[[str], None]) -> Path:
+        """Builds it unless it is there: whole or not at all; SetupError without Go."""
+        target = self._place(root)
+        if target.exists():
             return target
+        with state.lock(root, "go"):
+            if not target.exists():  # another command has built it meanwhile
+                self._build(root, target, say)
+        return target
+
+    def _place(self, root: Path) -> Path:
+        suffix = f"-{self.source_hash(root)[:12]}" if self.sources else ""
+        return state.folder(root) / "bin" / f"{self.name}-{self.version}{suffix}"
+
+    def _build(self, root: Path, target: Path, say: Callable[[str], None]) -> None:
         compiler = find()
         if compiler is None:
-            raise SetupError(remedy)
-        say(f"{name}: building from its Go module (once, a few minutes)")
+            raise SetupError(self.remedy)
+        say(f"{self.name} {self.version}: building from its Go module (once, a few minutes)")
         folder = state.folder(root) / f"go-install-{target.name}"
         try:
             process.call(
                 compiler,
-                *("install", "-trimpath", *package),
-                cwd=cwd or state.folder(root),
+                *("install", "-trimpath", f"-ldflags=-s -w {self.flags}", self.package),
+                cwd=root / self.sources if self.sources else state.folder(root),
                 env={**os.environ, "GOBIN": str(folder), "CGO_ENABLED": "0"},
                 timeout_s=BUILD_SECONDS,
             )
             target.parent.mkdir(exist_ok=True)
             next(folder.iterdir()).replace(target)
         except process.CallError as error:
-            raise SetupError(f"{name} could not be built with {compiler}.\n{error}") from error
+            raise SetupError(f"{self.name} could not be built with {compiler}.\n{error}") from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-    return target
+
+
+K6 = Program(
+    name="k6", version="1.8.1", flags="", package=".", sources="k6/recorder"
+)  # version: its go.mod's
+TOXIPROXY = Program(
+    name="toxiproxy-server",
+    version="2.12.0",
+    flags=f"-X {_TOXIPROXY}.Version=2.12.0",
+    package=f"{_TOXIPROXY}/cmd/server@v2.12.0",
+)

@@ -1,16 +1,13 @@
-"""How do Maven artifacts and our own jars get here? By coordinates; the user's settings say from where."""
+"""Builds our own jars with Maven, once for the sources as they are."""
 
-import contextlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from writepath import process
 from writepath.errors import SetupError
 from writepath.provision import jdk, state
 
-DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0"
-FETCH_SECONDS = 900.0
 BUILD_SECONDS = 1800.0
 UNPACK_SECONDS = 120.0
 KEPT_BUILDS = 2  # an older build may still be running in another terminal
@@ -22,29 +19,6 @@ def find() -> Path:
     if found is None:
         raise SetupError("mvn: not found on the PATH. Install it: sudo apt-get install -y maven")
     return found
-
-
-@contextlib.contextmanager
-def fetched(root: Path, coordinates: str, goal: str, *options: str, pom: str = "") -> Iterator[Path]:
-    """A temporary folder with the files that a goal of the dependency plugin brings; coordinates: for an error."""
-    with state.fetching(root) as work:
-        files = work / "files"
-        if pom:
-            (work / "pom.xml").write_text(pom, encoding="utf-8")
-        try:
-            process.call(
-                find(),
-                *("-q", "-B", "-ntp", f"{DEPENDENCY_PLUGIN}:{goal}", f"-DoutputDirectory={files}", *options),
-                cwd=work,
-                env=jdk.find().environment(),
-                timeout_s=FETCH_SECONDS,
-            )
-        except process.CallError as error:
-            raise SetupError(
-                f"Maven could not fetch {coordinates}. Check the network, or configure a mirror in "
-                f"~/.m2/settings.xml.\n{error}"
-            ) from error
-        yield files
 
 
 def jars(root: Path) -> dict[str, Path] | None:

@@ -20,11 +20,6 @@ def folder(root: Path) -> Path:
     return found
 
 
-def binaries(root: Path) -> Path:
-    """Programs built here."""
-    return folder(root) / "bin"
-
-
 def check_disk(root: Path) -> None:
     """SetupError unless there is room for what set-up fetches and a run writes."""
     free = shutil.disk_usage(folder(root)).free

@@ -18,7 +18,7 @@ from writepath import provision
 from writepath.errors import LoadError
 from writepath.load import dataset, k6
 from writepath.load.plan import constant_plan, new_run_id
-from writepath.provision import k6 as program
+from writepath.provision.golang import K6
 from writepath.selfcheck.null_server import null_server
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -110,7 +110,7 @@ def run(say: Callable[[str], None], shape: Shape | None = None) -> bool:
         cores = sorted(os.sched_getaffinity(0))
         say(f"  nginx on core {cores[0]}, k6 on core {cores[-1]}; CPU excludes the start of k6")
         with null_server(folder, _on(cores[0])) as url:
-            bench = _Bench(url, folder, [*_on(cores[-1]), str(program.ensure(ROOT, say))], shape)
+            bench = _Bench(url, folder, [*_on(cores[-1]), str(K6.ensure(ROOT, say))], shape)
             for number in range(shape.pairs):
                 order = (PLAIN, RECORDED) if number % 2 == 0 else (RECORDED, PLAIN)
                 sides = {script: bench.measure(script) for script in order}

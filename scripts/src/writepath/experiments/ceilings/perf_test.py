@@ -7,7 +7,7 @@ from typing import Literal
 
 from writepath.errors import LoadError
 from writepath.experiments.ceilings.tool import Figure, Rate, Target, Tool, message_bytes
-from writepath.provision import jdk, perf_test
+from writepath.provision import archives, jdk
 from writepath.records.ceilings import CONSUMED, PUBLISHED, CeilingsFacts, ToolRun
 
 PORT = 5672
@@ -23,7 +23,7 @@ _ALIKE = "persistent messages of the size of a post, one quorum queue"
 def measure(target: Target) -> Iterator[ToolRun]:
     """By 1 and 4 publishers, with one consumer."""
     bench, params = target.run.bench, target.run.params
-    jars = perf_test.ensure(bench.root, bench.progress.say)
+    jars = archives.ensure_perf_test(bench.root, bench.progress.say)
     given = target.service.environment
     user, password = given["RABBITMQ_DEFAULT_USER"], given["RABBITMQ_DEFAULT_PASS"]
     address = target.stack.address(target.service.name, PORT)
@@ -84,5 +84,5 @@ TOOL = Tool(
         ),
     ),
     measure=measure,
-    version=perf_test.VERSION,
+    version=archives.PERF_TEST_VERSION,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from writepath.errors import SetupError
 from writepath.process import CallError, call
-from writepath.provision import k6, state
+from writepath.provision import golang, state
 from writepath.runtime import topology
 from writepath.runtime.docker.compose import Compose, checkout_key
 from writepath.runtime.docker.engine import Engine
@@ -44,7 +44,7 @@ def ensure_generator(root: Path, engine: Engine, image: str, say: Callable[[str]
         _have(engine, image, say)
         return
     dockerfile = root / GENERATOR_DOCKERFILE
-    sources = state.digest(root, [dockerfile], k6.source_hash(root))
+    sources = state.digest(root, [dockerfile], golang.K6.source_hash(root))
     build = ("docker", "build", "--file", dockerfile, "--tag", image, root / _GENERATOR_CONTEXT)
     kept = _State(root, "k6-image", sources, [image])
     kept.build(engine, "k6 image with the recorder", say, lambda: call(*build))

@@ -6,7 +6,8 @@ import string
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from writepath.provision import packages, toxiproxy
+from writepath.provision import packages
+from writepath.provision.golang import TOXIPROXY
 from writepath.runtime.native import probe
 from writepath.runtime.native.account import Account
 from writepath.runtime.native.addresses import LOOPBACK
@@ -65,11 +66,11 @@ class Toxiproxy(Recipe):
 
     def prepare(self, root: Path, service: Service, account: Account) -> None:  # noqa: ARG002 one for all images
         """Builds it unless it is there."""
-        toxiproxy.ensure(root, lambda _: None)
+        TOXIPROXY.ensure(root, lambda _: None)
 
     def launch(self, place: Place) -> Iterator[Part]:
         """One server. A proxy to a service that is not started refuses its clients, and harms nobody."""
-        program = toxiproxy.ensure(place.root, lambda _: None)
+        program = TOXIPROXY.ensure(place.root, lambda _: None)
         proxies = _proxies(place.root)
         for proxy in proxies:
             port = int(proxy["listen"].rpartition(":")[2])
@@ -94,7 +95,7 @@ class Toxiproxy(Recipe):
 
     def version(self) -> Mapping[str, str]:
         """As it is built."""
-        return {"toxiproxy": toxiproxy.VERSION}
+        return {"toxiproxy": TOXIPROXY.version}
 
 
 def _proxies(root: Path) -> list[dict[str, str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from writepath import pidfile, poll, provision
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, UsageError, WritepathError
-from writepath.provision import archives, jdk, k6, maven, state
+from writepath.provision import archives, golang, jdk, maven, state
 from writepath.runtime import topology
 from writepath.runtime.native import account, disk, probe, recipes
 from writepath.runtime.native.addresses import Addresses
@@ -130,7 +130,7 @@ class NativeRuntime:
 
     def load_generator(self) -> Sequence[str]:
         """The k6 binary."""
-        return [str(k6.ensure(self.root, lambda _: None))]
+        return [str(golang.K6.ensure(self.root, lambda _: None))]
 
     def reap(self, say: Callable[[str], None]) -> None:
         """Ends what killed runs of this checkout left behind, and removes its folders."""
