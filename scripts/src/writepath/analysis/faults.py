@@ -167,8 +167,8 @@ def tables_of(found: Sequence[Trial]) -> dict[str, pa.Table]:
         for one in plain
         for kind, count in one.pop("errors").items()
     ]
-    kinds = {"bool": pa.bool_(), "int": pa.int64(), "float | None": pa.float64()}
-    names = [(name, kinds[str(kind)]) for name, kind in Trial.__annotations__.items() if name != "errors"]
+    kinds = {bool: pa.bool_(), int: pa.int64(), float | None: pa.float64()}
+    names = [(name, kinds[kind]) for name, kind in Trial.__annotations__.items() if name != "errors"]
     return {
         TRIALS: pa.Table.from_pylist(plain, schema=pa.schema(names)),
         ERRORS: pa.Table.from_pylist(
