@@ -11,11 +11,11 @@ from writepath.analysis import raw
 from writepath.analysis.raw import Sample, Stored
 from writepath.config.registry import Phase
 from writepath.load import ledger
-from writepath.load.ledger import OPERATIONS, RECORD, WRITE, Ledger
+from writepath.load.ledger import RECORD, WRITE, Ledger
 from writepath.load.plan import ArrivalPlan, arrival_plan
 from writepath.records import Canary, Host, Reading
 from writepath.records.capacity_run import CapacityFacts
-from writepath.records.load_facts import OperationFacts, WithheldFacts
+from writepath.records.load_facts import WithheldFacts
 from writepath.records.steps import SentFacts, StepDrain, StepFacts
 
 ORIGIN_US = 1_790_000_000_000_000
@@ -30,7 +30,6 @@ CANARY = Canary(
     disk_free_bytes=10**10,
 )
 HOST = Host(cpu_model="Testor 3000", cores=2, memory_bytes=8 << 30, kernel="6.1", filesystem="ext4")
-WRITES = OperationFacts(name=WRITE.name, served=WRITE.served)
 
 
 def plan(rate_per_s: float = RATE, seconds: float = SECONDS) -> ArrivalPlan:
@@ -64,7 +63,7 @@ def save(
     folder.mkdir(parents=True)
     numbered = records.copy()
     numbered["seq"] = np.arange(len(records))
-    ledger.write(Ledger(records=numbered, operations=OPERATIONS), folder / ledger.FILE)
+    ledger.write(Ledger(records=numbered), folder / ledger.FILE)
     raw.save_samples(samples, folder / raw.SAMPLES_FILE)
     if rows is not None:
         raw.save_stored((rows,), folder / raw.STORED_FILE)
@@ -105,7 +104,7 @@ def step(rows: int | None = None, **changed: Any) -> StepFacts:
 def run(*steps: StepFacts, **changed: Any) -> CapacityFacts:
     known: dict[str, Any] = {
         "runtime": "docker",
-        "operation": WRITES,
+        "operation": WRITE,
         "queue_path": False,
         "slo_ms": 100.0,
         "step_seconds": SECONDS,

@@ -1,5 +1,6 @@
-"""What k6's recorder writes, written by the tests."""
+"""What k6's recorder writes, written by the tests; and what a ledger has, counted."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from writepath.load import ledger
-from writepath.load.ledger import CHECK_SEED, MAGIC, ROW, VERSION
+from writepath.load.ledger import CHECK_SEED, MAGIC, ROW, VERSION, Ledger, error_kind
 
 Request = tuple[int, int, int, int, int, int, int]  # the fields of ledger.RECORD
 HEADER = np.array([(MAGIC, VERSION, ROW.itemsize, 0)], ledger.HEADER).tobytes()
@@ -34,3 +35,14 @@ def write(path: Path, requests: Iterable[Request]) -> Path:
     """A whole file of them."""
     path.write_bytes(HEADER + rows(requests))
     return path
+
+
+def by_status(taken: Ledger) -> dict[int, int]:
+    """Number of requests; 0 = no answer."""
+    return Counter(taken.records["status"].tolist())
+
+
+def by_error(taken: Ledger) -> dict[str, int]:
+    """Number of requests, by kind of error in words."""
+    answers = zip(taken.records["status"].tolist(), taken.records["error_code"].tolist(), strict=True)
+    return Counter(error_kind(*answer) for answer in answers if answer not in ((200, 0), (201, 0)))

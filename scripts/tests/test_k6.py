@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import recording
 from writepath import poll, process
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
@@ -156,7 +157,7 @@ def test_in_a_closed_load_each_user_waits_for_its_answer(
     assert (result.exit_code, result.complete, result.dropped) == (0, True, 0)
     taken = ledger.read(result.ledger)
     records = taken.records
-    assert taken.by_status() == {"201": result.started}
+    assert recording.by_status(taken) == {201: result.started}
     assert records["seq"].tolist() == list(range(len(records)))
     sent_us, answered_us = records["start_us"], records["start_us"] + records["duration_us"]
     in_flight = [int(((sent_us <= at) & (answered_us > at)).sum()) for at in sent_us.tolist()]
@@ -181,7 +182,7 @@ def test_a_stopped_load_still_tells_how_many_it_started(
     assert result.interrupted >= 4
     whole = ledger.concluded(ledger.read(result.ledger), result.started)
     assert whole.records["seq"].tolist() == list(range(result.started))
-    assert whole.by_error()["interrupted"] >= 4
+    assert recording.by_error(whole)["interrupted"] >= 4
 
 
 def test_a_killed_k6_leaves_all_that_it_flushed(target: Target, tmp_path: Path, prefix: list[str]) -> None:
@@ -227,22 +228,22 @@ def test_a_ledger_that_cannot_be_written_ends_the_load(
 @pytest.mark.parametrize(
     ("told", "status", "error"),
     [
-        ({"status": 503}, "503", "HTTP 503"),
-        ({"status": 409}, "409", "HTTP 409"),
-        ({"echo": False}, "201", "wrong ack"),
-        ({"closes": True}, "0", "connection closed"),
-        ({"url": "http://127.0.0.1:1"}, "0", "connection refused"),
+        ({"status": 503}, 503, "HTTP 503"),
+        ({"status": 409}, 409, "HTTP 409"),
+        ({"echo": False}, 201, "wrong ack"),
+        ({"closes": True}, 0, "connection closed"),
+        ({"url": "http://127.0.0.1:1"}, 0, "connection refused"),
     ],
 )
 def test_what_is_no_acknowledgement_is_named(
-    target: Target, tmp_path: Path, prefix: list[str], told: dict[str, object], status: str, error: str
+    target: Target, tmp_path: Path, prefix: list[str], told: dict[str, object], status: int, error: str
 ) -> None:
     for name, value in told.items():
         setattr(target, name, value)
     result = k6.run(load_of(target.url, tmp_path, (0.5, 20, 20)), prefix)
     found = ledger.read(result.ledger)
     assert result.complete
-    assert (found.by_status(), found.by_error()) == ({status: 10}, {error: 10})
+    assert (recording.by_status(found), recording.by_error(found)) == ({status: 10}, {error: 10})
     assert len(target.posts) in (0, 10), "a request was sent again"
 
 

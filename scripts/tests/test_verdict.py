@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from writepath.analysis import audit
-from writepath.analysis.verdict import Evidence, Withheld, judge
+from writepath.analysis.verdict import Evidence, judge
 from writepath.records import Canary, Drain, Durability, Generator, Offenders, Requests
+from writepath.records.load_facts import WithheldFacts
 
 REQUESTS = Requests(
     planned=100,
@@ -45,7 +46,7 @@ CANARY = Canary(
     load_average_1m=0.2,
     disk_free_bytes=1 << 40,
 )
-NOTHING = Withheld(steal_share=0.001, throttled_share=None, swapped_pages=0)
+NOTHING = WithheldFacts(steal_share=0.001, throttled_share=None, swapped_pages=0)
 GOOD = Evidence(
     requests=REQUESTS,
     audit=AUDIT,

@@ -13,12 +13,13 @@ import pytest
 from rich.console import Console
 
 from writepath.analysis import verdict
-from writepath.analysis.verdict import STEAL_LIMIT, Withheld, noise_reasons, slower_reasons
+from writepath.analysis.verdict import STEAL_LIMIT, noise_reasons, slower_reasons
 from writepath.measure import host
 from writepath.measure.host import Counters, read_counters, withheld_between
 from writepath.measure.sampler import Machine
 from writepath.progress import Progress
 from writepath.records import Canary
+from writepath.records.load_facts import WithheldFacts
 
 CANARY = Canary(
     fsync_ms_p50=0.3, fsync_ms_p99=2.0, cpu_ms=40.0, steal_share=None, load_average_1m=0.2, disk_free_bytes=1
@@ -81,7 +82,7 @@ def test_what_cannot_be_read_is_none_and_never_zero(tmp_path: Path) -> None:
     nothing = read_counters(proc, groups)
     assert (nothing.throttled_s, nothing.swapped_pages) == (None, None)
     found = withheld_between(nothing, replace(nothing, wall_s=nothing.wall_s + 1, throttled_s=1.0))
-    assert found == Withheld(steal_share=None, throttled_share=None, swapped_pages=None)
+    assert found == WithheldFacts(steal_share=None, throttled_share=None, swapped_pages=None)
     assert noise_reasons(found) == ()
 
 
@@ -199,9 +200,9 @@ def test_quiet_must_last_for_some_looks_running_and_is_not_waited_for_for_ever(
 ) -> None:
     shares = [LOUD, STILL, STILL, LOUD, STILL, STILL, STILL, LOUD]
 
-    def look(_: Path) -> Withheld:
+    def look(_: Path) -> WithheldFacts:
         share = shares.pop(0) if len(shares) > 1 else shares[0]
-        return Withheld(steal_share=share, throttled_share=None, swapped_pages=None)
+        return WithheldFacts(steal_share=share, throttled_share=None, swapped_pages=None)
 
     monkeypatch.setattr(host, "look_for_noise", look)
     monkeypatch.setattr(host, "LONGEST_S", 60.0)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import recording
 from experiments.planted_cell import (
     CLOSED,
     at_once,
@@ -122,7 +123,7 @@ def test_raw_files_name_every_lie_of_the_first_read(tmp_path: Path) -> None:
     }
     assert audit.offenders["unexpected"].first_ids == (foreign,)
     assert (audit.lost, audit.clean_fail, audit.ok) == (2, 1, PLANNED - 5)
-    assert requests_of(run.folder).by_error() == {"HTTP 503": 1}
+    assert recording.by_error(requests_of(run.folder)) == {"HTTP 503": 1}
 
 
 def test_raw_files_name_every_lie_after_the_answer(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
+import recording
 from search.fake_posts import FakePosts, Lies
 from writepath.config.registry import Phase
 from writepath.load import k6, ledger
@@ -72,8 +73,8 @@ def test_searches_with_the_expected_total_are_served(
     result = k6.run(searches(fake, corpus, tmp_path / "load"), prefix)
     assert (result.complete, result.started, result.dropped) == (True, 60, 0)
     taken = ledger.read(result.ledger)
-    assert taken.by_status() == {"200": 60}
-    assert taken.by_error() == {}
+    assert recording.by_status(taken) == {200: 60}
+    assert recording.by_error(taken) == {}
     assert set(taken.outcomes().tolist()) == {ledger.Outcome.ACKNOWLEDGED}
 
 
@@ -86,10 +87,10 @@ def test_a_wrong_total_is_an_error_of_its_own_and_no_answer(
     wrong = np.array([keyword == "감동" for keyword in corpus.drawn[:60]])
     assert 0 < wrong.sum() < 60
     assert (taken.records["error_code"] == np.where(wrong, ledger.WRONG_TOTAL, 0)).all()
-    assert taken.by_error() == {"wrong total": wrong.sum()}
+    assert recording.by_error(taken) == {"wrong total": wrong.sum()}
     assert (taken.outcomes() == ledger.Outcome.ACKNOWLEDGED).tolist() == (~wrong).tolist()
     tail = ledger.Tail(result.ledger).poll()
-    assert (tail.acknowledged, tail.errors) == (60 - wrong.sum(), wrong.sum())
+    assert (tail.finished, tail.acknowledged) == (60, 60 - wrong.sum())
 
 
 def test_where_posts_are_added_a_larger_total_is_right_and_a_smaller_one_is_not(
@@ -98,7 +99,7 @@ def test_where_posts_are_added_a_larger_total_is_right_and_a_smaller_one_is_not(
     for miscount, errors in ((3, {}), (-1, {"wrong total": 60})):
         fake.lies = Lies(miscount=miscount)
         load = searches(fake, corpus, tmp_path / f"load{miscount}", "at-least")
-        assert ledger.read(k6.run(load, prefix).ledger).by_error() == errors
+        assert recording.by_error(ledger.read(k6.run(load, prefix).ledger)) == errors
 
 
 def test_writes_beside_searches_have_a_plan_a_ledger_and_counts_of_their_own(
@@ -121,7 +122,7 @@ def test_writes_beside_searches_have_a_plan_a_ledger_and_counts_of_their_own(
     beside = result.beside
     assert beside is not None
     assert (beside.complete, beside.started, beside.dropped) == (True, 30, 0)
-    assert ledger.read(result.ledger).by_error() == {}
-    assert ledger.read(beside.ledger).by_status() == {"201": 30}
+    assert recording.by_error(ledger.read(result.ledger)) == {}
+    assert recording.by_status(ledger.read(beside.ledger)) == {201: 30}
     written = [post for post in fake.posts if decode_id(post["id"]) == (WRITES_RUN, 7)]
     assert [post["content"] for post in written] == [corpus.written.content(7)]

@@ -13,10 +13,10 @@ from writepath.analysis.load_result import scalars_of
 from writepath.analysis.steps import COARSE, Tables, load_of, reduce_requests, requests_of
 from writepath.analysis.times import Times, times
 from writepath.load import ledger
-from writepath.load.ledger import SEARCH, WRITE, WRONG_TOTAL, Operation
+from writepath.load.ledger import SEARCH, WRITE, WRONG_TOTAL
 from writepath.load.parquet import column_of, whole
 from writepath.records.capacity_run import CapacityFacts
-from writepath.records.load_facts import OperationFacts, PhaseFacts
+from writepath.records.load_facts import PhaseFacts
 from writepath.records.search_load import DuringWrites, DuringWritesFacts
 from writepath.records.steps import SentFacts
 
@@ -42,11 +42,10 @@ def _loads(facts: DuringWritesFacts) -> dict[int, SentFacts]:
 def _reduced(
     place: int, folder: Path, run: CapacityFacts, sent: SentFacts, facts: DuringWritesFacts
 ) -> Tables:
-    operation: Operation = WRITE if place == WRITES else SEARCH
+    operation = WRITE if place == WRITES else SEARCH
     rate = facts.write_rate_per_s if place == WRITES else facts.search_rate_per_s
     phase = PhaseFacts(name="load", seconds=facts.seconds, from_per_s=rate, to_per_s=rate)
-    of = OperationFacts(name=operation.name, served=operation.served)
-    tables = reduce_requests(folder, replace(load_of(run, sent, (phase,)), operations=(of,)))
+    tables = reduce_requests(folder, replace(load_of(run, sent, (phase,)), operations=(operation,)))
     own = {name: tables[name] for name in KEPT}
     for name in ("latencies", "latency_sums"):
         clocks = np.array(column_of(own[name], "clock").to_pylist(), dtype=object)

@@ -16,16 +16,7 @@ FSYNC_SLOWER = 3.0  # times, and
 FSYNC_SLOWER_MS = 2.0  # more than so much: any disk cache takes from 0.3 to 1 ms, and it changes no figure
 
 
-@dataclass(frozen=True, kw_only=True)
-class Withheld:
-    """Between two moments."""
-
-    steal_share: float | None  # of all processor time
-    throttled_share: float | None  # of the time, this process's control group was not let run
-    swapped_pages: int | None
-
-
-def noise_reasons(withheld: Withheld | WithheldFacts) -> tuple[str, ...]:
+def noise_reasons(withheld: WithheldFacts) -> tuple[str, ...]:
     """In words, where a limit is passed: the figures of the load are noise."""
     found = []
     if (withheld.steal_share or 0.0) > STEAL_LIMIT:
@@ -84,7 +75,7 @@ class Evidence:
     before: Canary | None = None
     after: Canary | None = None
     foreign_cpu_share: float | None = None
-    withheld: Withheld | WithheldFacts | None = None
+    withheld: WithheldFacts | None = None
     broken_sums: Sequence[str] = ()  # in words
 
 

@@ -10,9 +10,10 @@ from typing import Self
 
 from writepath.errors import LoadError
 from writepath.load import ledger
-from writepath.load.ledger import WRITE, Operation
+from writepath.load.ledger import WRITE
 from writepath.load.plan import ClosedPlan, LoadPlan
 from writepath.process import Daemon, ProgramMissingError
+from writepath.records.load_facts import OperationFacts
 
 SUMMARY_FILE = "summary.json"
 STOP_SECONDS = 10.0  # k6 interrupts its virtual users and writes the summary in far less
@@ -46,7 +47,7 @@ class Load:
     folder: Path  # ledger.rec, summary.json and k6.log go here; absolute
     pid_folder: Path | None = None  # where reap looks; folder where None
     flags: tuple[str, ...] = ()  # more of k6's own
-    operation: Operation = WRITE  # of the script's requests
+    operation: OperationFacts = WRITE  # of the script's requests
     variables: Mapping[str, str] = field(default_factory=dict)  # more of the script's
     beside: "Load | None" = (
         None  # writes, sent by the same k6 at the same time; of a script that knows of them

@@ -17,10 +17,10 @@ from pathlib import Path
 import psutil
 
 from writepath.analysis import verdict
-from writepath.analysis.verdict import Withheld
 from writepath.errors import SetupError
 from writepath.progress import Progress
 from writepath.records import Canary, Host
+from writepath.records.load_facts import WithheldFacts
 
 USER_FIELDS = 8  # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user and nice already
 STEAL_FIELD = 7
@@ -53,7 +53,7 @@ def read_counters(proc: Path = PROC, groups: Path = GROUPS) -> Counters:
     )
 
 
-def withheld_between(first: Counters, last: Counters) -> Withheld:
+def withheld_between(first: Counters, last: Counters) -> WithheldFacts:
     """What could not be read at both moments is None, never zero."""
     total_s, wall_s = last.total_s - first.total_s, last.wall_s - first.wall_s
     throttled, swapped = (
@@ -63,7 +63,7 @@ def withheld_between(first: Counters, last: Counters) -> Withheld:
             (first.swapped_pages, last.swapped_pages),
         )
     )
-    return Withheld(
+    return WithheldFacts(
         steal_share=(last.steal_s - first.steal_s) / total_s if total_s > 0 else None,
         throttled_share=None if throttled is None or wall_s <= 0 else throttled / wall_s,
         swapped_pages=None if swapped is None else int(swapped),
@@ -233,7 +233,7 @@ def wait_until_quiet(folder: Path, progress: Progress) -> bool:
     return True
 
 
-def look_for_noise(folder: Path) -> Withheld:
+def look_for_noise(folder: Path) -> WithheldFacts:
     """What is withheld within LOOK_S from threads that flush small blocks, one for each processor.
 
     From a processor that sleeps nothing can be stolen, and from one that never does little is: loads fall asleep and

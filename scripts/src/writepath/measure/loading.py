@@ -16,19 +16,18 @@ import psutil
 
 from writepath.analysis import raw
 from writepath.analysis.raw import Sample
-from writepath.analysis.verdict import Withheld
 from writepath.config.registry import Phase, Scenario, Variant
 from writepath.config.settings import LOAD
 from writepath.errors import LoadError, StartError, UsageError
 from writepath.load import k6, ledger
 from writepath.load.dataset import Dataset
-from writepath.load.ledger import Operation, Tail
+from writepath.load.ledger import Tail
 from writepath.load.plan import ClosedPlan, LoadPlan, arrival_plan, constant_plan, new_run_id
 from writepath.measure import host, sampler
 from writepath.measure.bench import Bench
 from writepath.measure.truth import Truth
 from writepath.progress import Live
-from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts
+from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts, WithheldFacts
 from writepath.records.measures import Durability
 from writepath.runtime.base import Runtime, Stack, Usage
 
@@ -155,10 +154,11 @@ def _follow(
     rate = 0.0
     while generator.running():
         time.sleep(TICK_S)
-        progress, now = tail.poll(), time.time()
+        tail.poll()
+        now = time.time()
         if now - before_at >= 1:
-            rate = (progress.finished - before) / (now - before_at)
-            before, before_at = progress.finished, now
+            rate = (tail.finished - before) / (now - before_at)
+            before, before_at = tail.finished, now
         show(
             Live(
                 elapsed_s=now - began_at,
@@ -166,8 +166,8 @@ def _follow(
                 rate_per_s=rate,
                 planned_per_s=load.plan.rate_at(now - began_at),
                 success=load.operation.served[0],
-                acknowledged=progress.acknowledged,
-                errors=progress.errors,
+                acknowledged=tail.acknowledged,
+                errors=tail.finished - tail.acknowledged,
                 queue_depth=_queue_depth(watching.latest),
             )
         )
@@ -249,8 +249,7 @@ def warm_up(
     place.mkdir(exist_ok=True)
     load = load_of(scenario, bench, stack, plan, new_run_id(), place)
     result = k6.run(load, bench.runtime.load_generator())
-    acknowledged = ledger.read(result.ledger).by_status().get("201", 0)
-    if acknowledged == 0:
+    if ledger.Outcome.ACKNOWLEDGED not in ledger.read(result.ledger).outcomes():
         raise LoadError(
             f"no request of the warm-up was acknowledged; k6: {result.meaning}; see warm-up/k6.log"
         )
@@ -272,7 +271,7 @@ def load_of(
     )
 
 
-def carry_out(load: k6.Load, bench: Bench, stack: Stack, truth: Truth) -> tuple[Driven, Withheld]:
+def carry_out(load: k6.Load, bench: Bench, stack: Stack, truth: Truth) -> tuple[Driven, WithheldFacts]:
     """The load to its end, and what the machine withheld from it; leaves samples in its folder, stopped or not.
 
     LoadError where nothing was sent. A load that is stopped or fails keeps its ledger as far as it goes.
@@ -299,14 +298,16 @@ def require_loaded(result: k6.LoadResult) -> None:
         raise LoadError(f"k6 sent nothing: {result.meaning}; see k6.log in the folder of the run")
 
 
-def keep_ledger(result: k6.LoadResult, folder: Path, operation: Operation = ledger.WRITE) -> ledger.Ledger:
+def keep_ledger(
+    result: k6.LoadResult, folder: Path, operation: OperationFacts = ledger.WRITE
+) -> ledger.Ledger:
     """Reads k6's records and replaces its file by a table. operation: of requests that left no record."""
     records = read_ledger(result, operation)
     save_ledger(records, result, folder)
     return records
 
 
-def read_ledger(result: k6.LoadResult, operation: Operation = ledger.WRITE) -> ledger.Ledger:
+def read_ledger(result: k6.LoadResult, operation: OperationFacts = ledger.WRITE) -> ledger.Ledger:
     """k6's records, and one for each request that it started and did not record."""
     records = ledger.read(result.ledger)
     return records if result.started is None else ledger.concluded(records, result.started, operation)
@@ -325,13 +326,6 @@ def rescue_ledger(folder: Path) -> None:
         if recording.is_file():
             ledger.write(ledger.read(recording), folder / ledger.FILE)
             recording.unlink()
-
-
-def dropped(result: k6.LoadResult, plan: LoadPlan, taken: ledger.Ledger) -> int:
-    """By k6's own count; where it could give none, whatever of the plan has no record."""
-    if result.dropped is not None or plan.planned is None:
-        return result.dropped or 0
-    return plan.planned - len(taken.records)
 
 
 def generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[str]:
@@ -364,7 +358,7 @@ def facts(load: k6.Load, result: k6.LoadResult, truth: Truth, **own: Any) -> Loa
         phases=tuple(PhaseFacts(**vars(phase)) for phase in plan.phases),
         virtual_users=plan.virtual_users,
         seconds=plan.seconds,
-        operations=(OperationFacts(name=ledger.WRITE.name, served=ledger.WRITE.served),),
+        operations=(ledger.WRITE,),
         queue_path=truth.store is not truth.ingress,
         dropped=result.dropped,
         exit_code=result.exit_code,

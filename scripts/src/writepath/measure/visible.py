@@ -183,13 +183,13 @@ class Sent:
 
     def more(self, now_s: float) -> NDArray[np.int64]:
         """The sampled ones that were added since the last call."""
-        progress = self.tail.poll()
+        finished = self.tail.poll().finished
         sequences = np.arange(self._next, self.tail.highest + 1 + self.virtual_users, dtype=np.int64)
-        if not progress.finished or now_s < FIRST_S:
+        if not finished or now_s < FIRST_S:
             return sequences[:0]
         self._next = max(self._next, self.tail.highest + 1 + self.virtual_users)
         if self._rate_per_s is None:
-            self._rate_per_s = progress.finished / now_s
+            self._rate_per_s = finished / now_s
             return sequences[:0]  # sent before anybody could ask for them
         return _chosen(sequences, self._rate_per_s, self.seed)
 

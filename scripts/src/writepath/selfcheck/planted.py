@@ -21,7 +21,7 @@ from writepath.records import Audit, Code, DatasetFacts, Durability, Host, Readi
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord, save_cell
 from writepath.records.index import SCHEMA_VERSION, CellEntry, Index, VariantRecord, save_index
-from writepath.records.load_facts import DrainFacts, LoadFacts, OperationFacts, PhaseFacts
+from writepath.records.load_facts import DrainFacts, LoadFacts, PhaseFacts
 
 RUN_ID = "0123456789abcde"
 FOREIGN = (encode_id("fffffffffffffff", 3), 'no id, but a row; with , and " in it')
@@ -211,7 +211,7 @@ def _facts(plan: ArrivalPlan, reads: tuple[Reading, ...]) -> LoadFacts:
         phases=tuple(PhaseFacts(**vars(phase)) for phase in plan.phases),
         virtual_users=plan.virtual_users,
         seconds=plan.seconds,
-        operations=(OperationFacts(name=WRITE.name, served=WRITE.served),),
+        operations=(WRITE,),
         queue_path=False,
         load_started_at=MOMENT,
         load_finished_at=MOMENT,

@@ -19,7 +19,6 @@ from writepath.measure.read_back import Auditing, drain
 from writepath.measure.searchable import Client
 from writepath.measure.truth import Truth
 from writepath.records.capacity_run import CapacityFacts, CapacityResult, OverloadFacts
-from writepath.records.load_facts import OperationFacts
 from writepath.records.search_load import SearchLoadFacts
 from writepath.records.steps import Bracket, LoadStep, StepDrain, StepFacts
 from writepath.runtime.base import Stack
@@ -180,7 +179,7 @@ def measure(run: CellRun, session: Session) -> None:
     begins_per_s = operation.prepare(run, stack, truth)
     facts = CapacityFacts(
         runtime=run.bench.runtime.name,
-        operation=OperationFacts(name=operation.request.name, served=operation.request.served),
+        operation=operation.request,
         queue_path=truth.store is not truth.ingress,
         slo_ms=params.slo_ms,
         step_seconds=params.step_seconds,

@@ -12,7 +12,6 @@ from writepath.errors import StartError
 from writepath.experiments.base import CellRun
 from writepath.load import k6
 from writepath.load.ledger import Ledger
-from writepath.load.ledger import Operation as Request
 from writepath.load.plan import ArrivalPlan, arrival_plan, new_run_id
 from writepath.measure import host, loading
 from writepath.measure.bench import Bench, moment
@@ -20,7 +19,7 @@ from writepath.measure.loading import Driven
 from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.capacity_run import CapacityFacts
-from writepath.records.load_facts import WithheldFacts
+from writepath.records.load_facts import OperationFacts
 from writepath.records.measures import Canary
 from writepath.records.steps import LoadStep, SentFacts, StepFacts
 from writepath.runtime.base import Stack
@@ -35,7 +34,7 @@ class Operation(Protocol):
     """What the requests of a capacity run do."""
 
     @property
-    def request(self) -> Request:
+    def request(self) -> OperationFacts:
         """As the ledger knows it."""
 
     def prepare(self, run: CellRun, stack: Stack, truth: Truth) -> float | None:
@@ -118,7 +117,7 @@ class WarmPath:
             loading.rescue_ledger(load.folder)
             raise
         facts = sent_facts(load.run_id, driven, driven.result, taken)
-        return dataclasses.replace(facts, withheld=WithheldFacts(**vars(withheld))), driven
+        return dataclasses.replace(facts, withheld=withheld), driven
 
     def folder_of(self, step: StepFacts) -> Path:
         """Where its raw files are."""

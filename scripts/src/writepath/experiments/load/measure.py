@@ -12,7 +12,6 @@ from writepath.measure.bench import moment
 from writepath.measure.read_back import ReadBack
 from writepath.measure.truth import Truth
 from writepath.records import base
-from writepath.records.load_facts import WithheldFacts
 from writepath.runtime.base import Stack
 
 SHORT_WARM_UP_S = 5.0  # on a stack that an earlier cell has warmed: only its stores were restarted since
@@ -74,7 +73,7 @@ def _load(run: CellRun, plan: LoadPlan, end: ReadBack) -> Sequence[raw.Sample]:
                 load_finished_at=moment(driven.ended_at),
                 generator_faults=tuple(loading.generator_faults(driven.result, taken)),
                 samples_late=driven.late,
-                withheld=WithheldFacts(**vars(withheld)),
+                withheld=withheld,
                 durability=run.durability,
             )
         )

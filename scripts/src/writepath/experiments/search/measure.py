@@ -15,7 +15,6 @@ from writepath.load.parquet import save_table
 from writepath.measure import host, loading, searchable
 from writepath.measure.searchable import Answer, Client
 from writepath.records import base
-from writepath.records.load_facts import WithheldFacts
 from writepath.records.search import Hits, SearchFacts, SearchKind, SearchMode
 
 SECOND = 2
@@ -47,7 +46,7 @@ def measure(run: CellRun, session: Session) -> None:
     facts = dataclasses.replace(
         facts,
         hits=(*hits, *unexplained),
-        withheld=WithheldFacts(**vars(host.withheld_between(before, host.read_counters()))),
+        withheld=host.withheld_between(before, host.read_counters()),
         lost_components=tuple(stack.lost_components()),
     )
     save_table(pa.Table.from_pylist(rows, RAW_SCHEMA), run.folder / SEARCHES_FILE)
