@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from writepath import doctor, process, provision
+from writepath.config import registry
 from writepath.errors import SetupError, UsageError
 from writepath.provision import archives, golang, jdk, maven, packages, state
 from writepath.runtime import choose
-from writepath.runtime.docker import images
+from writepath.runtime.docker import engine
 from writepath.runtime.masking import masked
 from writepath.runtime.native import account, started
 from writepath.runtime.native.addresses import Addresses, free_port
@@ -181,28 +183,36 @@ def test_auto_takes_native_where_no_docker_is_and_says_why(monkeypatch: pytest.M
         choose.choose(ROOT, "podman", print)
 
 
-def test_auto_takes_native_where_the_engine_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_asks_the_engine_for_images_and_the_registry_for_one_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Engine:
+        images: ClassVar = {"postgres:18"}
+
+        def image_id(self, image: str) -> str | None:
+            return image if image in self.images else None
+
+    asked: list[object] = []
+
+    def attempt(*args: object, **_: object) -> process.Output:
+        asked.append(args[-1])
+        return process.Output(code=int(args[1] == "pull"), stdout="", stderr="")
+
+    monkeypatch.setattr(process, "find", lambda *_: Path("/docker"))
+    monkeypatch.setattr(process, "attempt", attempt)
+    monkeypatch.setattr(engine, "current", Engine)
+    jpa = [registry.load(ROOT).variant("jpa")]
+    reason = choose.why_not_docker(ROOT, jpa, {"NGINX_IMAGE": "my/nginx:1"})
+    assert reason == "the image my/nginx:1 is not available and cannot be pulled"
+    assert asked == ["version", "my/nginx:1"]
+    Engine.images.add("nginx:1.26")
+    assert choose.why_not_docker(ROOT, jpa) == ""  # neither what is built here nor another variant's store
+    monkeypatch.setattr(process, "attempt", lambda *_, **__: process.Output(code=1, stdout="", stderr=""))
+    assert choose.why_not_docker(ROOT) == "the docker command has no Compose plugin"
+    monkeypatch.undo()
     monkeypatch.setattr(process, "find", lambda *_: Path("/docker"))
     monkeypatch.setattr(process, "attempt", lambda *_, **__: process.Output(code=1, stdout="", stderr=""))
     assert choose.why_not_docker(ROOT) == "no Docker engine answers"
-
-
-@pytest.mark.parametrize(
-    ("here", "named", "wanted", "unwanted"),
-    [
-        (False, "", {"golang:1.26"}, images.generator(ROOT, {})),
-        (True, "", {images.generator(ROOT, {})}, "golang:1.26"),
-        (False, "theirs/k6:1", {"theirs/k6:1"}, "golang:1.26"),
-    ],
-)
-def test_what_k6s_image_is_built_from_is_wanted_unless_it_is_there(
-    monkeypatch: pytest.MonkeyPatch, *, here: bool, named: str, wanted: set[str], unwanted: str
-) -> None:
-    monkeypatch.setenv("K6_IMAGE", "exported/k6:1")  # changes nothing
-    found = set(choose.images(ROOT, None, {"K6_IMAGE": named} if named else {}, lambda _: here))
-    assert "exported/k6:1" not in found
-    assert wanted <= found
-    assert unwanted not in found
 
 
 def test_the_doctor_ends_with_10_where_nothing_can_run(monkeypatch: pytest.MonkeyPatch) -> None:

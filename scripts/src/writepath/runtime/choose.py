@@ -1,6 +1,5 @@
-"""Docker or native? Containers where an engine answers and has or can get the images, else local processes."""
+"""Chooses the runtime: containers where an engine answers and has or can pull images, else local processes."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,14 +9,11 @@ from writepath.errors import SetupError, StartError, UsageError
 from writepath.runtime import topology
 from writepath.runtime.base import Runtime
 from writepath.runtime.docker import DockerRuntime, engine
-from writepath.runtime.docker import images as docker_images
 from writepath.runtime.native import NativeRuntime
 
 NAMES = ("auto", "native", "docker")
 _PULL_SECONDS = 60.0
-_SMALL = ("nginx", "k6")
-_DOCKERFILE = "services/Dockerfile"
-_BASE = re.compile(r"^FROM\s+(?!scratch)([^\s]+)", re.MULTILINE | re.IGNORECASE)
+_SMALL = "nginx"  # pulled first where it is missing: that tells whether a registry can be reached
 
 
 def choose(
@@ -59,50 +55,25 @@ def why_not_docker(
     if process.attempt("docker", "compose", "version").code != 0:
         return "the docker command has no Compose plugin"
 
-    def is_here(image: str) -> bool:
-        return found.image_id(image) is not None
-
-    missing = [image for image in images(root, variants, settings or {}, is_here) if not is_here(image)]
-    return _cannot_pull(missing) if missing else ""
-
-
-def images(
-    root: Path,
-    variants: Sequence[Variant] | None,
-    settings: Mapping[str, str],
-    is_here: Callable[[str], bool],
-) -> list[str]:
-    """What the engine must have or get: images of these variants' services (of all, without), and k6's.
-
-    Where one that is built from this checkout is not there, what it is built from.
-    """
-    known = topology.load(root, settings)
-    names = (
-        known.services.keys()
-        if variants is None
-        else {name for variant in variants for name in known.active(variant.profiles)}
+    missing = sorted(
+        image for image in _images(root, variants, settings or {}) if found.image_id(image) is None
     )
-    services = [known.services[name] for name in names]
-    wanted = {service.image for service in services if not service.build}
-    if not all(is_here(service.image) for service in services if service.module):
-        wanted.update(_bases(root, _DOCKERFILE))
-    generator = docker_images.generator(root, settings)
-    if docker_images.is_built(generator) and not is_here(generator):
-        wanted.update(_bases(root, docker_images.GENERATOR_DOCKERFILE))
-    else:
-        wanted.add(generator)
-    return sorted(wanted)
-
-
-def _bases(root: Path, dockerfile: str) -> list[str]:
-    return _BASE.findall((root / dockerfile).read_text(encoding="utf-8"))
-
-
-def _cannot_pull(missing: Sequence[str]) -> str:
-    """Pulls one missing image, a small one where there is: that tells whether a registry can be reached."""
-    probed = min(missing, key=lambda image: (not any(small in image for small in _SMALL), image))
+    if not missing:
+        return ""
+    probed = next((image for image in missing if _SMALL in image), missing[0])
     try:
         pulled = process.attempt("docker", "pull", "--quiet", probed, timeout_s=_PULL_SECONDS).code == 0
     except process.CallError:
         pulled = False
     return "" if pulled else f"the image {probed} is not available and cannot be pulled"
+
+
+def _images(root: Path, variants: Sequence[Variant] | None, settings: Mapping[str, str]) -> set[str]:
+    """What a registry must have for these variants (for all, without): what is not built from this checkout."""
+    known = topology.load(root, settings)
+    parts = (
+        known.services.values()
+        if variants is None
+        else (service for variant in variants for service in known.active(variant.profiles).values())
+    )
+    return {service.image for service in parts if not service.build}

@@ -13,7 +13,7 @@ from writepath.runtime.docker.compose import Compose, checkout_key
 from writepath.runtime.docker.engine import Engine
 
 _GENERATOR = "writepath/k6"
-GENERATOR_DOCKERFILE = "k6/Dockerfile"
+_GENERATOR_DOCKERFILE = "k6/Dockerfile"
 _GENERATOR_CONTEXT = "k6/recorder"
 
 
@@ -33,17 +33,12 @@ def generator(root: Path, settings: Mapping[str, str]) -> str:
     return f"{_GENERATOR}:{checkout_key(root)}" if named in ("", _GENERATOR) else named
 
 
-def is_built(image: str) -> bool:
-    """Whether the image of k6 is the one that is built here."""
-    return image.startswith(f"{_GENERATOR}:")
-
-
 def ensure_generator(root: Path, engine: Engine, image: str, say: Callable[[str], None]) -> None:
     """Builds the image of k6, or pulls the one that was asked for; SetupError when it cannot."""
-    if not is_built(image):
+    if not image.startswith(f"{_GENERATOR}:"):
         _have(engine, image, say)
         return
-    dockerfile = root / GENERATOR_DOCKERFILE
+    dockerfile = root / _GENERATOR_DOCKERFILE
     sources = state.digest(root, [dockerfile], golang.K6.source_hash(root))
     build = ("docker", "build", "--file", dockerfile, "--tag", image, root / _GENERATOR_CONTEXT)
     kept = _State(root, "k6-image", sources, [image])
@@ -70,7 +65,9 @@ class _State:
         except CallError as error:
             log = self._file.with_suffix(".log")
             log.write_text(error.stdout + error.stderr, encoding="utf-8")
-            raise SetupError(f"the {what} could not be built (full log: {log})\n{error}") from error
+            raise SetupError(
+                f"the {what} could not be built (full log: {log}); RUNTIME=native needs no images\n{error}"
+            ) from error
         say(f"built the {what} in {time.monotonic() - started:.0f} s")
         self._known |= {image: engine.image_id(image) for image in self._images}
         self._file.write_text(json.dumps(self._known), encoding="utf-8")
