@@ -6,11 +6,11 @@ from typing import Any, cast
 
 from planted_index import CODE, DATASET, STARTED, index_of
 from planted_steps import HOST
-from writepath.records import Durability, Generator, Host, Latency, Requests, Resource, Verdict
 from writepath.records.capacity_run import CapacityResult, Overload, OverloadPhase
 from writepath.records.ceilings import Ceiling, CeilingsResult
 from writepath.records.cell import CellRecord
 from writepath.records.index import SCHEMA_VERSION, CellEntry, Role, VariantRecord, cell_name
+from writepath.records.measures import Durability, Generator, Host, Latency, Requests, Resource, Verdict
 from writepath.records.steps import Backlog, Bracket, LimitedBy, LoadStep, Noise, Saturated, StepVerdict
 from writepath.report.data import CellData, SuiteData
 

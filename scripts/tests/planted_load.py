@@ -6,7 +6,7 @@ import numpy as np
 
 from writepath.analysis.saturation import limited_by
 from writepath.analysis.stats import Floats
-from writepath.records import Generator
+from writepath.records.measures import Generator
 from writepath.records.steps import LimitedBy
 
 SECONDS = 60

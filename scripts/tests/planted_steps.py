@@ -13,9 +13,9 @@ from writepath.config.registry import Phase
 from writepath.load import ledger
 from writepath.load.ledger import RECORD, WRITE, Ledger
 from writepath.load.plan import ArrivalPlan, arrival_plan
-from writepath.records import Canary, Host, Reading
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import WithheldFacts
+from writepath.records.measures import Canary, Host, Reading
 from writepath.records.steps import SentFacts, StepDrain, StepFacts
 
 ORIGIN_US = 1_790_000_000_000_000

@@ -11,8 +11,8 @@ import pyarrow as pa
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.load_result import reduce_load
 from writepath.load.ledger import NO_TIME
-from writepath.records import Canary, Durability, Host, Reading
 from writepath.records.load_facts import DrainFacts, LoadFacts, OperationFacts, PhaseFacts
+from writepath.records.measures import Canary, Durability, Host, Reading
 
 WRITES, RATE, SECONDS = 1000, 100, 10
 GAP_US = 10_000  # between scheduled send times, the first one so long after the load's start

@@ -11,8 +11,8 @@ from writepath.analysis.audit import NOT_READ_AGAIN
 from writepath.analysis.load_result import derive_load, reduce_load
 from writepath.load.ledger import UNREAD, WRONG_ACK
 from writepath.load.plan import encode_id
-from writepath.records import Audit, Durability, Verdict
 from writepath.records.load_facts import WithheldFacts
+from writepath.records.measures import Audit, Durability, Verdict
 
 ONCE = np.ones(WRITES, int)
 

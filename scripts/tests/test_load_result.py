@@ -19,8 +19,8 @@ from writepath.analysis import load_result
 from writepath.analysis.load_result import bands, derive_load, reduce_load
 from writepath.errors import LoadError, UsageError
 from writepath.load.ledger import INTERRUPTED, NO_TIME
-from writepath.records import Latency
 from writepath.records.load import LoadResult
+from writepath.records.measures import Latency
 
 MS = 1000
 NOTHING = Latency(min=None, mean=None, median=None, p95=None, p99=None, max=None)

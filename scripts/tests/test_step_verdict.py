@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from writepath.analysis.step_verdict import Evidence, judge
-from writepath.records import Generator, Latency, Requests
+from writepath.records.measures import Generator, Latency, Requests
 from writepath.records.steps import Backlog
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from writepath.analysis import audit
 from writepath.analysis.verdict import Evidence, judge
-from writepath.records import Canary, Drain, Durability, Generator, Offenders, Requests
 from writepath.records.load_facts import WithheldFacts
+from writepath.records.measures import Canary, Drain, Durability, Generator, Offenders, Requests
 
 REQUESTS = Requests(
     planned=100,

@@ -18,8 +18,8 @@ from writepath.measure import host
 from writepath.measure.host import Counters, read_counters, withheld_between
 from writepath.measure.sampler import Machine
 from writepath.progress import Progress
-from writepath.records import Canary
 from writepath.records.load_facts import WithheldFacts
+from writepath.records.measures import Canary
 
 CANARY = Canary(
     fsync_ms_p50=0.3, fsync_ms_p99=2.0, cpu_ms=40.0, steal_share=None, load_average_1m=0.2, disk_free_bytes=1

@@ -23,8 +23,9 @@ from writepath.measure import host, read_back, visible
 from writepath.measure.bench import Bench
 from writepath.measure.host import CanaryCage
 from writepath.progress import Progress
-from writepath.records import Audit, base
+from writepath.records import base
 from writepath.records.load_facts import LoadFacts
+from writepath.records.measures import Audit
 
 Measure = Callable[[CellRun, Session], None]
 

@@ -10,8 +10,7 @@ from writepath.config.registry import Suite
 from writepath.experiments.base import CellRun, Session
 from writepath.records.base import record
 from writepath.records.measures import Audit, Host, Verdict
-from writepath.report.data import SuiteData
-from writepath.report.metrics import Metric
+from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Column, Report, Row, Table, cell, text
 
 NOISY = Verdict(status="unknown", reasons=("noisy host: planted",), noise=True)

@@ -17,9 +17,9 @@ from writepath.analysis.faults import trials_of
 from writepath.analysis.stats import US_PER_MS
 from writepath.experiments import read
 from writepath.experiments.registry import kind_of
-from writepath.records import Host
 from writepath.records.base import from_data, to_data
 from writepath.records.faults import FaultFacts
+from writepath.records.measures import Host
 from writepath.report import faults
 
 RAW = Path(__file__).with_name("raw")

@@ -29,8 +29,7 @@ from writepath.records.measures import (
     Resource,
     Verdict,
 )
-from writepath.report.data import CellData, SuiteData
-from writepath.report.metrics import Metric
+from writepath.report.data import CellData, Metric, SuiteData
 from writepath.report.model import Report, Table
 
 PLANNED = 1200

@@ -8,9 +8,9 @@ from faults.planted import TRIAL, suite
 from faults.planted import result as result_of
 from report import planted_suite
 from report.planted_suite import LOADS, constant
-from writepath import records as result
 from writepath.experiments import read
 from writepath.experiments.registry import kind_of
+from writepath.records import measures as result
 from writepath.report import faults
 from writepath.report.comparison import compared
 from writepath.report.model import Table

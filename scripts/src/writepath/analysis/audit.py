@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from writepath.analysis.stats import Ints
 from writepath.load.parquet import column_of, whole
 from writepath.load.plan import encode_id
-from writepath.records import Audit, AuditVerdict, Offenders, Reading, Requests
 from writepath.records.load_facts import LoadFacts
+from writepath.records.measures import Audit, AuditVerdict, Offenders, Reading, Requests
 
 NEVER, ACKNOWLEDGED, REJECTED, INDETERMINATE, UNREAD = range(5)  # what the client saw of a sequence
 MOMENT_UNKNOWN, IN_TIME, LATE = range(3)  # when the row of the first read became durable

@@ -38,7 +38,7 @@ from writepath.load import ledger
 from writepath.load.ledger import INTERRUPTED, REFUSED_BY_STORE, SEARCH, UNREAD, Ledger, Outcome
 from writepath.load.parquet import column_of, whole
 from writepath.load.plan import NS_PER_MS, NS_PER_S, NS_PER_US, ArrivalPlan, align, arrival_plan
-from writepath.records import Host, Verdict, VerdictStatus, base
+from writepath.records import base
 from writepath.records.base import from_data
 from writepath.records.capacity_run import (
     CapacityFacts,
@@ -47,6 +47,7 @@ from writepath.records.capacity_run import (
     OverloadFacts,
     OverloadPhase,
 )
+from writepath.records.measures import Host, Verdict, VerdictStatus
 from writepath.records.search_load import SearchLoad
 from writepath.records.steps import Bracket, LoadStep, unresolved
 

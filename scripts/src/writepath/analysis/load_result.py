@@ -35,10 +35,10 @@ from writepath.analysis.verdict import judge
 from writepath.errors import LoadError
 from writepath.load.ledger import ACKNOWLEDGED_STATUS, END_OF_FILE, NO_TIME, WRONG_ACK, error_kind
 from writepath.load.parquet import column_of, whole
-from writepath.records import Drain, Generator, Host, Order, Requests
 from writepath.records.base import from_data, to_data
 from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.load_facts import LoadFacts
+from writepath.records.measures import Drain, Generator, Host, Order, Requests
 from writepath.records.steps import SentFacts
 
 STATUSES = (500, 502, 503, 504)  # with columns of their own

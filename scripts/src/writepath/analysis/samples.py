@@ -9,7 +9,7 @@ from writepath.analysis import stats
 from writepath.analysis.saturation.rules import HOST
 from writepath.analysis.stats import US_PER_S, Floats, Ints
 from writepath.load.parquet import column_of
-from writepath.records import Resource
+from writepath.records.measures import Resource
 
 Series = Mapping[tuple[str, str], tuple[Ints, Floats]]  # (component, metric): epoch us, values
 

@@ -36,9 +36,9 @@ from writepath.analysis.times import Times, times
 from writepath.load.ledger import NO_TIME, SEARCH, WRONG_TOTAL
 from writepath.load.parquet import column_of, whole
 from writepath.load.plan import ArrivalPlan
-from writepath.records import Audit, AuditVerdict, Requests
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import LoadFacts, PhaseFacts
+from writepath.records.measures import Audit, AuditVerdict, Requests
 from writepath.records.steps import Backlog, LoadStep, Noise, SampledFigures, SentFacts, StepFacts
 
 Tables = Mapping[str, pa.Table]

@@ -9,7 +9,7 @@ import pyarrow as pa
 from writepath.analysis import stats
 from writepath.analysis.stats import US_PER_MS, Ints
 from writepath.load.parquet import column_of, whole
-from writepath.records import Latency
+from writepath.records.measures import Latency
 
 HALF_BITS = 10  # 1/1,024 is below 0.1 %
 FINEST_BITS = HALF_BITS + 1  # numbers of so many bits have a bucket each

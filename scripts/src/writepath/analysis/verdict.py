@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from writepath.analysis.audit import LATE_US, MUST_BE_ZERO
 from writepath.analysis.stats import US_PER_S
-from writepath.records import Audit, Canary, Drain, Durability, Generator, Requests, Verdict
 from writepath.records.load_facts import WithheldFacts
+from writepath.records.measures import Audit, Canary, Drain, Durability, Generator, Requests, Verdict
 
 STEAL_LIMIT = 0.02  # of all processor time: what the hypervisor gave to others
 THROTTLED_LIMIT = 0.01  # of the time: a quota that bites halts every request under way, some 10 ms each time

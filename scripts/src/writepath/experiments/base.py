@@ -17,8 +17,7 @@ from writepath.measure.bench import Bench
 from writepath.measure.truth import Truth
 from writepath.records.index import Role
 from writepath.records.measures import Audit, Durability, Host, Verdict
-from writepath.report.data import SuiteData
-from writepath.report.metrics import Metric
+from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
 from writepath.runtime.base import Stack
 

@@ -11,8 +11,7 @@ from writepath.analysis.comparison import FEWEST_PAIRS, detectable, percent
 from writepath.records.base import write_json
 from writepath.records.index import Index
 from writepath.records.measures import Host
-from writepath.report.data import SuiteData
-from writepath.report.metrics import Metric
+from writepath.report.data import Metric, SuiteData
 
 FILE = "a-a.json"  # in the state folder: one entry for each host, runtime and suite
 FEWEST_BLOCKS = 2

@@ -8,8 +8,7 @@ from pathlib import Path
 from writepath.load.dataset import Dataset
 from writepath.measure.host import CanaryCage
 from writepath.progress import Progress
-from writepath.records import Host
-from writepath.records.measures import DatasetFacts
+from writepath.records.measures import DatasetFacts, Host
 from writepath.runtime.base import Runtime
 
 

@@ -19,8 +19,8 @@ import psutil
 from writepath.analysis import verdict
 from writepath.errors import SetupError
 from writepath.progress import Progress
-from writepath.records import Canary, Host
 from writepath.records.load_facts import WithheldFacts
+from writepath.records.measures import Canary, Host
 
 USER_FIELDS = 8  # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user and nice already
 STEAL_FIELD = 7

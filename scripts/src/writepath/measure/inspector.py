@@ -18,7 +18,7 @@ from writepath.analysis.raw import Stored
 from writepath.errors import AuditError
 from writepath.load import parquet
 from writepath.load.ledger import NO_TIME
-from writepath.records import Durability
+from writepath.records.measures import Durability
 
 PREFIX_LENGTH = 20  # rrrrrrrr-rrrr-8rrr-8
 _COMMITS = {"id": pa.binary(36), "durable_at_us": pa.int64()}

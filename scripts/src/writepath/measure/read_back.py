@@ -21,8 +21,8 @@ from writepath.measure import inspector
 from writepath.measure.inspector import Pending
 from writepath.measure.truth import Truth
 from writepath.progress import Progress
-from writepath.records import Reading
 from writepath.records.load_facts import DrainFacts, LoadFacts
+from writepath.records.measures import Reading
 from writepath.runtime.base import Stack
 
 QUIET_S = 5.0

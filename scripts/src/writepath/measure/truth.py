@@ -25,7 +25,7 @@ from writepath.measure.inspector import (
     content_hashes,
     plain_client,
 )
-from writepath.records import Durability, Reading
+from writepath.records.measures import Durability, Reading
 from writepath.runtime.base import Stack
 
 PROXY = "nginx"

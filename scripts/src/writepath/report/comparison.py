@@ -26,8 +26,7 @@ from writepath.analysis.comparison import (
 )
 from writepath.analysis.stats import Spread
 from writepath.report import rows
-from writepath.report.data import RowKey, SuiteData
-from writepath.report.metrics import Metric
+from writepath.report.data import Metric, RowKey, SuiteData
 from writepath.report.model import ABSENT, Cell, Column, Report, Row, Table, number, row_of, shown
 from writepath.report.rows import Label
 

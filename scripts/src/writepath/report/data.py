@@ -2,8 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import yaml
+
+from writepath.analysis.comparison import Better
 from writepath.analysis.evidence import Evidence
 from writepath.records.cell import CellRecord
 from writepath.records.index import CellEntry, Index, VariantRecord
@@ -11,6 +16,7 @@ from writepath.records.measures import Host
 
 R = TypeVar("R")
 UNKNOWN_HOST = "unknown host"
+ORIGINAL = Path(__file__).with_name("original.yaml")
 
 
 def host_name(host: Host | None) -> str:
@@ -132,3 +138,21 @@ class SuiteData(Generic[R]):
         """The cells a row shows: those that count; where none does, all, and the row is marked."""
         cells = self.of(row)
         return tuple(cell for cell in cells if cell.counts) or cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(Generic[R]):
+    """`get` gives None where the result has no such figure."""
+
+    key: str
+    title: str
+    better: Better
+    get: Callable[[R], float | None]
+    words: tuple[str, str] = ("faster", "slower")
+
+
+@cache
+def published_figures() -> dict[str, Any]:
+    """Of the original experiment: `variants` by name, `source` and `remarks`."""
+    data: dict[str, Any] = yaml.safe_load(ORIGINAL.read_text(encoding="utf-8"))
+    return data

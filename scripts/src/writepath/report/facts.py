@@ -15,8 +15,7 @@ from writepath.report.capacity.figures import CapacityFigures, cpu_s_by_block, d
 from writepath.report.capacity.figures import VariantFigures as Capacity
 from writepath.report.data import CellData, SuiteData
 from writepath.report.faults import Struck
-from writepath.report.model import ABSENT, Cell, Column, number, shown
-from writepath.report.sentences import short
+from writepath.report.model import ABSENT, Cell, Column, number, short, shown
 
 LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites
 KILLS = {"kill-database": "database", "kill-broker": "broker", "kill-index": "Elasticsearch"}

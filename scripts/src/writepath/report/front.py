@@ -10,13 +10,12 @@ from writepath.errors import UsageError
 from writepath.report.data import SuiteData
 from writepath.report.facts import Facts, NotPublishedError
 from writepath.report.faults import coverage_in_words
-from writepath.report.model import Column, number
+from writepath.report.model import Column, listed, number, short
 from writepath.report.plots import clocks_ms
 from writepath.report.render import pages
 from writepath.report.render import tables as exports
 from writepath.report.render.escape import markdown
 from writepath.report.rows import DAGGER
-from writepath.report.sentences import listed, short
 
 ANSWER, CHOOSING = "readme.md.j2", "choosing.md.j2"
 CHOOSING_PAGE = "docs/choosing.md"

@@ -181,3 +181,15 @@ def number(value: float, *, exact: bool = False) -> str:
     rounded = round(value, digits - 1 - magnitude)
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else 0
     return f"{rounded:,.{decimals}f}"
+
+
+def short(value: float) -> str:
+    """Two digits of what was measured, for a sentence: `0.34`, `26`, `48,000`."""
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"  # noqa: PLR2004 - where two digits end
+
+
+def listed(words: Iterable[str]) -> str:
+    """`a, b and c`."""
+    given = list(words)
+    return given[0] if len(given) == 1 else f"{', '.join(given[:-1])} and {given[-1]}"

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from writepath.records.index import Index
 from writepath.report.data import CellData, RowKey, SuiteData
-from writepath.report.model import Column, Row, Table, Value, cell, row_of, text
+from writepath.report.model import Cell, Column, Row, Table, Value, cell, row_of, text
 
 Label = Callable[[RowKey], str]
 
@@ -14,6 +14,7 @@ R = TypeVar("R")
 S = TypeVar("S")  # what a figure is read from: a cell, or a part of its result
 
 VARIANT = Column(key="variant", title="variant")
+HOST = Column(key="host", title="host")
 DAGGER = "†"
 AGAIN = " (A/A control)"  # after the title of the baseline's second cell in a block
 RANKS = ("median", "p95", "p99")
@@ -126,3 +127,39 @@ def mixed(tables: Iterable[Table], hosts: Sequence[str]) -> tuple[Table, ...]:
     if len(hosts) <= 1:
         return tuple(tables)
     return tuple(replace(table, title=f"{table.title} (mixes hosts, not publishable)") for table in tables)
+
+
+def merged(tables: Sequence[tuple[str, Table | None]]) -> Table | None:
+    """One table of all hosts' tables, with a first column for the host; a single host's table as it is."""
+    known = [(host, table) for host, table in tables if table is not None]
+    if not known:
+        return None
+    if len(tables) == 1:
+        return known[0][1]
+    widest = max((table for _, table in known), key=lambda table: len(table.columns))
+    rows = tuple(
+        Row(cells=(text(host), *row.cells, *[Cell()] * (len(widest.columns) - len(row.cells))), mark=row.mark)
+        for host, table in known
+        for row in table.rows
+    )
+    return Table(
+        key=widest.key,
+        title=widest.title,
+        caption=widest.caption,
+        columns=(HOST, *widest.columns),
+        rows=rows,
+        notes=_notes(known),
+        names=widest.names + 1,
+        compared=widest.compared,
+    )
+
+
+def _notes(tables: Sequence[tuple[str, Table]]) -> tuple[str, ...]:
+    """A note of all hosts once; one of some hosts with their names."""
+    of: dict[str, list[str]] = {}
+    for host, table in tables:
+        for note in table.notes:
+            of.setdefault(note, []).append(host)
+    return tuple(
+        note if len(own) == len(tables) else f"On {' and '.join(own)}: {note}" for note, own in of.items()
+    )

@@ -17,11 +17,11 @@ from writepath.experiments.load.kind import LoadExperiment, params_of
 from writepath.load import ledger
 from writepath.load.ledger import NO_TIME, RECORD, UNREAD, WRITE, WRONG_ACK, Ledger
 from writepath.load.plan import NS_PER_US, ArrivalPlan, constant_plan, encode_id
-from writepath.records import Audit, Code, DatasetFacts, Durability, Host, Reading
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord, save_cell
 from writepath.records.index import SCHEMA_VERSION, CellEntry, Index, VariantRecord, save_index
 from writepath.records.load_facts import DrainFacts, LoadFacts, PhaseFacts
+from writepath.records.measures import Audit, Code, DatasetFacts, Durability, Host, Reading
 
 RUN_ID = "0123456789abcde"
 FOREIGN = (encode_id("fffffffffffffff", 3), 'no id, but a row; with , and " in it')

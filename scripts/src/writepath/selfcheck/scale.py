@@ -18,7 +18,7 @@ from writepath import process
 from writepath.analysis import audit, stats
 from writepath.analysis.load_result import ROWS_MAX
 from writepath.experiments import reporting
-from writepath.records import Audit
+from writepath.records.measures import Audit
 from writepath.report.rows import QUANTILES
 from writepath.selfcheck import planted
 from writepath.selfcheck.planted import Planted

@@ -17,8 +17,7 @@ from writepath.report.capacity.figures import (
     times,
     two_digits,
 )
-from writepath.report.model import number
-from writepath.report.sentences import listed, short
+from writepath.report.model import listed, number, short
 
 NO_DIFFERENCE = "No measurable difference"
 AGAINST: dict[Comparison, str] = {

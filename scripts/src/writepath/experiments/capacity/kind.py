@@ -16,7 +16,7 @@ from writepath.experiments.capacity import sections
 from writepath.records.base import record
 from writepath.records.capacity_run import CapacityResult
 from writepath.records.measures import Verdict
-from writepath.report.metrics import Metric
+from writepath.report.data import Metric
 
 Operation = Literal["write", "search"]
 OPTIONS = {

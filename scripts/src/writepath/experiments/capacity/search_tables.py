@@ -6,7 +6,7 @@ from writepath.analysis import stats
 from writepath.records.measures import Latency
 from writepath.records.search import SearchMode
 from writepath.records.search_load import DuringWrites
-from writepath.report import hosts
+from writepath.report import rows
 from writepath.report.capacity.bounds import limits
 from writepath.report.capacity.figures import (
     CapacityFigures,
@@ -16,9 +16,8 @@ from writepath.report.capacity.figures import (
     about,
     during_writes,
 )
-from writepath.report.model import Cell, Column, Row, Table, Value, cell, number, text
+from writepath.report.model import Cell, Column, Row, Table, Value, cell, listed, number, short, text
 from writepath.report.rows import VARIANT
-from writepath.report.sentences import listed, short
 
 FINDS: dict[SearchMode, str] = {
     "substring": "Every post that contains a keyword",
@@ -111,7 +110,7 @@ def _within(load: DuringWrites, slo_ms: float) -> bool:
 
 def during(data: Suite) -> Table | None:
     """Searches while posts are written, by the host on which they were measured; None where none were."""
-    return hosts.merged([(host, _table(known)) for host, known in during_writes(data)])
+    return rows.merged([(host, _table(known)) for host, known in during_writes(data)])
 
 
 def _table(known: Sequence[Searched]) -> Table | None:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from writepath.experiments.capacity import search_tables, tables
 from writepath.experiments.capacity.answer import answer, findings
 from writepath.records.capacity_run import CapacityResult
-from writepath.report import hosts
+from writepath.report import rows
 from writepath.report.capacity.figures import CapacityFigures, Suite, by_host
+from writepath.report.data import Metric
 from writepath.report.fingerprint import by_blocks, in_one_line
-from writepath.report.metrics import Metric
 from writepath.report.model import Report, Section, Table, plain
 
 Hosts = Sequence[tuple[str, CapacityFigures]]
@@ -78,7 +78,7 @@ def report(data: Suite) -> Report:
 
 
 def _merged(known: Hosts, build: Callable[[CapacityFigures], Table | None]) -> Table | None:
-    return hosts.merged([(host, build(figures)) for host, figures in known])
+    return rows.merged([(host, build(figures)) for host, figures in known])
 
 
 def _told(known: Hosts, tell: Callable[[CapacityFigures], Iterator[str]]) -> Iterator[str]:

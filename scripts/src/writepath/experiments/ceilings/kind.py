@@ -17,9 +17,8 @@ from writepath.records.base import from_data, record, to_data
 from writepath.records.ceilings import CeilingsFacts, CeilingsResult, ToolRun
 from writepath.records.measures import Host, Verdict
 from writepath.report import ceilings as tables
-from writepath.report.data import SuiteData
+from writepath.report.data import Metric, SuiteData
 from writepath.report.fingerprint import fingerprint, in_one_line
-from writepath.report.metrics import Metric
 from writepath.report.model import Report, Section
 from writepath.runtime import topology
 from writepath.runtime.base import Stack

@@ -17,8 +17,7 @@ from writepath.records import base
 from writepath.records.faults import FaultFacts, FaultParams, FaultResult
 from writepath.records.measures import Audit, Host, Verdict
 from writepath.report import faults
-from writepath.report.data import SuiteData
-from writepath.report.metrics import Metric
+from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
 
 CELL_SECONDS, TRIAL_SECONDS = 45.0, 15.0  # guesses, until a cell has ended

@@ -17,8 +17,7 @@ from writepath.records.base import record
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
 from writepath.records.measures import Audit, Host, Verdict
-from writepath.report.data import CellData, SuiteData
-from writepath.report.metrics import Metric
+from writepath.report.data import CellData, Metric, SuiteData
 from writepath.report.model import Report
 
 

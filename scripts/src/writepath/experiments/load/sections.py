@@ -13,8 +13,8 @@ from writepath.records.load_facts import LoadFacts
 from writepath.records.measures import Resource
 from writepath.report import load_ranks, rows
 from writepath.report.comparison import with_baseline
+from writepath.report.data import Metric
 from writepath.report.fingerprint import fingerprint, hosts, in_one_line
-from writepath.report.metrics import Metric
 from writepath.report.model import Column, Plot, Report, Section, Table, number, plain
 from writepath.report.rows import RANKS, Field
 

@@ -9,9 +9,8 @@ from writepath.analysis import stats
 from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.measures import Audit, Latency, Order
 from writepath.report import load_ranks, rows
-from writepath.report.data import CellData, RowKey, SuiteData
+from writepath.report.data import CellData, RowKey, SuiteData, published_figures
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, Value, cell, number, row_of, text
-from writepath.report.original import published_figures
 from writepath.report.rows import DAGGER, RANKS, Field, Label
 
 Suite = SuiteData[LoadResult]

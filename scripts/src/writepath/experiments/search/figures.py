@@ -8,9 +8,8 @@ from typing import Any
 from writepath.analysis.comparison import Estimate, paired
 from writepath.records.search import KINDS, Hits, SearchKind, SearchResult
 from writepath.report.comparison import by_block, reference
-from writepath.report.data import RowKey, SuiteData
+from writepath.report.data import RowKey, SuiteData, published_figures
 from writepath.report.model import Cell, Column, cell
-from writepath.report.original import published_figures
 
 Suite = SuiteData[SearchResult]
 Results = Sequence[SearchResult]

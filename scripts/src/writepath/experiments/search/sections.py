@@ -8,11 +8,10 @@ from writepath.experiments.search import figures, tables
 from writepath.experiments.search.figures import Pair, Suite
 from writepath.experiments.search.tables import found_by
 from writepath.records.search import KINDS, Loading, SearchKind, SearchResult
-from writepath.report import hosts
+from writepath.report import rows
+from writepath.report.data import Metric
 from writepath.report.fingerprint import by_blocks, in_one_line
-from writepath.report.metrics import Metric
-from writepath.report.model import Report, Section, Table
-from writepath.report.sentences import listed, short
+from writepath.report.model import Report, Section, Table, listed, short
 
 SAME = "no measurable difference"
 
@@ -135,7 +134,7 @@ def report(data: Suite) -> Report:
         for digest in found
     ]
     details = (
-        *(hosts.merged([(host, build(own)) for host, own in known]) for build in PER_HOST),
+        *(rows.merged([(host, build(own)) for host, own in known]) for build in PER_HOST),
         tables.validity(data),
         by_blocks(data, of_kind),
     )
@@ -145,7 +144,7 @@ def report(data: Suite) -> Report:
         answer=tuple(_told(known, answer)) or (NOTHING,),
         facts=in_one_line(data, load),
         picture=None,
-        table=hosts.merged([(host, tables.main(own)) for host, own in known]) or tables.main(data),
+        table=rows.merged([(host, tables.main(own)) for host, own in known]) or tables.main(data),
         details=(
             *([Section(key="findings", title="Findings", text=" ".join(told))] if told else []),
             *(Section(key=table.key, title=table.title, tables=(table,)) for table in details if table),

@@ -9,9 +9,8 @@ from writepath.experiments.search.figures import KEYWORD, MODE, MODES, Results, 
 from writepath.records.search import KINDS, Loading, SearchResult
 from writepath.report import rows
 from writepath.report.comparison import ratio_cell, reference
-from writepath.report.data import CellData, RowKey
+from writepath.report.data import CellData, RowKey, published_figures
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, Value, cell, number, text
-from writepath.report.original import published_figures
 
 MOST_SHOWN = 10  # rounds; the means are of all, and the records have every one
 COLD = "cold "
