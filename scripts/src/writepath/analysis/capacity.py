@@ -15,7 +15,6 @@ from writepath.analysis.during_writes import derive_during_writes, reduce_during
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.load_aggregates import SCHEDULED
 from writepath.analysis.load_result import generator_of, scalars_of
-from writepath.analysis.saturation.rules import GENERATOR_CPU, GENERATOR_LATE_MS
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, Ints, Marks
 from writepath.analysis.steps import (
     RAMP_METRICS,
@@ -32,6 +31,7 @@ from writepath.analysis.steps import (
     waits,
 )
 from writepath.analysis.times import times
+from writepath.analysis.verdict import CPU_SHARE_LIMIT, LATENESS_MS_LIMIT
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load import ledger
@@ -151,10 +151,10 @@ def drained_after_s(at_s: Floats, depth: Floats, plan: ArrivalPlan) -> float | N
 
 def overload_faults(cpu_share_peak: float, lateness_ms_p99: float | None) -> Iterator[str]:
     """In words, where the other figures are the generator's too; what it dropped is among the errors."""
-    if cpu_share_peak > GENERATOR_CPU:
-        yield f"{SATURATED}: {cpu_share_peak:.0%} of one core over 10 s (limit {GENERATOR_CPU:.0%})"
-    if lateness_ms_p99 is not None and lateness_ms_p99 > GENERATOR_LATE_MS:
-        yield (f"{LATE}: it sent {lateness_ms_p99:.0f} ms late at p99 (limit {GENERATOR_LATE_MS:.0f} ms)")
+    if cpu_share_peak > CPU_SHARE_LIMIT:
+        yield f"{SATURATED}: {cpu_share_peak:.0%} of one core over 10 s (limit {CPU_SHARE_LIMIT:.0%})"
+    if lateness_ms_p99 is not None and lateness_ms_p99 > LATENESS_MS_LIMIT:
+        yield (f"{LATE}: it sent {lateness_ms_p99:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)")
 
 
 ANSWERS_S = 1.0  # in flight: what is beyond the cap is refused at once, and what is below it answers within

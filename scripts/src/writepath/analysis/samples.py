@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from writepath.analysis import stats
-from writepath.analysis.saturation.rules import HOST
+from writepath.analysis.saturation import HOST
 from writepath.analysis.stats import US_PER_S, Floats, Ints
 from writepath.load.parquet import column_of
 from writepath.records.measures import Resource

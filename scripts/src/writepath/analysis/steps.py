@@ -28,8 +28,7 @@ from writepath.analysis.samples import (
     resources,
     series,
 )
-from writepath.analysis.saturation import limited_by
-from writepath.analysis.saturation.rules import read_by_rules
+from writepath.analysis.saturation import limited_by, read_by_rules
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, rank
 from writepath.analysis.step_verdict import HOST_FULL_SHARE, Evidence, judge
 from writepath.analysis.times import Times, times
