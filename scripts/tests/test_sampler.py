@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from writepath.analysis.raw import Sample, read_samples, save_samples
+from writepath.analysis.raw import read_samples, save_samples
 from writepath.analysis.samples import Series, cpu_shares, foreign_share, resources
 from writepath.analysis.stats import accumulated
-from writepath.measure.sampler import HOST, K6, Sampler, counted
+from writepath.measure.sampler import HOST, K6, Sampler, redelivered
 from writepath.runtime.base import Usage
 
 
@@ -44,7 +44,7 @@ def test_every_second_of_the_window_is_read_and_its_end_too() -> None:
     sampler = fake.sampler()
     sampler.run()
     assert fake.readings == [0.0, 1.0, 2.0, 3.0, 3.4]
-    assert (sampler.taken, sampler.late, sampler.failed) == (5, 0, 0)
+    assert sampler.late == 0
 
 
 def test_a_reading_that_overruns_makes_the_next_moment_skipped_and_one_that_comes_late_is_counted() -> None:
@@ -59,7 +59,7 @@ def test_a_reading_that_overruns_makes_the_next_moment_skipped_and_one_that_come
     assert sampler.late == 1
 
 
-def test_a_reader_that_fails_is_counted_and_the_next_reading_comes() -> None:
+def test_a_reader_that_fails_costs_one_reading_and_the_next_reading_comes() -> None:
     fake = FakeTime(end_s=2.0)
     sampler = fake.sampler()
     failures = iter([OSError("gone")])
@@ -72,7 +72,7 @@ def test_a_reader_that_fails_is_counted_and_the_next_reading_comes() -> None:
 
     sampler.usage = failing
     sampler.run()
-    assert (sampler.failed, sampler.taken) == (1, 3)
+    assert {s.at_us for s in sampler.samples} == {1_000_000, 2_000_000}
     assert {s.component for s in sampler.samples} == {K6, "app", HOST}
 
 
@@ -118,18 +118,13 @@ def test_the_foreign_share_is_what_neither_components_nor_runner_used() -> None:
     assert foreign_share({}) is None
 
 
-def test_a_counter_grows_by_instance_whichever_of_them_restarts() -> None:
+def test_redeliveries_grow_by_instance_whichever_of_them_restarts() -> None:
     readings = [
-        ("redelivered@1", 2),
-        ("redelivered@2", 5),
-        ("redelivered@1", 4),
-        ("redelivered@2", 1),
-        ("x@1", 9),
+        ("redelivered@1", 2.0),
+        ("redelivered@2", 5.0),
+        ("redelivered@1", 4.0),
+        ("redelivered@2", 1.0),
     ]
-    samples = [
-        Sample(at_us=number, component="consumer", metric=metric, value=value)
-        for number, (metric, value) in enumerate(readings)
-    ]
-    samples.append(Sample(at_us=9, component="other", metric="redelivered@1", value=50))
-    assert counted(samples, "consumer", "redelivered", {"redelivered@1": 5.0}) == (5 - 2) + 1
-    assert counted(samples, "nobody", "redelivered", {}) is None
+    assert redelivered([*readings, ("x@1", 9.0), ("redelivered@1", 5.0)]) == (5 - 2) + 1
+    assert redelivered([("redelivered@1", 7.0)]) == 0
+    assert redelivered([("pool", 1.0)]) is None

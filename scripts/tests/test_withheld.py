@@ -2,6 +2,7 @@
 
 import io
 import os
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from rich.console import Console
 
 from writepath.analysis import verdict
 from writepath.analysis.verdict import STEAL_LIMIT, noise_reasons, slower_reasons
-from writepath.measure import host
+from writepath.measure import host, sampler
 from writepath.measure.host import Counters, read_counters, withheld_between
 from writepath.measure.sampler import Machine
 from writepath.progress import Progress
@@ -28,9 +29,12 @@ QUIET = Counters(steal_s=10.0, total_s=1000.0, throttled_s=5.0, wall_s=100.0, sw
 SECOND = os.sysconf("SC_CLK_TCK")
 
 
-def plant(root: Path, cgroup: str = "0::/a/b\n", stat: dict[str, str] | None = None) -> tuple[Path, Path]:
-    """A /proc and a /sys/fs/cgroup; stat: text of cpu.stat by folder below the latter."""
-    proc, groups = root / "proc", root / "cgroup"
+@pytest.fixture
+def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A /proc; /sys/fs/cgroup is next to it."""
+    proc = tmp_path / "proc"
+    monkeypatch.setattr(psutil, "PROCFS_PATH", str(proc))
+    monkeypatch.setattr(host, "GROUPS", tmp_path / "cgroup")
     (proc / "self").mkdir(parents=True)
     ticks = [100, 1, 50, 700, 5, 0, 4, 40, 60, 0]  # 60 of guests are in the 100 already
     (proc / "stat").write_text(
@@ -38,15 +42,12 @@ def plant(root: Path, cgroup: str = "0::/a/b\n", stat: dict[str, str] | None = N
         encoding="ascii",
     )
     (proc / "vmstat").write_text("pgpgin 99\npswpin 30\npswpout 12\n", encoding="ascii")
-    (proc / "self" / "cgroup").write_text(cgroup, encoding="utf-8")
-    for folder, text in (stat or {}).items():
-        (groups / folder).mkdir(parents=True, exist_ok=True)
-        (groups / folder / "cpu.stat").write_text(text, encoding="ascii")
-    return proc, groups
+    return proc
 
 
-def test_processor_time_counts_guests_once_and_stolen_time_by_itself(tmp_path: Path) -> None:
-    found = read_counters(*plant(tmp_path))
+def test_processor_time_counts_guests_once_and_stolen_time_by_itself(proc: Path) -> None:
+    found = read_counters()
+    assert proc.is_dir()
     assert (found.steal_s, found.total_s, found.swapped_pages) == (40.0, 900.0, 42)
 
 
@@ -70,16 +71,18 @@ def test_processor_time_counts_guests_once_and_stolen_time_by_itself(tmp_path: P
     ],
 )
 def test_throttling_is_that_of_this_process_and_of_the_groups_it_is_in(
-    cgroup: str, stat: dict[str, str], throttled_s: float | None, tmp_path: Path
+    cgroup: str, stat: dict[str, str], throttled_s: float | None, proc: Path
 ) -> None:
-    assert read_counters(*plant(tmp_path, cgroup, stat)).throttled_s == throttled_s
+    (proc / "self" / "cgroup").write_text(cgroup, encoding="utf-8")
+    for folder, text in stat.items():
+        (host.GROUPS / folder).mkdir(parents=True, exist_ok=True)
+        (host.GROUPS / folder / "cpu.stat").write_text(text, encoding="ascii")
+    assert read_counters().throttled_s == throttled_s
 
 
-def test_what_cannot_be_read_is_none_and_never_zero(tmp_path: Path) -> None:
-    proc, groups = plant(tmp_path)
+def test_what_cannot_be_read_is_none_and_never_zero(proc: Path) -> None:
     (proc / "vmstat").write_text("pgpgin 99\n", encoding="ascii")
-    (proc / "self" / "cgroup").unlink()
-    nothing = read_counters(proc, groups)
+    nothing = read_counters()
     assert (nothing.throttled_s, nothing.swapped_pages) == (None, None)
     found = withheld_between(nothing, replace(nothing, wall_s=nothing.wall_s + 1, throttled_s=1.0))
     assert found == WithheldFacts(steal_share=None, throttled_share=None, swapped_pages=None)
@@ -154,31 +157,41 @@ def cores(*times: tuple[float, float]) -> Sequence[SimpleNamespace]:
     return [SimpleNamespace(user=user, idle=idle) for user, idle in times]
 
 
-def test_each_disk_has_its_own_time_under_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disks(monkeypatch, tmp_path, vda=100, vda1=100, sdb=20, dm_0=120, loop0=7)
-    read = dict(Machine(devices=tmp_path, pressure=tmp_path).read())
-    busy = {name: value for name, value in read.items() if name.startswith("disk_busy")}
-    assert busy == {"disk_busy_seconds@1": 0.2, "disk_busy_seconds@2": 1.0}
-    assert read["disk_write_bytes"] == 120  # without partitions and what is made of disks
+@pytest.fixture
+def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No disks, and no /proc/pressure."""
+    for name in ("BLOCK_DEVICES", "PRESSURE"):
+        monkeypatch.setattr(sampler, name, tmp_path)
+    return tmp_path
 
 
-def test_stalls_are_the_seconds_in_which_something_waited(tmp_path: Path) -> None:
+def machine(prefix: str) -> dict[str, float]:
+    return {name: value for name, value in Machine().read() if name.startswith(prefix)}
+
+
+def test_each_disk_has_its_own_time_under_a_number(devices: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disks(monkeypatch, devices, vda=100, vda1=100, sdb=20, dm_0=120, loop0=7)
+    assert machine("disk") == {
+        "disk_write_bytes": 120,  # without partitions and what is made of disks
+        "disk_busy_seconds@1": 0.2,
+        "disk_busy_seconds@2": 1.0,
+    }
+
+
+def test_stalls_are_the_seconds_in_which_something_waited(devices: Path) -> None:
     some = "some avg10=0.41 avg60=1.08 avg300=1.03 total={}\nfull avg10=0.0 avg60=0.0 avg300=0.0 total=9\n"
-    (tmp_path / "io").write_text(some.format(12_500_000), encoding="ascii")
-    (tmp_path / "memory").write_text(some.format(0), encoding="ascii")
-    (tmp_path / "cpu").write_text("", encoding="ascii")
-    read = dict(Machine(devices=tmp_path, pressure=tmp_path).read())
-    assert read == {"pressure_io_seconds": 12.5, "pressure_memory_seconds": 0.0}
+    (devices / "io").write_text(some.format(12_500_000), encoding="ascii")
+    (devices / "memory").write_text("", encoding="ascii")
+    assert machine("pressure") == {"pressure_io_seconds": 12.5}
 
 
-def test_the_busiest_core_is_that_of_the_time_between_two_readings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_busiest_core_is_that_of_the_time_between_two_readings(monkeypatch: pytest.MonkeyPatch) -> None:
     readings = iter([cores((90, 10), (0, 100)), cores((91, 19), (8, 102))])
-    monkeypatch.setattr(psutil, "cpu_times", lambda percpu: next(readings) if percpu else None)
-    machine = Machine(devices=tmp_path, pressure=tmp_path)
-    assert list(machine.read()) == []
-    assert dict(machine.read()) == {"core_busy_max": pytest.approx(0.8)}
+    whole = psutil.cpu_times()
+    monkeypatch.setattr(psutil, "cpu_times", lambda *, percpu=False: next(readings) if percpu else whole)
+    machine = Machine()
+    assert "core_busy_max" not in dict(machine.read())
+    assert dict(machine.read())["core_busy_max"] == pytest.approx(0.8)
 
 
 def test_this_machine_can_be_read() -> None:
@@ -220,7 +233,7 @@ def test_a_look_reads_the_real_host_while_it_flushes_and_leaves_nothing(
 
     def counted(file: int) -> None:
         fsync(file)
-        flushed.append(file)
+        flushed.append(threading.get_ident())
 
     fsync = os.fsync
     monkeypatch.setattr(os, "fsync", counted)

@@ -19,7 +19,6 @@ from writepath.experiments.faults.actions import (
     Pause,
     Restart,
 )
-from writepath.experiments.faults.measure import redelivered
 from writepath.experiments.faults.scene import FaultError, Scene
 from writepath.experiments.faults.toxiproxy import Toxiproxy
 from writepath.runtime.base import Stack
@@ -154,10 +153,3 @@ def test_a_restart_ends_the_first_instance_alone() -> None:
         after(Restart(scene(stack), "jpa-writer", rolling=False)) == "jpa-writer: replaced by a new process"
     )
     assert stack.done == ["terminate jpa-writer", "revive jpa-writer"]
-
-
-def test_redeliveries_are_counted_over_restarts_by_instance() -> None:
-    first, second = {"redelivered@1": 2.0, "redelivered@2": 0.0}, {"redelivered@1": 5.0, "redelivered@2": 1.0}
-    assert redelivered([first, second, {"redelivered@1": 4.0, "redelivered@2": 1.0}]) == 3 + 4 + 1
-    assert redelivered([{"redelivered@1": 7.0}]) == 0
-    assert redelivered([{"pool": 1.0}]) is None

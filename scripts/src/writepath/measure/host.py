@@ -7,12 +7,12 @@ took is just a slow request. Counters are read before and after a load; what lie
 import os
 import platform
 import shutil
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -22,9 +22,17 @@ from writepath.progress import Progress
 from writepath.records.load_facts import WithheldFacts
 from writepath.records.measures import Canary, Host
 
-USER_FIELDS = 8  # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user and nice already
-STEAL_FIELD = 7
-PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+CPU_TIMES = (
+    "user",
+    "nice",
+    "system",
+    "idle",
+    "iowait",
+    "irq",
+    "softirq",
+    "steal",
+)  # a guest's is in the user's
+GROUPS = Path("/sys/fs/cgroup")
 CONTROLLERS_OF_TIME = ("cpu", "cpu,cpuacct")  # folders of control groups version 1
 UNITS_PER_S = {"throttled_usec": 1e6, "throttled_time": 1e9}  # version 2, version 1
 
@@ -40,87 +48,75 @@ class Counters:
     swapped_pages: int | None  # in and out
 
 
-def read_counters(proc: Path = PROC, groups: Path = GROUPS) -> Counters:
+def read_counters() -> Counters:
     """Of the machine, and of the control group of this process: natively every part of a variant is in it, too."""
-    ticks = _processor_ticks(proc)
-    per_s = os.sysconf("SC_CLK_TCK")
+    times = psutil.cpu_times()
+    swapped = _statistics(Path(psutil.PROCFS_PATH) / "vmstat")
     return Counters(
-        steal_s=ticks[STEAL_FIELD] / per_s,
-        total_s=sum(ticks) / per_s,
-        throttled_s=_throttled_s(proc, groups),
+        steal_s=times.steal,
+        total_s=busy_and_total_s(times)[1],
+        throttled_s=_throttled_s(),
         wall_s=time.monotonic(),
-        swapped_pages=_swapped_pages(proc),
+        swapped_pages=swapped["pswpin"] + swapped["pswpout"] if "pswpin" in swapped else None,
     )
 
 
 def withheld_between(first: Counters, last: Counters) -> WithheldFacts:
     """What could not be read at both moments is None, never zero."""
     total_s, wall_s = last.total_s - first.total_s, last.wall_s - first.wall_s
-    throttled, swapped = (
-        None if None in (before, after) else (after or 0) - (before or 0)
-        for before, after in (
-            (first.throttled_s, last.throttled_s),
-            (first.swapped_pages, last.swapped_pages),
-        )
-    )
+    throttled_s = _growth(first.throttled_s, last.throttled_s)
+    swapped_pages = _growth(first.swapped_pages, last.swapped_pages)
     return WithheldFacts(
         steal_share=(last.steal_s - first.steal_s) / total_s if total_s > 0 else None,
-        throttled_share=None if throttled is None or wall_s <= 0 else throttled / wall_s,
-        swapped_pages=None if swapped is None else int(swapped),
+        throttled_share=None if throttled_s is None or wall_s <= 0 else throttled_s / wall_s,
+        swapped_pages=None if swapped_pages is None else int(swapped_pages),
     )
 
 
-def _processor_ticks(proc: Path) -> list[int]:
-    """The line of all processors together."""
-    name, *ticks = (proc / "stat").read_text(encoding="ascii").splitlines()[0].split()
-    if name != "cpu" or len(ticks) < USER_FIELDS:
-        raise ValueError(f"{proc / 'stat'}: no line of all processors")
-    return [int(tick) for tick in ticks[:USER_FIELDS]]
+def busy_and_total_s(times: Any) -> tuple[float, float]:
+    """Of psutil's times of one processor or of all."""
+    known = {name: float(getattr(times, name, 0.0)) for name in CPU_TIMES}
+    total = sum(known.values())
+    return total - known["idle"] - known["iowait"], total
 
 
-def _throttled_s(proc: Path, groups: Path) -> float | None:
+def text_of(path: Path) -> str:
+    """Of a file of the kernel; empty where this kernel has none, or was told not to count."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _growth(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before
+
+
+def _throttled_s() -> float | None:
     """The most of the group and those it is in: a quota of any of them halts it, and often at the same time."""
     found = [
         count / UNITS_PER_S[name]
-        for folder in _folders(proc, groups)
+        for folder in _groups()
         for name, count in _statistics(folder / "cpu.stat").items()
         if name in UNITS_PER_S
     ]
     return max(found, default=None)
 
 
-def _folders(proc: Path, groups: Path) -> Iterator[Path]:
+def _groups() -> Iterator[Path]:
     """Of this process's group and of all above it. In a container the path may begin outside of what is seen."""
-    try:
-        lines = (proc / "self" / "cgroup").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        number, controllers, path = line.split(":", 2)
-        if number == "0" and not controllers:
-            tops = [groups]
-        elif "cpu" in controllers.split(","):
-            tops = [groups / name for name in CONTROLLERS_OF_TIME]
-        else:
-            continue
-        inner = Path(path.strip("/"))
-        for top in tops:
-            yield from (top / part for part in (inner, *inner.parents))
+    for line in text_of(Path(psutil.PROCFS_PATH) / "self" / "cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers or "cpu" in controllers.split(","):
+            inner = Path(path.strip("/"))
+            tops = [GROUPS / name for name in CONTROLLERS_OF_TIME] if controllers else [GROUPS]
+            yield from (top / part for top in tops for part in (inner, *inner.parents))
 
 
 def _statistics(path: Path) -> dict[str, int]:
     """Lines of a name and a number; nothing where there is no such file."""
-    try:
-        pairs = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
-    except OSError:
-        return {}
+    pairs = [line.split() for line in text_of(path).splitlines()]
     return {name: int(value) for name, value in pairs}
-
-
-def _swapped_pages(proc: Path) -> int | None:
-    known = _statistics(proc / "vmstat")
-    counters = [known[name] for name in ("pswpin", "pswpout") if name in known]
-    return sum(counters) if counters else None
 
 
 BLOCK_BYTES = 4096
@@ -161,36 +157,33 @@ class CanaryCage:
 
     def measure(self) -> Canary:
         """About half a second on a fast disk."""
-        fsyncs = sorted(self._fsyncs_ms())
-        stolen = self._steal_share()
+        fsyncs = sorted(_fsyncs_ms(self.folder / "canary.bin"))
+        before, self._last = self._last, read_counters()
+        stolen = None if before is None else withheld_between(before, self._last).steal_share
         return Canary(
             fsync_ms_p50=round(fsyncs[len(fsyncs) // 2], 3),
             fsync_ms_p99=round(fsyncs[-1], 3),
             cpu_ms=round(min(_cpu_ms() for _ in range(CPU_TRIES)), 3),
-            steal_share=stolen,
+            steal_share=None if stolen is None else round(stolen, 4),
             load_average_1m=round(os.getloadavg()[0], 2),
             disk_free_bytes=shutil.disk_usage(self.folder).free,
         )
 
-    def _fsyncs_ms(self) -> list[float]:
-        path = self.folder / "canary.bin"
-        block = os.urandom(BLOCK_BYTES)
-        took = []
-        try:
-            with path.open("wb", buffering=0) as file:
-                for _ in range(FSYNCS):
-                    start = time.perf_counter()
-                    file.write(block)
-                    os.fsync(file.fileno())
-                    took.append((time.perf_counter() - start) * 1000)
-        finally:
-            path.unlink(missing_ok=True)
-        return took
 
-    def _steal_share(self) -> float | None:
-        before, self._last = self._last, read_counters()
-        share = None if before is None else withheld_between(before, self._last).steal_share
-        return None if share is None else round(share, 4)
+def _fsyncs_ms(path: Path) -> list[float]:
+    """How long each of some flushes of a small block took."""
+    block = os.urandom(BLOCK_BYTES)
+    took = []
+    try:
+        with path.open("wb", buffering=0) as file:
+            for _ in range(FSYNCS):
+                start = time.perf_counter()
+                file.write(block)
+                os.fsync(file.fileno())
+                took.append((time.perf_counter() - start) * 1000)
+    finally:
+        path.unlink(missing_ok=True)
+    return took
 
 
 def _cpu_ms() -> float:
@@ -202,7 +195,7 @@ def _cpu_ms() -> float:
 
 
 def _cpu_model() -> str:
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    lines = text_of(Path("/proc/cpuinfo")).splitlines()
     found = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(found, platform.processor() or "unknown")
 
@@ -217,7 +210,6 @@ def _filesystem(path: Path) -> str:
 LOOK_S = 5.0
 QUIET_LOOKS = 3  # running: between two bursts lie moments
 LONGEST_S = 600.0
-BLOCK = bytes(4096)
 
 
 def wait_until_quiet(folder: Path, progress: Progress) -> bool:
@@ -239,26 +231,13 @@ def look_for_noise(folder: Path) -> WithheldFacts:
     From a processor that sleeps nothing can be stolen, and from one that never does little is: loads fall asleep and
     wake thousands of times a second, as these threads do.
     """
-    ended = threading.Event()
-    threads = os.cpu_count() or 1
+    ends, threads = time.monotonic() + LOOK_S, os.cpu_count() or 1
+
+    def flush(number: int) -> None:
+        while time.monotonic() < ends:
+            _fsyncs_ms(folder / f"quiet-{number}.bin")
+
+    before = read_counters()
     with ThreadPoolExecutor(max_workers=threads, thread_name_prefix="quiet") as pool:
-        before = read_counters()
-        flushing = [pool.submit(_flush, folder / f"quiet-{number}.bin", ended) for number in range(threads)]
-        try:
-            ended.wait(LOOK_S)
-        finally:
-            ended.set()
-        for flushed in flushing:
-            flushed.result()
+        list(pool.map(flush, range(threads)))
     return withheld_between(before, read_counters())
-
-
-def _flush(path: Path, ended: threading.Event) -> None:
-    try:
-        with path.open("wb", buffering=0) as file:
-            while not ended.is_set():
-                file.seek(0)
-                file.write(BLOCK)
-                os.fsync(file.fileno())
-    finally:
-        path.unlink(missing_ok=True)

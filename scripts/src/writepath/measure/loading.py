@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
+from writepath import pidfile
 from writepath.analysis import raw
 from writepath.analysis.raw import Sample
 from writepath.config.registry import Phase, Scenario, Variant
@@ -29,7 +28,8 @@ from writepath.measure.truth import Truth
 from writepath.progress import Live
 from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts, WithheldFacts
 from writepath.records.measures import Durability
-from writepath.runtime.base import Runtime, Stack, Usage
+from writepath.runtime.base import Meter, Runtime, Stack, Usage
+from writepath.runtime.native import usage
 
 VIRTUAL_USERS = "VIRTUAL_USERS"  # of a closed load; of an open one, the most requests in flight
 RATE = "RATE"  # requests per second at the peak of an open load
@@ -88,29 +88,9 @@ class Driven:
 
     result: k6.LoadResult
     samples: Sequence[Sample]
-    taken: int
     late: int
     began_at: float  # epoch s: before k6 was started
     ended_at: float  # epoch s: k6 has gone
-
-
-class ProcessUse:
-    """CPU and memory of a process and its children; the last known once it has gone."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._last: Usage | None = None
-
-    def read(self) -> Usage | None:
-        """None where it never could be read."""
-        with contextlib.suppress(psutil.Error):
-            family = [psutil.Process(self._pid), *psutil.Process(self._pid).children(recursive=True)]
-            found = [(each.cpu_times(), each.memory_info().rss) for each in family]
-            cpu_seconds = sum(times.user + times.system for times, _ in found)
-            rss_bytes = sum(rss for _, rss in found)
-            if self._last is None or cpu_seconds >= self._last.cpu_seconds:
-                self._last = Usage(cpu_seconds=cpu_seconds, rss_bytes=rss_bytes, write_bytes=None)
-        return self._last
 
 
 def drive(
@@ -124,8 +104,14 @@ def drive(
     """Runs one measured load to its end, filling samples. Leaving early (Ctrl-C) stops k6 and the sampler."""
     began_at = time.time()
     with k6.Generator(load, prefix) as generator:
-        use = ProcessUse(generator.pid)
-        watching = sampler.Sampler(usage=lambda: _all_usage(stack, use), gauges=truth.gauges, samples=samples)
+        meter = Meter()
+
+        def all_usage() -> Mapping[str, Usage]:
+            """A stack that runs k6 itself (in a container) knows better what it uses than its client does."""
+            own = usage.read(meter, [generator.pid], pidfile.everything())
+            return {sampler.K6: own, **stack.usage()}
+
+        watching = sampler.Sampler(usage=all_usage, gauges=truth.gauges, samples=samples)
         watching.start()
         try:
             _follow(generator, load, watching, show, began_at)
@@ -135,7 +121,6 @@ def drive(
     return Driven(
         result=result,
         samples=samples,
-        taken=watching.taken,
         late=watching.late,
         began_at=began_at,
         ended_at=time.time(),
@@ -180,12 +165,6 @@ def _queue_depth(gauges: Mapping[str, Mapping[str, float]]) -> int | None:
         if "queue_ready" in values
     ]
     return int(max(depths)) if depths else None
-
-
-def _all_usage(stack: Stack, use: ProcessUse) -> Mapping[str, Usage]:
-    """A stack that runs k6 itself (in a container) knows better what it uses than its client's process does."""
-    generator = use.read()
-    return {**({} if generator is None else {sampler.K6: generator}), **stack.usage()}
 
 
 PLAN_FILE = "plan.json"

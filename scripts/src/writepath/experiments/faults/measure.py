@@ -3,10 +3,9 @@
 import contextlib
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from writepath.analysis import stats
 from writepath.analysis.evidence import save_facts
 from writepath.analysis.stats import US_PER_S
 from writepath.config.registry import Phase
@@ -22,7 +21,7 @@ from writepath.experiments.faults.toxiproxy import API_PORT, SERVICE, Toxiproxy
 from writepath.experiments.faults.watch import ANSWER_S, TICK_S, Watch
 from writepath.load import k6, ledger
 from writepath.load.plan import arrival_plan
-from writepath.measure import loading
+from writepath.measure import loading, sampler
 from writepath.measure.bench import moment
 from writepath.measure.read_back import ReadBack
 from writepath.measure.truth import Truth
@@ -229,17 +228,11 @@ class _Cell:
 
     def redelivered(self) -> int | None:
         """Over load and drain."""
-        return redelivered([*self.gauges, self.truth.store.gauges()])
+        readings = [*self.gauges, self.truth.store.gauges()]
+        return sampler.redelivered(pair for reading in readings for pair in reading.items())
 
     def _say(self, words: str) -> None:
         self.run.bench.progress.say(f"{self.run.cell.variant.name} {self.fault.key}: {words}")
-
-
-def redelivered(gauges: Sequence[Mapping[str, float]]) -> int | None:
-    """Growth between readings, each instance by itself, which begins again from 0 when restarted; None: not counted."""
-    names = {name for reading in gauges for name in reading if name.startswith("redelivered@")}
-    counts = [[reading[name] for reading in gauges if name in reading] for name in names]
-    return int(sum(stats.accumulated(values)[-1] for values in counts)) if counts else None
 
 
 def _now_us() -> int:

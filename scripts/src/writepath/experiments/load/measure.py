@@ -36,7 +36,8 @@ def measure(run: CellRun, session: Session) -> None:
             samples = _load(run, plan, end)
         end.drain()
         store = truth.store
-        end.audit(lambda: sampler.counted(samples, store.service, "redelivered", store.gauges()))
+        seen = [(one.metric, one.value) for one in samples if one.component == store.service]
+        end.audit(lambda: sampler.redelivered((*seen, *store.gauges().items())))
 
 
 def _prepare(run: CellRun, stack: Stack, truth: Truth, *, at_most_s: float) -> None:
