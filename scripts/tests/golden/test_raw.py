@@ -56,11 +56,16 @@ LOAD_EXCEPTIONS = {  # the only fields of a load's record or result that are not
     "completed": "new: the sum of requests.by_status without 0",
     "answered_per_s": "new: completed over the seconds of achieved_per_s",
     "durable_later": "new: says which clocks are shown",
+    "order.inversions": "no figure any more; order.overtaken_share says whether the order was kept",
     "notes": "new, and empty: the record's are in its verdict",
 }
 RUN = "jpa/block-01"  # of kind capacity
 FAULTS = {"requests", "audit", "order", "trials", "status", "reasons"}
-FACTS = {"audit.seconds", "order.redelivered"}  # what only the running system knew, and the audit's own clock
+FACTS = {  # what only the running system knew, the audit's own clock, and what is no figure any more
+    "audit.seconds",
+    "order.redelivered",
+    "order.inversions",
+}
 
 
 NUMBERS = re.compile(r"\.\d+(?=\.|$)")  # of list entries

@@ -374,7 +374,6 @@ def order_of(facts: LoadFacts, scalars: Mapping[str, int]) -> Order | None:
         return None
     writes = scalars["order_writes"]
     return Order(
-        inversions=scalars["order_inversions"],
         overtaken_share=round(scalars["order_overtaken"] / writes, 6) if writes else 0.0,
         redelivered=facts.redelivered,
     )

@@ -68,13 +68,11 @@ class Latency:
 
 @record
 class Order:
-    """Whether acknowledged writes reached the final store in the order they were sent; only of queue paths.
+    """Whether acknowledged writes reached the final store in the order they were sent; only of queue paths."""
 
-    Inverted: a write was sent after another one's 201, and durable before it.
-    """
-
-    inversions: int  # pairs of writes
-    overtaken_share: float  # of the acknowledged and stored: on the late side of at least one inversion
+    overtaken_share: (
+        float  # of the acknowledged and stored: durable after a write that was sent after their 201
+    )
     redelivered: (
         int | None
     )  # messages delivered again, over all consumers, load and drain; null: nobody counts

@@ -317,7 +317,6 @@ def _order(queues: Sequence[Struck]) -> Table:
             FAULT,
             _count("faults", "faults", lambda one: one.effective),
             _count("acknowledged", "acknowledged", lambda one: _of(one.requests, "acknowledged")),
-            _count("inversions", "inversions", lambda one: _of(one.order, "inversions")),
             _field(
                 "overtaken",
                 "overtaken writes",

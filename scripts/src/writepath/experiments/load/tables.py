@@ -267,7 +267,6 @@ THROUGHPUT = (
     field("queue_peak", "highest queue depth", lambda r: r.queue_peak, "messages", exact=True),
 )
 ORDER = (
-    _ordered("inversions", "inversions", lambda order: order.inversions, exact=True),
     _ordered("overtaken_percent", "overtaken writes", lambda order: 100 * order.overtaken_share, unit="%"),
     _ordered("redelivered", "redelivered", lambda order: order.redelivered, exact=True),
 )
@@ -330,8 +329,8 @@ def order(data: Suite) -> Table | None:
         data.only(lambda variant: variant.name in names),
         "order",
         "Order on the queue paths",
-        "A write is overtaken if another write, sent after its 201, became durable before it. Each such pair is"
-        " an inversion. Concurrent requests have no order.",
+        "A write is overtaken if another write, sent after its 201, became durable before it. Concurrent requests have"
+        " no order.",
         ORDER,
     )
 
