@@ -50,9 +50,3 @@ def test_where_nothing_was_stored_the_work_has_no_length(stored: float | None) -
     found = backlog(SECONDS, SECONDS * 1000, 1000.0, stored)
     assert found.grows
     assert found.work_seconds is None
-
-
-@pytest.mark.parametrize("count", [0, 2])
-def test_too_few_samples_are_an_error_and_not_zero(count: int) -> None:
-    with pytest.raises(ValueError, match="at least 3"):
-        backlog(SECONDS[:count], SECONDS[:count], 1000.0, 1000.0)

@@ -10,11 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 import planted_steps as planted
+from planted_capacity import step
 from planted_steps import HOST, answers, by_second, plan, sampled, save, stored
-from writepath.analysis import capacity, evidence, step_verdict
+from writepath.analysis import capacity, evidence
 from writepath.analysis.capacity import OVERLOAD_FOLDER, derive_capacity, plan_of, reduce_capacity
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.raw import Sample
+from writepath.analysis.step_verdict import bracket
 from writepath.analysis.steps import folder_of
 from writepath.analysis.times import Times
 from writepath.errors import LoadError
@@ -178,15 +180,8 @@ def test_errors_are_told_by_the_hop_that_made_them_and_by_phase(tmp_path: Path) 
 def test_the_hop_follows_from_status_and_error_code() -> None:
     records = np.zeros(7, RECORD)
     records["status"] = [502, 504, 0, 0, 503, 503, 500]
-    records["error_code"] = [
-        1502,
-        1504,
-        END_OF_FILE,
-        INTERRUPTED,
-        REFUSED_BY_APPLICATION,
-        REFUSED_BY_STORE,
-        1500,
-    ]
+    refused = (REFUSED_BY_APPLICATION, REFUSED_BY_STORE)
+    records["error_code"] = [1502, 1504, END_OF_FILE, INTERRUPTED, *refused, 1500]
     assert [capacity.HOP_NAMES[index] for index in capacity.hops(records)] == [
         "proxy", "proxy", "proxy", "generator", "application", "store", "application",
     ]  # fmt: skip
@@ -239,22 +234,19 @@ def test_a_generator_that_was_full_late_or_stopped_is_named(tmp_path: Path) -> N
 
 def steps_of(*made: tuple[float, str]) -> list[LoadStep]:
     """Rates and verdicts; `burst` fails by its backlog alone."""
-    from planted_capacity import step  # noqa: PLC0415 - of this helper alone
-
     return [step(rate, verdict) for rate, verdict in made]
 
 
 def test_of_two_steps_that_contradict_each_other_the_later_counts() -> None:
-    found = step_verdict.sustained(
-        steps_of((1000, "pass"), (1100, "fail"), (1000, "fail"), (900, "pass")), 6000.0
-    )
+    made = steps_of((1000, "pass"), (1100, "fail"), (1000, "fail"), (900, "pass"))
+    found = bracket(made, 6000.0, burst=False)
     assert (found.highest_passing_per_s, found.lowest_failing_per_s, found.steps) == (900, 1000, 4)
 
 
 def test_a_burst_passes_where_only_its_backlog_grows_and_the_highest_rate_is_a_lower_bound() -> None:
     made = steps_of((1000, "pass"), (2000, "burst"), (1000, "noise"))
-    assert step_verdict.sustained(made, 2000.0).lowest_failing_per_s == 2000
-    found = step_verdict.burst(made, 2000.0)
+    assert bracket(made, 2000.0, burst=False).lowest_failing_per_s == 2000
+    found = bracket(made, 2000.0, burst=True)
     assert (found.highest_passing_per_s, found.lower_bound, found.conclusive) == (2000, True, True)
 
 

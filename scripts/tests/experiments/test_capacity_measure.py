@@ -15,7 +15,6 @@ from lifecycle.liar import Lies
 from writepath.analysis import capacity, raw, steps
 from writepath.analysis.capacity import facts_of
 from writepath.analysis.evidence import save_facts
-from writepath.analysis.step_verdict import Evidence, Judgement
 from writepath.errors import StartError, UsageError
 from writepath.experiments.capacity import CapacityExperiment, path, stepper
 from writepath.experiments.capacity.kind import CapacityParams
@@ -23,6 +22,7 @@ from writepath.experiments.capacity.stepper import MOST_REPEATS
 from writepath.measure import host, truth
 from writepath.progress import Progress
 from writepath.records.capacity_run import CapacityResult
+from writepath.records.steps import LoadStep
 
 RATE = 100.0
 PREPARED = ["start", "reset", "write", "posts", "durability", "k6", "write"]
@@ -34,12 +34,10 @@ KIND = CapacityExperiment()
 CAPACITY = {"operation": "write", "slo_ms": 100.0}
 
 
-def strict(evidence: Evidence) -> Judgement:
+def strict(step: LoadStep, *_: object, broken: tuple[str, ...], **__: object) -> LoadStep:
     """Whatever is broken fails; nothing else does, however small and slow this machine."""
-    failed = bool(evidence.broken) or evidence.audit not in {None, "PASS"}
-    return Judgement(
-        verdict="fail" if failed else "pass", burst=failed, reasons=evidence.broken, generator_bound=False
-    )
+    failed = bool(broken) or step.audit not in {None, "PASS"}
+    return dataclasses.replace(step, verdict="fail" if failed else "pass", burst=failed, reasons=broken)
 
 
 @pytest.fixture(autouse=True)
@@ -106,6 +104,7 @@ def test_a_lie_fails_its_step_in_words_and_nothing_is_doubled(run: Any) -> None:
         ("fail", "FAIL"),
     ]
     assert found.steps[1].reasons == (
+        "the store does not match the acknowledged writes (audit FAIL)",
         "1 acknowledged writes are not in the store",
         "1 writes are stored more than once",
     )
@@ -123,9 +122,8 @@ def test_after_noise_a_quiet_host_is_waited_for_before_the_next_step(
         runtime.events.append("waited")
         return quiet_again
 
-    def noisy(evidence: Evidence) -> Judgement:
-        noise = evidence.kind != "ramp"
-        return dataclasses.replace(strict(evidence), verdict="noise" if noise else "pass")
+    def noisy(step: LoadStep, *_: object, **__: object) -> LoadStep:
+        return dataclasses.replace(step, verdict="pass" if step.kind == "ramp" else "noise")
 
     monkeypatch.setattr(host, "wait_until_quiet", wait)
     monkeypatch.setattr(steps, "judge", noisy)

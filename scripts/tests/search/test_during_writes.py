@@ -16,7 +16,6 @@ from lifecycle.fakes import on_any_host, variant
 from search.fake_posts import FakePosts, Lies
 from search.fake_store import Runtime
 from writepath.analysis import steps
-from writepath.analysis.step_verdict import Evidence, Judgement
 from writepath.config.registry import Phase, Scenario, Suite
 from writepath.errors import UsageError
 from writepath.experiments.attempt import StackSession
@@ -35,7 +34,7 @@ from writepath.provision import golang
 from writepath.records.capacity_run import CapacityResult
 from writepath.records.load_facts import WithheldFacts
 from writepath.records.measures import Canary
-from writepath.records.steps import Bracket, SentFacts
+from writepath.records.steps import Bracket, LoadStep, SentFacts
 
 ROOT = Path(__file__).resolve().parents[3]
 RUN, WRITES = "fedcba987654321", 60
@@ -74,10 +73,9 @@ class OneStep:
         )
 
 
-def strict(evidence: Evidence) -> Judgement:
+def strict(step: LoadStep, *_: object, broken: tuple[str, ...], **__: object) -> LoadStep:
     """Whatever is broken fails; nothing else does, however small and slow this machine."""
-    verdict: Any = "fail" if evidence.broken else "pass"
-    return Judgement(verdict=verdict, burst=False, reasons=evidence.broken, generator_bound=False)
+    return replace(step, verdict="fail" if broken else "pass", burst=False, reasons=broken)
 
 
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lies: Lies) -> tuple[CapacityResult, Runtime, Path]:

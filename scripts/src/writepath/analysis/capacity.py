@@ -1,8 +1,7 @@
 """Evidence and figures of a capacity run: reduce_capacity() and derive_capacity(), its overload among them."""
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from writepath.analysis import samples, stats, step_verdict
-from writepath.analysis.during_writes import derive_during_writes, reduce_during_writes
+from writepath.analysis.during_writes import FOLDERS, derive_during_writes, reduce_during_writes
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.load_aggregates import SCHEDULED
 from writepath.analysis.load_result import generator_of, scalars_of
@@ -23,19 +22,18 @@ from writepath.analysis.steps import (
     folder_of,
     inside,
     load_of,
-    phases_of,
     reduce_requests,
     reduce_samples,
     reduce_step,
     sampled_figures,
-    waits,
+    steady,
 )
 from writepath.analysis.times import times
 from writepath.analysis.verdict import CPU_SHARE_LIMIT, LATENESS_MS_LIMIT
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load import ledger
-from writepath.load.ledger import INTERRUPTED, REFUSED_BY_STORE, SEARCH, UNREAD, Ledger, Outcome
+from writepath.load.ledger import INTERRUPTED, REFUSED_BY_STORE, UNREAD, Ledger, Outcome
 from writepath.load.parquet import column_of, whole
 from writepath.load.plan import NS_PER_MS, NS_PER_S, NS_PER_US, ArrivalPlan, align, arrival_plan
 from writepath.records import base
@@ -47,7 +45,7 @@ from writepath.records.capacity_run import (
     OverloadFacts,
     OverloadPhase,
 )
-from writepath.records.measures import Host, Verdict, VerdictStatus
+from writepath.records.measures import Generator, Host, Verdict, VerdictStatus
 from writepath.records.search_load import SearchLoad
 from writepath.records.steps import Bracket, LoadStep, unresolved
 
@@ -60,24 +58,14 @@ HOP_NAMES = ("proxy", "application", "store", "generator")
 PROXY_STATUSES = (502, 504)
 NO_ANSWER = 0
 NOT_FAILED = -1
-SATURATED, LATE = "was saturated", "was late"  # begin what is said of the generator
+ANSWERS_S = 1.0  # in flight: what is beyond the cap is refused at once, and what is below it answers within
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """The requests of the load by their scheduled send time. Arrays are parallel: one entry a planned request."""
+def _asked(plan: ArrivalPlan, taken: Ledger) -> tuple[Floats, NDArray[np.int8]]:
+    """By planned request: milliseconds from its scheduled send time to its 201, infinite without; where it failed.
 
-    stretch: NDArray[np.intp]
-    answer_ms: Floats  # from the scheduled send time to the 201; infinite for everything else
-    hop: NDArray[np.int8]  # index into HOPS of what was not acknowledged, else NOT_FAILED
-
-    def within(self, limit_ms: float) -> Marks:
-        """Which were answered 201 in time; to the microsecond, as a limit is given."""
-        return np.round(self.answer_ms, 3) <= limit_ms
-
-
-def asked_of(plan: ArrivalPlan, taken: Ledger) -> Asked:
-    """Each planned request and what became of it; one without a line was dropped, by the generator."""
+    That is an index into HOP_NAMES, or NOT_FAILED. One without a record was dropped, by the generator.
+    """
     timed = taken.timed()
     records = taken.records[timed]
     aligned = align(plan, records["seq"], records["start_us"])
@@ -87,7 +75,7 @@ def asked_of(plan: ArrivalPlan, taken: Ledger) -> Asked:
     answer_ms[aligned.slots[acknowledged]] = behind_ns[acknowledged] / NS_PER_MS
     hop = np.full(plan.planned, HOP_NAMES.index("generator"), np.int8)
     hop[aligned.slots] = np.where(acknowledged, NOT_FAILED, hops(records))
-    return Asked(stretch=plan.phase_indices(), answer_ms=answer_ms, hop=hop)
+    return answer_ms, hop
 
 
 def hops(records: NDArray[np.void]) -> NDArray[np.int8]:
@@ -103,27 +91,22 @@ def hops(records: NDArray[np.void]) -> NDArray[np.int8]:
     return found
 
 
-def ended_s(plan: ArrivalPlan) -> float:
+def _ended_s(plan: ArrivalPlan) -> float:
     """When the overload ends, since the load's start."""
     return sum(phase.seconds for phase in plan.phases[:AFTER])
 
 
-def by_cell(plan: ArrivalPlan, which: Marks | None = None) -> Ints:
+def _by_cell(plan: ArrivalPlan, which: Marks | None = None) -> Ints:
     """Requests planned in each tenth of a second of the last stretch; which: by planned request, only these."""
     cells = round(plan.phases[AFTER].seconds * CELLS_PER_S)
-    number = (plan.starts_ns - round(ended_s(plan) * NS_PER_S)) // (NS_PER_S // CELLS_PER_S)
+    number = (plan.starts_ns - round(_ended_s(plan) * NS_PER_S)) // (NS_PER_S // CELLS_PER_S)
     inside = (number >= 0) & (number < cells)
     if which is not None:
         inside &= which
     return np.bincount(number[inside], minlength=cells).astype(np.int64)
 
 
-def limit_ms_of(first_p95_ms: float) -> float:
-    """What a window's p95 may be at most: 1.25 times the first stretch's and 1 ms."""
-    return round(AS_BEFORE * first_p95_ms + AS_BEFORE_MS, 3)
-
-
-def recovered_after_s(within: Ints, planned: Ints) -> float | None:
+def _recovered_after_s(within: Ints, planned: Ints) -> float | None:
     """From the end of the overload to the start of the first 5 s, by scheduled send time, as good as at first.
 
     By cell, the requests that were planned, and those of them that were answered within the limit: a window's p95 is
@@ -138,38 +121,13 @@ def recovered_after_s(within: Ints, planned: Ints) -> float | None:
     return None
 
 
-def drained_after_s(at_s: Floats, depth: Floats, plan: ArrivalPlan) -> float | None:
-    """From the overload's end to the first reading of the queue that is no deeper than any of the first stretch.
-
-    at_s: since the load's start. None where there is no such reading.
-    """
-    end = ended_s(plan)
-    before = depth[at_s < plan.phases[BEFORE].seconds]
-    back = np.flatnonzero((at_s >= end) & (depth <= before.max(initial=0.0)))
-    return round(float(at_s[back[0]]) - end, 3) if len(back) else None
-
-
-def overload_faults(cpu_share_peak: float, lateness_ms_p99: float | None) -> Iterator[str]:
-    """In words, where the other figures are the generator's too; what it dropped is among the errors."""
-    if cpu_share_peak > CPU_SHARE_LIMIT:
-        yield f"{SATURATED}: {cpu_share_peak:.0%} of one core over 10 s (limit {CPU_SHARE_LIMIT:.0%})"
-    if lateness_ms_p99 is not None and lateness_ms_p99 > LATENESS_MS_LIMIT:
-        yield (f"{LATE}: it sent {lateness_ms_p99:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)")
-
-
-ANSWERS_S = 1.0  # in flight: what is beyond the cap is refused at once, and what is below it answers within
-
-
 def plan_of(capacity_per_s: float) -> ArrivalPlan:
     """Half, twice, half."""
-    phases = [
-        Phase(name=name, seconds=seconds, from_per_s=times * capacity_per_s, to_per_s=times * capacity_per_s)
-        for name, times, seconds in STRETCHES
-    ]
-    return dataclasses.replace(arrival_plan(phases), answer_s=ANSWERS_S)
+    phases = [steady(name, times * capacity_per_s, seconds) for name, times, seconds in STRETCHES]
+    return replace(arrival_plan(phases), answer_s=ANSWERS_S)
 
 
-def derive_overload(
+def _derive_overload(
     tables: Tables, hops: pa.Table, within: pa.Table | None, run: CapacityFacts, facts: OverloadFacts
 ) -> Overload:
     """The figures. tables: what it has in common with a step; within: in time, by tenth of a second."""
@@ -177,9 +135,8 @@ def derive_overload(
     planned = np.bincount(plan.phase_indices(), minlength=len(plan.phases)).tolist()
     recovered = None
     if within is not None:
-        recovered = recovered_after_s(whole(within, "within"), by_cell(plan))
+        recovered = _recovered_after_s(whole(within, "within"), _by_cell(plan))
     generator = generator_of(tables, samples.series(tables["samples"]), facts.sent)
-    faults = overload_faults(generator.cpu_share_peak, generator.lateness_ms_p99)
     return Overload(
         capacity_per_s=facts.capacity_per_s,
         phases=tuple(
@@ -187,9 +144,18 @@ def derive_overload(
             for index, phase in enumerate(plan.phases)
         ),
         recovered_after_s=recovered,
-        backlog_drained_after_s=_drained_after_s(tables, plan) if waits(run) else None,
-        generator_faults=(*facts.sent.generator_faults, *faults),
+        backlog_drained_after_s=_drained_after_s(tables, plan) if run.waits else None,
+        generator_faults=(*facts.sent.generator_faults, *_generator_faults(generator)),
     )
+
+
+def _generator_faults(generator: Generator) -> Iterator[str]:
+    """In words, where the other figures are the generator's too; what it dropped is among the errors."""
+    peak, late_ms = generator.cpu_share_peak, generator.lateness_ms_p99
+    if peak > CPU_SHARE_LIMIT:
+        yield f"was saturated: {peak:.0%} of one core over 10 s (limit {CPU_SHARE_LIMIT:.0%})"
+    if late_ms is not None and late_ms > LATENESS_MS_LIMIT:
+        yield f"was late: it sent {late_ms:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
 
 
 def _phase(
@@ -212,17 +178,21 @@ def _phase(
     )
 
 
-def recovered_limit_ms(tables: Tables, plan: ArrivalPlan) -> float | None:
+def _recovered_limit_ms(tables: Tables, plan: ArrivalPlan) -> float | None:
     """What a window's p95 may be at most; None where there is no p95 before the overload."""
     planned = int((plan.phase_indices() == BEFORE).sum())
     p95_ms = times(tables, SCHEDULED, BEFORE).latency(planned).p95
-    return None if p95_ms is None else limit_ms_of(p95_ms)
+    return None if p95_ms is None else round(AS_BEFORE * p95_ms + AS_BEFORE_MS, 3)
 
 
 def _drained_after_s(tables: Tables, plan: ArrivalPlan) -> float | None:
-    origin_us = scalars_of(tables)["origin_us"]
+    """From the overload's end to the first reading of the queue that is no deeper than any of the first stretch."""
+    origin_us, end_s = scalars_of(tables)["origin_us"], _ended_s(plan)
     at_us, depth = samples.queue_depth(inside(samples.series(tables["samples"]), origin_us, plan.seconds))
-    return drained_after_s((at_us - origin_us) / US_PER_S, depth, plan)
+    at_s = (at_us - origin_us) / US_PER_S
+    before = depth[at_s < plan.phases[BEFORE].seconds].max(initial=0.0)
+    back = at_s[(at_s >= end_s) & (depth <= before)]
+    return round(float(back[0]) - end_s, 3) if len(back) else None
 
 
 STEP, OVERLOAD = "step", 0  # the column, and its value in rows of the overload
@@ -240,20 +210,20 @@ def reduce_capacity(folder: Path, host: Host) -> Evidence:
     tables: dict[int, Tables] = {}
     steps = []
     for step in run.steps:
-        own = reduce_step(folder_of(folder, step.number), run, step)
-        known = None
+        own, known = reduce_step(folder_of(folder, step.number), run, step), None
         if step.kind == "ramp":
             known = sampled_figures(own, run, step, host.cores)
-            own[SAMPLES] = only(own[SAMPLES], RAMP_METRICS)
+            kept = pc.is_in(column_of(own[SAMPLES], "metric"), pa.array(RAMP_METRICS))
+            own[SAMPLES] = own[SAMPLES].filter(kept)
         steps.append(replace(step, sampled=known))
         tables[step.number] = own
     others: dict[str, pa.Table] = {}
     if run.overload is not None:
-        tables[OVERLOAD], others = _reduce_overload(folder / OVERLOAD_FOLDER, run)
+        tables[OVERLOAD], others = _reduce_overload(folder / OVERLOAD_FOLDER, run, run.overload)
     if run.searches is not None and run.searches.during_writes is not None:
         tables |= reduce_during_writes(folder, run, run.searches.during_writes)
     facts = replace(run, steps=tuple(steps), host=host)
-    return Evidence(tables=joined(tables) | others, facts=base.to_data(facts))
+    return Evidence(tables=_joined(tables) | others, facts=base.to_data(facts))
 
 
 def facts_of(folder: Path) -> CapacityFacts:
@@ -261,35 +231,30 @@ def facts_of(folder: Path) -> CapacityFacts:
     return base.from_data(CapacityFacts, load_facts(folder), str(folder / FACTS_FILE))
 
 
-def only(samples: pa.Table, metrics: tuple[str, ...]) -> pa.Table:
-    """The samples of these metrics."""
-    return samples.filter(pc.is_in(column_of(samples, "metric"), pa.array(metrics)))
-
-
-def _reduce_overload(folder: Path, run: CapacityFacts) -> tuple[Tables, dict[str, pa.Table]]:
+def _reduce_overload(
+    folder: Path, run: CapacityFacts, facts: OverloadFacts
+) -> tuple[Tables, dict[str, pa.Table]]:
     """The tables that it has in common with a step, and its own: errors by hop, and how fast p95 recovered."""
-    if run.overload is None:
-        raise AssertionError("the run has an overload")
-    plan = plan_of(run.overload.capacity_per_s)
-    load = load_of(run, run.overload.sent, phases_of(plan))
-    common = reduce_requests(folder, load, exact_ms=(run.slo_ms,))
-    samples = reduce_samples(folder)
+    plan = plan_of(facts.capacity_per_s)
+    common = reduce_requests(folder, load_of(run, facts.sent, *plan.phases), exact_ms=(run.slo_ms,))
+    seen = reduce_samples(folder)
     ours = pc.or_(
-        pc.is_in(column_of(samples, "metric"), pa.array(QUEUE)),
-        pc.equal(column_of(samples, "component"), "k6"),
+        pc.is_in(column_of(seen, "metric"), pa.array(QUEUE)),
+        pc.equal(column_of(seen, "component"), samples.K6),
     )
-    asked = asked_of(plan, ledger.read(folder / ledger.FILE))
-    failed = asked.hop != NOT_FAILED
-    pairs = np.stack([asked.stretch[failed], asked.hop[failed]])
-    (phase, hop), count = np.unique(pairs, axis=1, return_counts=True)
-    own = {HOPS: pa.table({"phase": phase, "hop": pa.array(HOP_NAMES).take(pa.array(hop)), "count": count})}
-    limit_ms = recovered_limit_ms(common, plan)
+    answer_ms, hop = _asked(plan, ledger.read(folder / ledger.FILE))
+    failed = hop != NOT_FAILED
+    pairs = np.stack([plan.phase_indices()[failed], hop[failed]])
+    (phase, place), count = np.unique(pairs, axis=1, return_counts=True)
+    names = pa.array(HOP_NAMES).take(pa.array(place))
+    own = {HOPS: pa.table({"phase": phase, "hop": names, "count": count})}
+    limit_ms = _recovered_limit_ms(common, plan)
     if limit_ms is not None:
-        own[RECOVERY] = pa.table({"within": by_cell(plan, asked.within(limit_ms))})
-    return common | {SAMPLES: samples.filter(ours)}, own
+        own[RECOVERY] = pa.table({"within": _by_cell(plan, np.round(answer_ms, 3) <= limit_ms)})
+    return common | {SAMPLES: seen.filter(ours)}, own
 
 
-def joined(tables: Mapping[int, Tables]) -> dict[str, pa.Table]:
+def _joined(tables: Mapping[int, Tables]) -> dict[str, pa.Table]:
     """One table of all steps' tables of a name; moments and values of samples as differences, which are small."""
     found: dict[str, list[pa.Table]] = {}
     for step, own in sorted(tables.items()):
@@ -300,7 +265,7 @@ def joined(tables: Mapping[int, Tables]) -> dict[str, pa.Table]:
     return {name: pa.concat_tables(parts) for name, parts in found.items()}
 
 
-def split(tables: Tables, step: int) -> dict[str, pa.Table]:
+def _split(tables: Tables, step: int) -> dict[str, pa.Table]:
     """The tables of one step."""
     own = {
         name: table.filter(pc.equal(column_of(table, STEP), step)).drop_columns([STEP])
@@ -325,49 +290,30 @@ def _accumulated(packed: pa.Table) -> pa.Table:
 
 def derive_capacity(evidence: Evidence) -> CapacityResult:
     """The result. LoadError where the run did not get as far as a load step."""
-    run, tables = from_data(CapacityFacts, dict(evidence.facts), "facts.json"), evidence.tables
+    run, tables = from_data(CapacityFacts, dict(evidence.facts), FACTS_FILE), evidence.tables
     if run.host is None or not run.steps:
         raise LoadError("the capacity run ended before its first load step: it has no figures")
     cores = run.host.cores
-    steps = tuple(derive_step(split(tables, step.number), run, step, cores) for step in run.steps)
-    overload = None
+    steps = [derive_step(_split(tables, step.number), run, step, cores) for step in run.steps]
+    sustained = step_verdict.bracket(steps, run.highest_per_s, burst=False)
+    overload, searches, facts = None, None, run.searches
     if run.overload is not None:
-        common = split(tables, OVERLOAD)
-        overload = derive_overload(common, tables[HOPS], tables.get(RECOVERY), run, run.overload)
-    return result_of(run, steps, overload, _searches(run, tables))
-
-
-def _searches(run: CapacityFacts, tables: Mapping[str, pa.Table]) -> SearchLoad | None:
-    """What a run of searches has beside its steps."""
-    facts = run.searches
-    if facts is None:
-        return None
-    during = facts.during_writes
-    return SearchLoad(
-        data_set=facts.data_set,
-        hits=facts.hits,
-        during_writes=None
-        if during is None
-        else derive_during_writes(lambda place: split(tables, place), during),
-    )
-
-
-def result_of(
-    run: CapacityFacts,
-    steps: tuple[LoadStep, ...],
-    overload: Overload | None,
-    searches: SearchLoad | None = None,
-) -> CapacityResult:
-    """Brackets and verdict of the steps so far."""
-    sustained = step_verdict.sustained(steps, run.highest_per_s)
+        common = _split(tables, OVERLOAD)
+        overload = _derive_overload(common, tables[HOPS], tables.get(RECOVERY), run, run.overload)
+    if facts is not None:
+        during = None
+        if facts.during_writes is not None:
+            loads = {place: _split(tables, place) for place in FOLDERS}
+            during = derive_during_writes(loads, facts.during_writes)
+        searches = SearchLoad(data_set=facts.data_set, hits=facts.hits, during_writes=during)
     return CapacityResult(
         operation=run.operation.name,
         queue_path=run.queue_path,
         slo_ms=run.slo_ms,
         step_seconds=run.step_seconds,
         sustained=sustained,
-        burst=step_verdict.burst(steps, run.highest_per_s) if waits(run) else sustained,
-        steps=steps,
+        burst=step_verdict.bracket(steps, run.highest_per_s, burst=True) if run.waits else sustained,
+        steps=tuple(steps),
         overload=overload,
         verdict=_verdict(run, steps, sustained, searches),
         searches=searches,
@@ -414,10 +360,5 @@ def _broken(run: CapacityFacts, steps: Sequence[LoadStep]) -> Iterator[str]:
     for step in steps:
         if step.audit == "FAIL":
             yield f"the audit of step {step.number} failed ({'; '.join(step.reasons)})"
-        elif (
-            step.kind != "ramp"
-            and step.verdict == "pass"
-            and step.audit != "PASS"
-            and run.operation.name != SEARCH.name
-        ):
+        elif run.writes and step.kind != "ramp" and step.verdict == "pass" and step.audit != "PASS":
             yield f"step {step.number} passed but was not audited"

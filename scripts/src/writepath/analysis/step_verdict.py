@@ -1,201 +1,118 @@
 """Judges load steps: one verdict each, with reasons in words, and the bracket that they leave."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from writepath.analysis import stats
-from writepath.records.measures import AuditVerdict, Generator, Latency, Requests
-from writepath.records.steps import Backlog, Bracket, LoadStep, StepKind, StepVerdict
+from writepath.records.capacity_run import CapacityFacts
+from writepath.records.steps import Backlog, Bracket, LoadStep
 
 ACKNOWLEDGED_SHARE = 0.999  # of the scheduled requests
 COMPLETED_SHARE = 0.99  # of the scheduled rate
 DRAIN_SECONDS = 10.0
 GENERATOR_CPU_SHARE = 0.8  # of one core; k6's own rule
 LATENESS_SHARE = 0.25  # of the SLO
-HOST_FULL_SHARE = 0.9
-MINUTE, HOUR = 60.0, 3600.0
+RANKS = {"p99": 0.99, "p95": 0.95, "median": 0.5}
 FROM_SCHEDULE = "from the scheduled send time"
 SUSPECTED = "load generator suspected"
 BROKEN = "BROKEN: "  # begins a reason that no rate excuses
-AUDIT_FAILED = f"{BROKEN}the store does not match the acknowledged writes (audit FAIL)"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """What is known about one load step."""
+def judge(
+    step: LoadStep, run: CapacityFacts, *, host_full: bool, noise: Sequence[str], broken: Sequence[str]
+) -> LoadStep:
+    """The step with its verdict and reasons, whatever they were before.
 
-    kind: StepKind
-    slo_ms: float
-    rate_per_s: float
-    seconds: float
-    requests: Requests
-    planned_latency_ms: Latency
-    generator: Generator
-    backlog: Backlog | None
-    drain_seconds: float | None  # null: not waited for
-    audit: AuditVerdict | None  # null: the store was not read
-    host_full: bool  # so busy that a slow load generator is the path's doing
-    noise_reasons: tuple[str, ...]  # in words; any makes it a step on a noisy host
-    broken: tuple[str, ...]  # lost components, faults of the generator, offenders of the audit: in words
-    writes: bool = True  # else searches, of which nothing has to be stored
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
-    """The verdict and its reasons."""
-
-    verdict: StepVerdict
-    burst: bool
-    reasons: tuple[str, ...]
-    generator_bound: bool
-
-
-def judge(evidence: Evidence) -> Judgement:
-    """A broken guarantee fails even on a noisy host. Else a noisy host gives no verdict. Else every limit counts.
-
-    Noise only slows a path: a ramp step, which no figure counts, passes if it keeps every limit on a noisy host.
+    A broken guarantee fails even on a noisy host. Else a noisy host gives no verdict. Else every limit counts. Noise
+    only slows a path: a ramp step, which no figure counts, passes if it keeps every limit on a noisy host.
+    host_full: so busy that a slow load generator is the path's doing; noise, broken: in words.
     """
-    broken = tuple(_broken(evidence))
+    answering, storing = tuple(_answering(step, run)), tuple(_storing(step, run))
+    kept = not (answering or storing)
     if broken:
-        return Judgement(
-            verdict="fail",
-            burst=False,
-            reasons=(*broken, *_answering(evidence), *_storing(evidence)),
-            generator_bound=False,
-        )
-    answering, storing = tuple(_answering(evidence)), tuple(_storing(evidence))
-    if evidence.noise_reasons and (evidence.kind != "ramp" or answering or storing):
-        return Judgement(verdict="noise", burst=False, reasons=evidence.noise_reasons, generator_bound=False)
-    excuses = tuple(_generator(evidence)) if answering else ()
-    return Judgement(
-        verdict="fail" if answering or storing else "pass",
+        reasons = (*(f"{BROKEN}{words}" for words in broken), *answering, *storing)
+        return replace(step, verdict="fail", burst=False, reasons=reasons, generator_bound=False)
+    if noise and not (step.kind == "ramp" and kept):
+        return replace(step, verdict="noise", burst=False, reasons=tuple(noise), generator_bound=False)
+    excuses = tuple(_generator(step, run)) if answering and not host_full else ()
+    return replace(
+        step,
+        verdict="pass" if kept else "fail",
         burst=not answering,
         reasons=(*answering, *storing, *excuses),
         generator_bound=bool(excuses),
     )
 
 
-def _broken(evidence: Evidence) -> Iterator[str]:
-    """What no rate excuses."""
-    if evidence.audit == "FAIL":
-        yield AUDIT_FAILED
-    yield from (f"{BROKEN}{words}" for words in evidence.broken)
-
-
-def _answering(evidence: Evidence) -> Iterator[str]:
+def _answering(step: LoadStep, run: CapacityFacts) -> Iterator[str]:
     """What the client saw; burst capacity needs no more."""
-    requests = evidence.requests
+    requests, served = step.requests, "acknowledged" if run.writes else "answered"
     if requests.dropped:
         yield f"{requests.dropped:,} of {requests.planned:,} scheduled requests were dropped (limit 0)"
     share = requests.acknowledged / requests.planned if requests.planned else 0.0
     if share < ACKNOWLEDGED_SHARE:
         yield (
-            f"{_percent(share)} of the scheduled requests were {_served(evidence)}"
-            f" (limit {_percent(ACKNOWLEDGED_SHARE)})"
+            f"{_percent(share)} of the scheduled requests were {served} (limit {_percent(ACKNOWLEDGED_SHARE)})"
         )
-    yield from _latency(evidence)
-    completed_per_s, one_per_s = requests.acknowledged / evidence.seconds, 1 / evidence.seconds
-    if completed_per_s + one_per_s < COMPLETED_SHARE * evidence.rate_per_s:  # not sent: part of one
+    yield from _latency(step, run.slo_ms, served)
+    completed_per_s, one_per_s = requests.acknowledged / step.seconds, 1 / step.seconds
+    if completed_per_s + one_per_s < COMPLETED_SHARE * step.rate_per_s:  # not sent: part of one
         yield (
-            f"{completed_per_s:,.0f}/s completed of {evidence.rate_per_s:,.0f}/s scheduled"
+            f"{completed_per_s:,.0f}/s completed of {step.rate_per_s:,.0f}/s scheduled"
             f" (limit {_percent(COMPLETED_SHARE)})"
         )
-    if evidence.kind != "ramp" and evidence.audit == "UNKNOWN" and evidence.drain_seconds is not None:
+    if step.kind != "ramp" and step.audit == "UNKNOWN" and step.drain_seconds is not None:
         yield "the store could not be read back (audit UNKNOWN)"
 
 
-def _latency(evidence: Evidence) -> Iterator[str]:
-    p99, planned = evidence.planned_latency_ms.p99, evidence.requests.planned
-    if p99 is not None and isfinite(p99):
-        if p99 > evidence.slo_ms:
-            yield _too_slow("p99", p99, evidence.slo_ms)
-    elif stats.carries(planned, 0.99):
-        yield (
-            f"p99 {FROM_SCHEDULE} is infinite: more than 1 % of the requests were not {_served(evidence)}"
-            f" (SLO {evidence.slo_ms:g} ms)"
-        )
-    elif evidence.kind == "ramp":
-        yield from _latency_of_few(evidence)
-    else:
+def _latency(step: LoadStep, slo_ms: float, served: str) -> Iterator[str]:
+    """Of the p99. At a low rate a ramp step has too few requests for it: the highest rank it has gives a hint."""
+    planned = step.requests.planned
+    name = next((name for name, share in RANKS.items() if stats.carries(planned, share)), "max")
+    value, words = getattr(step.planned_latency_ms, name), "maximum" if name == "max" else name
+    if name != "p99" and step.kind != "ramp":
         yield f"{planned:,} scheduled requests are too few for a p99; run longer (HOLD_SECONDS)"
+    elif value is None:
+        more = f": more than 1 % of the requests were not {served}" if name == "p99" else ""
+        yield f"{words} {FROM_SCHEDULE} is infinite{more} (SLO {slo_ms:g} ms)"
+    elif value > slo_ms:
+        yield f"{words} {FROM_SCHEDULE} {_over(value, slo_ms)} ms (SLO {slo_ms:g} ms)"
 
 
-def _latency_of_few(evidence: Evidence) -> Iterator[str]:
-    """At a low rate a ramp step has too few requests for a p99: the highest rank it has gives a hint."""
-    planned, known = evidence.requests.planned, evidence.planned_latency_ms
-    if stats.carries(planned, 0.95):
-        name, value = "p95", known.p95
-    elif stats.carries(planned, 0.5):
-        name, value = "median", known.median
-    else:
-        name, value = "maximum", known.max
-    if value is None:
-        yield f"{name} {FROM_SCHEDULE} is infinite (SLO {evidence.slo_ms:g} ms)"
-    elif value > evidence.slo_ms:
-        yield _too_slow(name, value, evidence.slo_ms)
-
-
-def _too_slow(name: str, value_ms: float, slo_ms: float) -> str:
-    return f"{name} {FROM_SCHEDULE} {_over(value_ms, slo_ms)} ms (SLO {slo_ms:g} ms)"
-
-
-def _served(evidence: Evidence) -> str:
-    return "acknowledged" if evidence.writes else "answered"
-
-
-def _storing(evidence: Evidence) -> Iterator[str]:
+def _storing(step: LoadStep, run: CapacityFacts) -> Iterator[str]:
     """What happened after the 201; only sustained capacity needs it."""
-    if not evidence.writes:
+    if not run.writes:
         return
-    if evidence.backlog is not None and evidence.backlog.grows:
-        yield f"unstable: {unstable(evidence.backlog, evidence.seconds)}"
-    if evidence.kind == "ramp":
+    if step.backlog is not None and step.backlog.grows:
+        yield f"unstable: {_unstable(step.backlog, step.seconds)}"
+    if step.kind == "ramp":
         return
-    if evidence.drain_seconds is not None and evidence.drain_seconds > DRAIN_SECONDS:
-        yield (f"{evidence.drain_seconds:.1f} s until the last row was stored (limit {DRAIN_SECONDS:.0f} s)")
-    if evidence.audit is None or (evidence.audit == "UNKNOWN" and evidence.drain_seconds is None):
+    if step.drain_seconds is not None and step.drain_seconds > DRAIN_SECONDS:
+        yield f"{step.drain_seconds:.1f} s until the last row was stored (limit {DRAIN_SECONDS:.0f} s)"
+    if step.audit is None:
         yield "not all rows were stored when the wait for them ended, so nothing was audited"
 
 
-def unstable(backlog: Backlog, seconds: float) -> str:
+def _unstable(backlog: Backlog, seconds: float) -> str:
     """How large a growing backlog is, in messages and in the time to store them."""
-    waiting = f"{backlog.at_end:,.0f} messages waiting after {seconds:g} s"
-    work = backlog.work_seconds
-    if work is None or not isfinite(work):
+    waiting, work = f"{backlog.at_end:,.0f} messages waiting after {seconds:g} s", backlog.work_seconds
+    if work is None:
         return f"{waiting}, none stored during the step"
-    if work >= HOUR:
-        time = _amount(work / HOUR, "hour")
-    else:
-        time = _amount(work / MINUTE, "minute") if work >= MINUTE else f"{work:.0f} s"
-    return f"{waiting}, {time} of work at the rate they are stored"
+    return f"{waiting}, {work:,.0f} s of work at the rate they are stored"
 
 
-def _generator(evidence: Evidence) -> Iterator[str]:
+def _generator(step: LoadStep, run: CapacityFacts) -> Iterator[str]:
     """Why the load generator may have failed, not the path. On a full host its slowness counts as the path's."""
-    if evidence.host_full:
-        return
-    generator, limit = evidence.generator, GENERATOR_CPU_SHARE * 100
+    generator, limit = step.generator, GENERATOR_CPU_SHARE * 100
     if generator.cpu_share_peak > GENERATOR_CPU_SHARE:
-        yield (
-            f"{SUSPECTED}: k6 used {_over(generator.cpu_share_peak * 100, limit)} % of a core (limit {limit:g} %)"
-        )
-    late, limit_ms = generator.lateness_ms_p99, LATENESS_SHARE * evidence.slo_ms
+        used = _over(generator.cpu_share_peak * 100, limit)
+        yield f"{SUSPECTED}: k6 used {used} % of a core (limit {limit:g} %)"
+    late, limit_ms = generator.lateness_ms_p99, LATENESS_SHARE * run.slo_ms
     if late is not None and late > limit_ms:
         yield f"{SUSPECTED}: it sent {_over(late, limit_ms)} ms late at p99 (limit {limit_ms:g} ms)"
-    if evidence.requests.dropped and not _slow(evidence):
+    p99 = step.planned_latency_ms.p99  # slow answers block the virtual users: then the path caused the drops
+    if step.requests.dropped and p99 is not None and p99 <= run.slo_ms:
         yield f"{SUSPECTED}: it dropped requests although answers were fast"
-
-
-def _slow(evidence: Evidence) -> bool:
-    """Answers so slow that they blocked the virtual users: then the path caused the drops."""
-    p99 = evidence.planned_latency_ms.p99
-    return p99 is None or not isfinite(p99) or p99 > evidence.slo_ms
-
-
-def _amount(number: float, unit: str) -> str:
-    whole = round(number)
-    return f"{whole:,} {unit}" if whole == 1 else f"{whole:,} {unit}s"
 
 
 def _over(value: float, limit: float) -> str:
@@ -256,20 +173,10 @@ class Outcomes:
         )
 
 
-def sustained(steps: Iterable[LoadStep], highest_per_s: float) -> Bracket:
-    """What arrives is stored as fast: steps for the burst rate say nothing of it."""
+def bracket(steps: Iterable[LoadStep], highest_per_s: float, *, burst: bool) -> Bracket:
+    """burst: of the rate of 201s alone; else of what is stored as fast, of which steps for the burst say nothing."""
     known = Outcomes(highest_per_s)
     for step in steps:
-        if step.counted and not step.for_burst:
-            known.told(step.rate_per_s, passed=step.verdict == "pass", generator_bound=step.generator_bound)
-    return known.bracket()
-
-
-def burst(steps: Iterable[LoadStep], highest_per_s: float) -> Bracket:
-    """201s alone."""
-    known = Outcomes(highest_per_s)
-    for step in steps:
-        if step.counted:
-            passed = step.verdict == "pass" or step.burst
-            known.told(step.rate_per_s, passed=passed, generator_bound=step.generator_bound)
+        if step.counted and (burst or not step.for_burst):
+            known.told(step.rate_per_s, passed=step.passes(burst=burst), generator_bound=step.generator_bound)
     return known.bracket()

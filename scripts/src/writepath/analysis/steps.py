@@ -5,12 +5,12 @@ the values at the ranks that are reported are exact, so that figures of the evid
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.stats import theilslopes
 
@@ -30,11 +30,11 @@ from writepath.analysis.samples import (
 )
 from writepath.analysis.saturation import limited_by, read_by_rules
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, rank
-from writepath.analysis.step_verdict import HOST_FULL_SHARE, Evidence, judge
+from writepath.analysis.step_verdict import judge
 from writepath.analysis.times import Times, times
-from writepath.load.ledger import NO_TIME, SEARCH, WRONG_TOTAL
+from writepath.config.registry import Phase
+from writepath.load.ledger import NO_TIME, WRONG_TOTAL
 from writepath.load.parquet import column_of, whole
-from writepath.load.plan import ArrivalPlan
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import LoadFacts, PhaseFacts
 from writepath.records.measures import Audit, AuditVerdict, Requests
@@ -42,10 +42,10 @@ from writepath.records.steps import Backlog, LoadStep, Noise, SampledFigures, Se
 
 Tables = Mapping[str, pa.Table]
 
-STEP = "step"
 CLOCKS = (ACCEPT, SCHEDULED, LATENESS)
 COARSE = 32  # buckets of 0.1 % as one
 ANSWERS = ("status", "error_code", "client", "count")
+HOST_FULL_SHARE = 0.9
 SCALARS = ("origin_us", "answered_last_us", "durable_last_us", "rows_first")
 RAMP_METRICS = ("cpu_seconds", "write_bytes", RESIDENT)  # all that is published of a ramp step's samples
 
@@ -62,25 +62,32 @@ def reduce_step(folder: Path, run: CapacityFacts, step: StepFacts) -> dict[str, 
 
 def as_load(run: CapacityFacts, step: StepFacts) -> LoadFacts:
     """A load step as a load of one phase."""
-    rate = step.rate_per_s
-    phase = PhaseFacts(name=step.kind, seconds=step.seconds, from_per_s=rate, to_per_s=rate)
-    known = load_of(run, step.sent, (phase,))
-    return replace(
-        known, reads=step.reads, unread=step.unread, suppressed_duplicates=step.suppressed_duplicates
+    return load_of(
+        run,
+        step.sent,
+        steady(step.kind, step.rate_per_s, step.seconds),
+        reads=step.reads,
+        unread=step.unread,
+        suppressed_duplicates=step.suppressed_duplicates,
     )
 
 
-def load_of(run: CapacityFacts, sent: SentFacts, phases: tuple[PhaseFacts, ...]) -> LoadFacts:
+def steady(name: str, rate_per_s: float, seconds: float) -> Phase:
+    """A phase at one rate."""
+    return Phase(name=name, seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)
+
+
+def load_of(run: CapacityFacts, sent: SentFacts, *phases: Phase, **more: Any) -> LoadFacts:
     """What the functions of loads are told; no crash comes between two loads, so the store is read once."""
+    known: dict[str, Any] = {"operations": (run.operation,), **more}
     return LoadFacts(
         run_id=sent.run_id,
         runtime=run.runtime,
         declared_level="",
         model="open",
-        phases=phases,
+        phases=tuple(PhaseFacts(**vars(phase)) for phase in phases),
         virtual_users=0,
         seconds=sum(phase.seconds for phase in phases),
-        operations=(run.operation,),
         queue_path=False,  # the order of writes is no figure here
         load_started_at=sent.started_at,
         load_finished_at=sent.started_at,
@@ -90,12 +97,8 @@ def load_of(run: CapacityFacts, sent: SentFacts, phases: tuple[PhaseFacts, ...])
         samples_late=sent.samples_late,
         withheld=sent.withheld,
         reads_required=1,
+        **known,
     )
-
-
-def phases_of(plan: ArrivalPlan) -> tuple[PhaseFacts, ...]:
-    """Of an arrival plan."""
-    return tuple(PhaseFacts(**vars(phase)) for phase in plan.phases)
 
 
 def reduce_requests(folder: Path, load: LoadFacts, exact_ms: Sequence[float] = ()) -> dict[str, pa.Table]:
@@ -108,10 +111,8 @@ def reduce_requests(folder: Path, load: LoadFacts, exact_ms: Sequence[float] = (
     unexpected, durable_us = rows.unexpected, rows.first.durable_at_us
     tables = aggregated(rows, load, exact=True)
     planned = whole(tables["phases"], "planned")
-    known = dict(
-        zip(column_of(tables["scalars"], "name").to_pylist(), whole(tables["scalars"], "value"), strict=True)
-    )
-    scalars = {name: int(known[name]) for name in SCALARS if name in known} | {"planned": int(planned.sum())}
+    known = scalars_of(tables)
+    scalars = {name: known[name] for name in SCALARS if name in known} | {"planned": int(planned.sum())}
     dated = durable_us[durable_us != NO_TIME] - scalars["origin_us"]
     if len(dated):
         scalars["durable_within"] = int(((dated >= 0) & (dated <= load.seconds * US_PER_S)).sum())
@@ -120,9 +121,7 @@ def reduce_requests(folder: Path, load: LoadFacts, exact_ms: Sequence[float] = (
         "answers": tables["answers"].select(ANSWERS),
         "tally": tables["tally"],
         "latencies": _latencies(tables, planned.tolist(), [round(ms * US_PER_MS) for ms in exact_ms]),
-        "latency_sums": sums.filter(
-            pa.array([clock in CLOCKS for clock in column_of(sums, "clock").to_pylist()])
-        ),
+        "latency_sums": sums.filter(pc.is_in(column_of(sums, "clock"), pa.array(CLOCKS))),
         "unexpected": unexpected,
         "scalars": pa.table({"name": list(scalars), "value": pa.array(scalars.values(), pa.int64())}),
     }
@@ -176,14 +175,7 @@ LEAST_SAMPLES = 3  # a line needs two, and one of three may be an outlier
 
 
 def backlog(at_s: Floats, depth: Floats, rate_per_s: float, stored_per_s: float | None) -> Backlog:
-    """at_s: since the step's start, ascending; depth: messages that were answered 201 and are not stored.
-
-    ValueError where the samples are too few: what was not measured is not zero.
-    """
-    if len(at_s) < LEAST_SAMPLES or len(at_s) != len(depth):
-        raise ValueError(
-            f"{len(at_s)} times and {len(depth)} depths; both must be equal and at least {LEAST_SAMPLES}"
-        )
+    """at_s: since the step's start, ascending; depth: messages that were answered 201 and are not stored."""
     slope_per_s = float(theilslopes(depth, at_s).slope)
     end = float(np.median(depth[-LEAST_SAMPLES:]))  # one sample in the middle of a batch tells little
     floor = max(FLOOR_MESSAGES, FLOOR_SECONDS * rate_per_s)
@@ -202,52 +194,35 @@ NO_OFFENDERS = pa.table({"name": pa.array([], pa.string()), "first": pa.array([]
 
 def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, cores: int) -> LoadStep:
     """The figures that a step's tables and facts give. cores: of the host."""
-    known, writes = scalars_of(tables), run.operation.name != SEARCH.name
+    known = scalars_of(tables)
     requests = requests_of(tables, known, step.sent)
-    planned_ms = times(tables, SCHEDULED).latency(requests.planned)
     seen = step.sampled or sampled_figures(tables, run, step, cores)
-    generator = generator_of(tables, series(tables["samples"]), step.sent)
     audit = _audit(tables, run, step, requests)
-    audited = None if audit is None else audit_verdict(audit)
-    drain_seconds = _drain_seconds(step, known)
-    found = judge(
-        Evidence(
-            kind=step.kind,
-            slo_ms=run.slo_ms,
-            rate_per_s=step.rate_per_s,
-            seconds=step.seconds,
-            requests=requests,
-            planned_latency_ms=planned_ms,
-            generator=generator,
-            backlog=seen.backlog,
-            drain_seconds=drain_seconds,
-            audit=audited,
-            host_full=seen.host_full,
-            noise_reasons=tuple(_noise_reasons(run, step, seen)),
-            broken=tuple(_broken(tables, step, audit)),
-            writes=writes,
-        )
-    )
-    return LoadStep(
+    figures = LoadStep(
         number=step.number,
         kind=step.kind,
         rate_per_s=step.rate_per_s,
         seconds=step.seconds,
         for_burst=step.for_burst,
         started_at=step.sent.started_at,
-        **vars(found),
+        verdict="pass",  # until it is judged
+        burst=True,
+        reasons=(),
+        generator_bound=False,
         requests=requests,
         accept_latency_ms=times(tables, ACCEPT).latency(requests.planned),
-        planned_latency_ms=planned_ms,
+        planned_latency_ms=times(tables, SCHEDULED).latency(requests.planned),
         stored_per_s=_stored_per_s(step, known),
-        drain_seconds=drain_seconds,
-        audit=audited,
+        drain_seconds=_drain_seconds(step, known),
+        audit=None if audit is None else audit_verdict(audit),
         backlog=seen.backlog,
         resources=resources(series(tables["samples"]), run.runtime),
-        generator=generator,
+        generator=generator_of(tables, series(tables["samples"]), step.sent),
         noise=_noise(step, seen),
         limited_by=seen.limited_by,
     )
+    noise, broken = tuple(_noise_reasons(run, step, seen)), tuple(_broken(tables, step, audit))
+    return judge(figures, run, host_full=seen.host_full, noise=noise, broken=broken)
 
 
 def requests_of(tables: Tables, known: Mapping[str, int], sent: SentFacts) -> Requests:
@@ -263,7 +238,7 @@ def sampled_figures(tables: Tables, run: CapacityFacts, step: StepFacts, cores: 
     within = inside(seen, known["origin_us"], step.seconds)
     at_us, depth = queue_depth(within)
     waiting = None
-    if waits(run) and len(at_us) >= LEAST_SAMPLES:
+    if run.waits and len(at_us) >= LEAST_SAMPLES:
         at_s = (at_us - known["origin_us"]) / US_PER_S
         waiting = backlog(at_s, depth, step.rate_per_s, _stored_per_s(step, known))
     return SampledFigures(
@@ -272,11 +247,6 @@ def sampled_figures(tables: Tables, run: CapacityFacts, step: StepFacts, cores: 
         host_full=(host_busy_share(within) or 0.0) >= HOST_FULL_SHARE,
         limited_by=limited_by(within, cores, generator_of(tables, seen, step.sent)),
     )
-
-
-def waits(run: CapacityFacts) -> bool:
-    """Whether acknowledged writes wait in a queue."""
-    return run.queue_path and run.operation.name != SEARCH.name
 
 
 def inside(seen: Series, from_us: int, seconds: float) -> Series:
@@ -335,13 +305,20 @@ def _offences(audit: Audit) -> Iterator[str]:
 
 def _broken(tables: Tables, step: StepFacts, audit: Audit | None) -> Iterator[str]:
     """What no rate excuses. A write's wrong answers are found by its audit, a search's are counted."""
+    offences = [] if audit is None else list(_offences(audit))
+    if offences:
+        yield "the store does not match the acknowledged writes (audit FAIL)"
     yield from (f"component lost: {component}" for component in step.lost_components)
     yield from (f"k6: {fault}" for fault in step.sent.generator_faults)
-    if audit is not None:
-        yield from _offences(audit)
-    codes, counts = (whole(tables["answers"], name) for name in ("error_code", "count"))
-    if wrong := int(counts[codes == WRONG_TOTAL].sum()):
+    yield from offences
+    if wrong := wrong_totals(tables):
         yield f"{wrong:,} searches returned a wrong total"
+
+
+def wrong_totals(tables: Tables) -> int:
+    """Searches with a wrong total."""
+    codes, counts = (whole(tables["answers"], name) for name in ("error_code", "count"))
+    return int(counts[codes == WRONG_TOTAL].sum())
 
 
 def _noise_reasons(run: CapacityFacts, step: StepFacts, seen: SampledFigures) -> Iterator[str]:
@@ -350,7 +327,7 @@ def _noise_reasons(run: CapacityFacts, step: StepFacts, seen: SampledFigures) ->
     yield from verdict.foreign_reasons(seen.foreign_cpu_share)
     if step.before is not None and step.after is not None:
         yield from verdict.slower_reasons(step.before, step.after)
-    if waits(run) and seen.backlog is None:
+    if run.waits and seen.backlog is None:
         yield f"noisy host: the queue depth was sampled fewer than {LEAST_SAMPLES} times during the load"
 
 

@@ -32,6 +32,16 @@ class CapacityFacts:
     ended: str = ""  # why the run ended before its limit was known, in words
     host: Host | None = None  # in evidence; raw facts leave it to cell.json
 
+    @property
+    def writes(self) -> bool:
+        """Whether requests are writes; else they are searches, of which nothing has to be stored."""
+        return self.operation.name == "write"
+
+    @property
+    def waits(self) -> bool:
+        """Whether acknowledged writes wait in a queue."""
+        return self.queue_path and self.writes
+
 
 @record
 class OverloadPhase:
@@ -53,9 +63,7 @@ class Overload:
 
     capacity_per_s: float  # the rate that was doubled
     phases: tuple[OverloadPhase, ...]
-    recovered_after_s: (
-        float | None
-    )  # from the overload's end to the first p95 again; null: not within the load
+    recovered_after_s: float | None  # from the overload's end to the first p95 again; null: not in the load
     backlog_drained_after_s: float | None  # null: no queue, or not drained during the load
     generator_faults: tuple[str, ...]
 

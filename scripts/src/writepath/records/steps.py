@@ -5,20 +5,10 @@ from typing import Literal
 
 from writepath.records.base import record
 from writepath.records.load_facts import WithheldFacts
-from writepath.records.measures import (
-    AuditVerdict,
-    Canary,
-    Generator,
-    Latency,
-    Reading,
-    Requests,
-    Resource,
-)
+from writepath.records.measures import AuditVerdict, Canary, Generator, Latency, Reading, Requests, Resource
 
 RESOLUTION = 1.05  # of a capacity run: lowest failing ÷ highest passing rate, at most
-StepKind = Literal[
-    "ramp", "bisection", "confirmation"
-]  # ramp: short, finds the bracket, and is counted in no figure
+StepKind = Literal["ramp", "bisection", "confirmation"]  # ramp: short, and counted in no figure
 StepVerdict = Literal["pass", "fail", "noise"]  # noise: the host was noisy; retried, not counted
 
 
@@ -48,9 +38,7 @@ class LimitedBy:
 
     first: Saturated | None  # null: none was saturated
     others: tuple[Saturated, ...] = ()
-    nearest: Saturated | None = (
-        None  # if none was saturated: the one with the highest use, over the whole load
-    )
+    nearest: Saturated | None = None  # if none was: the one with the highest use, over the whole load
 
 
 @record
@@ -129,9 +117,7 @@ class LoadStep:
     verdict: StepVerdict
     burst: bool  # passes except for a growing backlog
     reasons: tuple[str, ...]  # in words: why it failed, or why the host counts as noisy
-    generator_bound: (
-        bool  # failed, and the generator or a full host could be why: capacity is at least what passed
-    )
+    generator_bound: bool  # failed, and the generator could be why: capacity is at least what passed
     requests: Requests
     accept_latency_ms: Latency  # from sending
     planned_latency_ms: Latency  # from the scheduled send time; its p99 is compared with the SLO
@@ -148,6 +134,10 @@ class LoadStep:
     def counted(self) -> bool:
         """Neither of the ramp nor noisy."""
         return self.kind != "ramp" and self.verdict != "noise"
+
+    def passes(self, *, burst: bool) -> bool:
+        """burst: for the burst rate, which every step passes that passes."""
+        return self.burst if burst else self.verdict == "pass"
 
 
 @record
