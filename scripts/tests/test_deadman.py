@@ -6,7 +6,6 @@ import socketserver
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +14,9 @@ from typing import ClassVar
 import psutil
 import pytest
 
-from writepath import pidfile
+from writepath import pidfile, poll
 from writepath.errors import StartError
 from writepath.process import Daemon
-from writepath.runtime import heals
 from writepath.runtime.deadman import armed
 
 SECONDS = 20.0
@@ -26,13 +24,7 @@ LONG = 600.0
 
 
 def eventually(fact: Callable[[], bool]) -> bool:
-    """Polls, bounded."""
-    deadline = time.monotonic() + SECONDS
-    while not fact():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
+    return poll.until(fact, SECONDS, every_s=0.01)
 
 
 @pytest.fixture
@@ -64,9 +56,8 @@ def test_a_runner_killed_in_the_middle_of_a_pause_leaves_nothing_frozen(
 import time
 from pathlib import Path
 from writepath import pidfile
-from writepath.runtime import heals
 from writepath.runtime.deadman import armed
-with armed([heals.go_on({life(victim)!r})], {LONG}, Path({str(tmp_path)!r})):
+with armed([("continue", {life(victim)!r})], {LONG}, Path({str(tmp_path)!r})):
     pidfile.freeze(pidfile.stat({victim.pid}))
     print("frozen", flush=True)
     time.sleep(600)
@@ -85,17 +76,17 @@ with armed([heals.go_on({life(victim)!r})], {LONG}, Path({str(tmp_path)!r})):
 
 
 def test_what_is_overdue_is_healed_and_what_is_over_is_not(tmp_path: Path, victim: Daemon) -> None:
-    with armed([heals.go_on(life(victim))], 0.2, tmp_path):
+    with armed([("continue", life(victim))], 0.2, tmp_path):
         victim.freeze()
         assert eventually(lambda: are_frozen(victim) == {False})
-    with armed([heals.go_on(life(victim))], LONG, tmp_path):
+    with armed([("continue", life(victim))], LONG, tmp_path):
         victim.freeze()
     assert are_frozen(victim) == {True}
 
 
 def test_whoever_fails_while_it_is_armed_leaves_nothing_frozen(tmp_path: Path, victim: Daemon) -> None:
     def fail() -> None:
-        with armed([heals.go_on(life(victim))], LONG, tmp_path):
+        with armed([("continue", life(victim))], LONG, tmp_path):
             victim.freeze()
             raise StartError("the runner could not heal it")
 
@@ -105,11 +96,10 @@ def test_whoever_fails_while_it_is_armed_leaves_nothing_frozen(tmp_path: Path, v
 
 
 def test_another_bearer_of_the_pid_is_left_alone(tmp_path: Path, victim: Daemon) -> None:
-    """The start time and the boot must match."""
+    """The start time must match."""
     victim.freeze()
     pid, ticks = map(int, life(victim).split("-"))
-    other = {"continue": {"pid": pid, "started_ticks": ticks, "boot": "another"}}
-    with armed([heals.go_on(f"{pid}-{ticks + 1}"), other], 0.0, tmp_path):
+    with armed([("continue", f"{pid}-{ticks + 1}")], 0.0, tmp_path):
         assert eventually(lambda: (tmp_path / "deadman.log").read_text().endswith("healed\n"))
     assert are_frozen(victim) == {True}
 
@@ -117,7 +107,7 @@ def test_another_bearer_of_the_pid_is_left_alone(tmp_path: Path, victim: Daemon)
 def test_one_heal_that_fails_keeps_no_other_from_being_done(tmp_path: Path) -> None:
     ballast = tmp_path / "ballast"
     ballast.touch()
-    with armed([{"pray": "hard"}, heals.reset("http://127.0.0.1:1"), heals.remove(ballast)], 0.0, tmp_path):
+    with armed([("pray",), ("reset", "http://127.0.0.1:1"), ("remove", str(ballast))], 0.0, tmp_path):
         assert eventually(lambda: not ballast.exists())
 
 
@@ -125,7 +115,7 @@ def test_without_its_process_no_fault_may_be_made(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with (
         pytest.raises(StartError, match="the deadman process"),
-        armed([heals.remove(tmp_path)], LONG, tmp_path),
+        armed([("remove", str(tmp_path))], LONG, tmp_path),
     ):
         pytest.fail("armed")
 
@@ -154,8 +144,8 @@ def test_toxiproxy_forgets_its_toxics_and_a_container_goes_on(engine: bool, tmp_
         path = f"{folder}/engine"
         kind = socketserver.UnixStreamServer if engine else socketserver.TCPServer
         server = kind(path if engine else ("127.0.0.1", 0), _Heard)  # type: ignore[arg-type]
-        heal = heals.unpause(f"unix://{path}", "abc")
-        heal = heal if engine else heals.reset(f"http://127.0.0.1:{server.server_address[1]}")
+        api = f"http://127.0.0.1:{server.server_address[1]}"
+        heal = ("unpause", f"unix://{path}", "abc") if engine else ("reset", api)
         asked = "POST /containers/abc/unpause HTTP/1.1" if engine else "POST /reset HTTP/1.1"
         with served(server), armed([heal], 0.0, tmp_path):
             assert eventually(lambda: _Heard.lines == [asked])

@@ -29,6 +29,11 @@ class Stat:
     threads: int
     started_ticks: int  # since boot: together with the pid unique on this boot
 
+    @property
+    def life(self) -> str:
+        """`<pid>-<start ticks>`: no other process of this boot ever has it."""
+        return f"{self.pid}-{self.started_ticks}"
+
 
 def stat(pid: int) -> Stat | None:
     """None if there is no such process."""

@@ -6,7 +6,7 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +19,6 @@ from writepath import pidfile
 from writepath.errors import SetupError, WritepathError
 
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin")
-DEBUG = bool(os.environ.get("WRITEPATH_DEBUG"))  # the only switch: echo each command
 
 
 class ProgramMissingError(SetupError):
@@ -119,8 +118,6 @@ def _resolved(args: Sequence[str | Path]) -> list[str]:
             f"{command[0]}: not found on the PATH; run `make doctor` to see how to install it"
         )
     command[0] = str(program)
-    if DEBUG:
-        print("+", shlex.join(command), file=sys.stderr, flush=True)
     return command
 
 
@@ -153,9 +150,9 @@ class Daemon:
         stop_signal: signal.Signals = signal.SIGTERM,
         stop_seconds: float = 3.0,
         death_signal: signal.Signals | None = signal.SIGKILL,
-        fed: bool = False,
+        text_in: str = "",
     ) -> None:
-        """privileges: setpriv flags that drop the user; death_signal None: outlives this process; fed: see feed."""
+        """privileges: setpriv flags that drop the user; death_signal None: outlives this process."""
         self.name = name
         self.log = log
         self._stop_signal = stop_signal
@@ -166,13 +163,15 @@ class Daemon:
         command = _resolved([*(["setpriv", *flags, "--"] if flags else []), *args])
         if flags:
             _resolved(args)  # a missing program is this call's error, not a line in the child's log
-        with log.open("ab") as output:
+        with log.open("ab") as output, tempfile.TemporaryFile() as given:
+            given.write(text_in.encode())
+            given.seek(0)
             self._child = _starter.submit(
                 subprocess.Popen[bytes],
                 command,
                 cwd=cwd,
                 env=env,
-                stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
+                stdin=given,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -181,18 +180,6 @@ class Daemon:
         self._pid_file = pid_folder / f"{name}.pid"
         self._frozen: list[pidfile.Stat] = []
         self._identity = pidfile.write(self._pid_file, self.pid, [str(arg) for arg in args])
-
-    def feed(self, text: str) -> None:
-        """Writes to its standard input, which ends with this process at the latest; OSError where it is gone."""
-        if self._child.stdin is not None:
-            self._child.stdin.write(text.encode())
-            self._child.stdin.flush()
-
-    def end_feed(self) -> None:
-        """Ends its standard input."""
-        if self._child.stdin is not None:
-            with contextlib.suppress(OSError):  # what it never read
-                self._child.stdin.close()
 
     def exit_code(self) -> int | None:
         """None while it runs; negative: ended by that signal."""
@@ -208,9 +195,7 @@ class Daemon:
     @property
     def life(self) -> str | None:
         """`<pid>-<start ticks>` while it runs or stands still: no other process of this boot ever has it."""
-        if self._identity is None or self._child.poll() is not None:
-            return None
-        return f"{self.pid}-{self._identity.started_ticks}"
+        return self._identity.life if self._identity and self._child.poll() is None else None
 
     def kill(self) -> None:
         """SIGKILL to it and all its children, as a crash would; gone on return. stop cleans up afterwards."""

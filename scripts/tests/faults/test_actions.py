@@ -22,7 +22,7 @@ from writepath.experiments.faults.actions import (
 from writepath.experiments.faults.scene import FaultError, Scene
 from writepath.experiments.faults.toxiproxy import Toxiproxy
 from writepath.runtime.base import Stack
-from writepath.runtime.heals import Heal
+from writepath.runtime.deadman import Heal
 
 JPA = registry.load(Path(__file__).resolve().parents[3]).variant("jpa")
 
@@ -69,7 +69,7 @@ class PlannedStack:
         self._frozen = False
 
     def remedies(self, component: str) -> list[Heal]:
-        return [{"mend": component}]
+        return [("mend", component)]
 
     def fill_disk(self, component: str) -> int:
         self.done.append(f"fill {component}")
@@ -106,7 +106,7 @@ def test_a_freeze_is_proved_by_silence_and_the_same_process() -> None:
     frozen = Pause(scene(stack), "jpa-writer")
     assert after(frozen) == "jpa-writer: no response while frozen, same process afterwards"
     assert (list(frozen.remedies()), stack.done) == (
-        [{"mend": "jpa-writer"}],
+        [("mend", "jpa-writer")],
         ["pause jpa-writer", "resume jpa-writer"],
     )
     assert after(Pause(scene(PlannedStack(falls_silent=False)), "jpa-writer")) == ""
@@ -115,7 +115,7 @@ def test_a_freeze_is_proved_by_silence_and_the_same_process() -> None:
 def test_a_kill_under_backlog_needs_the_proofs_of_both_and_undoes_the_freeze() -> None:
     stack = PlannedStack(falls_silent=False)
     both = KillUnderBacklog(scene(stack), "jpa-writer", "postgres")
-    assert list(both.remedies()) == [{"mend": "postgres"}]
+    assert list(both.remedies()) == [("mend", "postgres")]
     assert after(both) == ""
     assert stack.done == ["pause postgres", "kill jpa-writer", "resume postgres", "revive jpa-writer"]
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -62,7 +61,7 @@ class Unharmed:
     def resume(self, component: str, name: str | None = None) -> None:
         raise NotImplementedError(component, name)
 
-    def remedies(self, component: str) -> Sequence[Mapping[str, Any]]:
+    def remedies(self, component: str) -> Sequence[tuple[str, ...]]:
         raise NotImplementedError(component)
 
     def is_ready(self, component: str) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from writepath.config.registry import Variant
-from writepath.runtime.heals import Heal
+from writepath.runtime.deadman import Heal
 
 FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
 

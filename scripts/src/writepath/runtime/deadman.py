@@ -1,29 +1,28 @@
 """Undoes a fault when the runner is killed in the middle of it: a process that outlives the runner.
 
-It is told what to undo and within how many seconds, and waits for a line on its input. Without one, because time has
-passed or the runner has died, it heals.
+It is told what to undo, and does so when the runner has died or time has passed. The runner ends it after the fault.
 """
 
 import contextlib
 import json
 import os
-import select
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
-from writepath import poll
+import httpx
+
+from writepath import pidfile, poll
 from writepath.errors import StartError
 from writepath.process import Daemon
-from writepath.runtime import heals
-from writepath.runtime.heals import Heal
 
+Heal: TypeAlias = tuple[str, ...]  # a key of HEALS, and its arguments: another process can act on it
 NAME = "deadman"
 ARMED = "armed"
-_ANSWER_SECONDS = 20.0  # to start, on a busy machine
-_END_SECONDS = 60.0
-_POLL_SECONDS = 0.005
+_START_SECONDS = 20.0  # on a busy machine
+_ANSWER_SECONDS = 5.0
 _ATTEMPTS = 3
 
 
@@ -42,60 +41,90 @@ def armed(what: Sequence[Heal], within_s: float, folder: Path) -> Iterator[None]
     daemon = Daemon(
         NAME,
         [
-            sys.executable,
-            "-m",
-            "writepath.runtime.deadman",
-            json.dumps([dict(heal) for heal in what]),
-            str(within_s),
+            *(sys.executable, "-m", "writepath.runtime.deadman"),
+            *(json.dumps(what), str(within_s), str(os.getpid())),
         ],
         pid_folder=folder,
         log=folder / f"{NAME}.log",
         env={**os.environ, "PYTHONPATH": path},
         death_signal=None,  # it is there for the time after this process
-        fed=True,
     )
     try:
-        _await_armed(daemon)
-        yield
-        with contextlib.suppress(OSError):  # it has healed, and ended
-            daemon.feed("disarm\n")
-    finally:
-        daemon.end_feed()
+        poll.until(lambda: _is_armed(daemon) or daemon.exit_code() is not None, _START_SECONDS, every_s=0.005)
+        if not _is_armed(daemon):
+            raise StartError(f"the deadman process does not start. End of its log:\n{daemon.log_tail()}")
         try:
-            daemon.wait(_END_SECONDS)
-        finally:
-            daemon.stop()
+            yield
+        except BaseException:
+            heal(what)
+            raise
+    finally:
+        daemon.stop()
 
 
-def _await_armed(daemon: Daemon) -> None:
-    def answered() -> bool:
-        return daemon.exit_code() is not None or _armed(daemon)
-
-    poll.until(answered, _ANSWER_SECONDS, every_s=_POLL_SECONDS)
-    if not _armed(daemon):
-        raise StartError(f"the deadman process does not start. End of its log:\n{daemon.log_tail()}")
-
-
-def _armed(daemon: Daemon) -> bool:
+def _is_armed(daemon: Daemon) -> bool:
     return f"{ARMED} {daemon.pid}" in daemon.log.read_text(encoding="utf-8").splitlines()
 
 
-def watch(what: Sequence[Heal], within_s: float) -> None:
-    """Until a line comes, the input ends or time has passed: the last two heal. One that fails keeps no other back."""
+def watch(what: Sequence[Heal], within_s: float, runner: int) -> None:
+    """Heals when the process `runner`, its parent, has died, or after within_s."""
     print(f"{ARMED} {os.getpid()}", flush=True)
-    readable, _, _ = select.select([sys.stdin], [], [], within_s)
-    if readable and sys.stdin.readline():
-        return
-    for heal in what:
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                heals.perform(heal)
-                break
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next one comes
-                print(f"attempt {attempt} at {heal} failed: {error!r}", flush=True)
-                time.sleep(0.1 * attempt)
+    poll.until(lambda: os.getppid() != runner, within_s, every_s=0.02)
+    for failure in heal(what):
+        print(failure)
     print("healed", flush=True)
 
 
+def heal(what: Sequence[Heal]) -> list[str]:
+    """Does all, each tried three times; what failed, in words. One that fails keeps no other back."""
+    failures = []
+    for kind, *arguments in what:
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                HEALS[kind](*arguments)
+                break
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next one comes
+                failures.append(f"attempt {attempt} at {kind} {arguments} failed: {error!r}")
+                time.sleep(0.1 * attempt)
+    return failures
+
+
+def _go_on(life: str) -> None:
+    """SIGCONT for a native process and its family, if it is that very process; life: as `Stack.lives` says it."""
+    leader = pidfile.stat(int(life.partition("-")[0]))
+    if leader and leader.life == life:
+        pidfile.thaw(leader)
+
+
+def _remove(file: str) -> None:
+    """Takes a ballast file away."""
+    Path(file).unlink(missing_ok=True)
+
+
+def _unpause(engine: str, container: str) -> None:
+    """Lets a container go on; engine as Docker writes it: unix:///path or tcp://host:port."""
+    scheme, _, address = engine.partition("://")
+    base = "http://docker" if scheme == "unix" else f"http://{address}"
+    transport = httpx.HTTPTransport(uds=address if scheme == "unix" else None)
+    with httpx.Client(transport=transport, timeout=_ANSWER_SECONDS, trust_env=False) as http:
+        answer = http.post(f"{base}/containers/{container}/unpause")
+        gone = answer.status_code == httpx.codes.NOT_FOUND
+        if not gone and "not paused" not in answer.text:
+            answer.raise_for_status()
+
+
+def _reset(api: str) -> None:
+    """Removes every toxic and enables every proxy; api: http://127.0.0.1:PORT of Toxiproxy."""
+    with httpx.Client(timeout=_ANSWER_SECONDS, trust_env=False) as http:
+        http.post(f"{api}/reset").raise_for_status()
+
+
+HEALS: Mapping[str, Callable[..., None]] = {  # done twice, each does no harm
+    "continue": _go_on,
+    "remove": _remove,
+    "unpause": _unpause,
+    "reset": _reset,
+}
+
 if __name__ == "__main__":
-    watch(json.loads(sys.argv[1]), float(sys.argv[2]))
+    watch(json.loads(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))

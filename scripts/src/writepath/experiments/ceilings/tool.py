@@ -33,17 +33,14 @@ class Target:
         *,
         seconds: float,
         env: Mapping[str, str] | None = None,
-        text_in: str | None = None,
+        text_in: str = "",
     ) -> str:
         """Runs a tool that ends by itself after so many seconds; the name of the file of its output."""
         log = self.run.folder / f"{name}.txt"
-        tool = Daemon(name, args, pid_folder=self.run.bench.pids, log=log, env=env, fed=text_in is not None)
+        tool = Daemon(name, args, pid_folder=self.run.bench.pids, log=log, env=env, text_in=text_in)
         try:
-            if text_in is not None:
-                tool.feed(text_in)
-                tool.end_feed()
             code = tool.wait(seconds + SLACK_SECONDS)
-        except (TimeoutError, OSError) as error:
+        except TimeoutError as error:
             raise LoadError(f"{name}: {error}. Its output ends with:\n{tool.log_tail()}") from error
         finally:
             tool.stop()

@@ -9,8 +9,7 @@ import pika.exceptions
 from writepath.experiments.faults import catalogue
 from writepath.experiments.faults.catalogue import STORES, Fault
 from writepath.experiments.faults.scene import FaultError, Scene
-from writepath.runtime import heals
-from writepath.runtime.heals import Heal
+from writepath.runtime.deadman import Heal
 
 CRASHES = 5
 BACKLOG_S = 1.5
@@ -200,7 +199,7 @@ class BreakLink(Action):
         self._before = self._after = 0.0
 
     def remedies(self) -> Sequence[Heal]:
-        return (heals.reset(self._proxy.url),)
+        return (("reset", self._proxy.url),)
 
     def inject(self) -> None:
         self._before = self._proxy.received_bytes(self._store)

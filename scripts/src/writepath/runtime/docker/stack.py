@@ -6,12 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from writepath.errors import StartError
-from writepath.runtime import heals
 from writepath.runtime.base import Meter, Usage
+from writepath.runtime.deadman import Heal
 from writepath.runtime.docker import disk
 from writepath.runtime.docker.engine import KILLED, Container, Engine, told
 from writepath.runtime.docker.override import holder
-from writepath.runtime.heals import Heal
 from writepath.runtime.masking import masked
 from writepath.runtime.native import probe
 
@@ -153,7 +152,7 @@ class DockerStack:
 
     def remedies(self, component: str) -> Sequence[Heal]:
         """The engine's unpause; a disk lasts as long as its containers, which the next command removes."""
-        return [heals.unpause(self._engine.host, container.id) for container in self._of(component)]
+        return [("unpause", self._engine.host, container.id) for container in self._of(component)]
 
     def fill_disk(self, component: str) -> int:
         """Fills its small disk; the bytes left free. StartError where it has none."""

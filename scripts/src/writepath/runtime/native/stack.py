@@ -9,9 +9,8 @@ from pathlib import Path
 from writepath import pidfile, poll
 from writepath.errors import StartError
 from writepath.process import Daemon, stop_all
-from writepath.runtime import heals
 from writepath.runtime.base import Meter, Usage
-from writepath.runtime.heals import Heal
+from writepath.runtime.deadman import Heal
 from writepath.runtime.masking import masked
 from writepath.runtime.native import application, disk, probe, proxies, recipes, usage
 from writepath.runtime.native.addresses import LOOPBACK
@@ -173,9 +172,9 @@ class NativeStack:
 
     def remedies(self, component: str) -> Sequence[Heal]:
         """SIGCONT for each of its processes and their families; the ballast's removal."""
-        found = [heals.go_on(life) for life in self.lives(component).values()]
+        found: list[Heal] = [("continue", life) for life in self.lives(component).values()]
         if component in self._disks:
-            found.append(heals.remove(self._disk(component).ballast))
+            found.append(("remove", str(self._disk(component).ballast)))
         return found
 
     def is_ready(self, component: str) -> bool:
