@@ -120,7 +120,7 @@ def _write(cell: PlantedCell, position: int, index: Index, folder: Path) -> Cell
         kind = LoadExperiment()
         assert record.host is not None
         result = kind.derive(kind.reduce(place, record.host))
-        record = dataclasses.replace(record, verdict=kind.verdict(result), result=to_data(result))
+        record = dataclasses.replace(record, verdict=result.verdict, result=to_data(result))
     save_cell(record, place)
     return CellEntry(
         name=cell.name,

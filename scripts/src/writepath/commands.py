@@ -10,8 +10,8 @@ from writepath import lock
 from writepath.config import registry
 from writepath.config.registry import Suite, Variant
 from writepath.config.settings import Given
-from writepath.errors import StartError, UsageError, WritepathError
-from writepath.options import Bench, Call
+from writepath.errors import INTERRUPTED, StartError, UsageError, WritepathError
+from writepath.options import Asked, Call
 from writepath.options import Runtime as RuntimeName
 from writepath.runtime.base import Runtime, Stack
 
@@ -21,7 +21,7 @@ FEWEST_COMPARED = 2
 FAULTS, FAULT_HELP = "faults", "help"  # the suite, and FAULT=help, which lists the faults
 
 
-def bench_all(call: Call, asked: Bench) -> int:
+def bench_all(call: Call, asked: Asked) -> int:
     """A suite, or some of its variants."""
     known = registry.load(call.root)
     suite = known.suite(asked.suite)
@@ -39,19 +39,19 @@ def bench_all(call: Call, asked: Bench) -> int:
     return _bench(call, asked, suite, variants)
 
 
-def bench(call: Call, asked: Bench) -> int:
+def bench(call: Call, asked: Asked) -> int:
     """One variant of a suite."""
     known = registry.load(call.root)
     variants = tuple(map(known.variant, asked.variants or ()))
     return _bench(call, asked, known.suite(asked.suite), variants)
 
 
-def bench_faults(call: Call, asked: Bench) -> int:
+def bench_faults(call: Call, asked: Asked) -> int:
     """The suite of faults: variants x faults that apply to them."""
     from writepath.experiments.faults import design
 
     suite = registry.load(call.root).suite(FAULTS)
-    if asked.faults == [FAULT_HELP]:
+    if asked.of_kind.get("FAULT") == [FAULT_HELP]:
         print(design.listing(call.root, suite))
         return 0
     asked.settings.require_plain("`bench-faults` has a constant load")
@@ -181,15 +181,12 @@ def script(call: Call, name: str, *words: str) -> int:
     return 0
 
 
-def _bench(call: Call, asked: Bench, suite: Suite, variants: tuple[Variant, ...]) -> int:
-    from writepath.experiments import chosen, engine
-    from writepath.experiments.faults import design
-    from writepath.experiments.shared import INTERRUPTED
+def _bench(call: Call, asked: Asked, suite: Suite, variants: tuple[Variant, ...]) -> int:
+    from writepath.experiments import engine
+    from writepath.experiments import plan as planning
     from writepath.progress import Progress
 
-    plan, kind = chosen.plan(call, asked, suite, variants, call.root / STATE)
-    if suite.kind == FAULTS:
-        plan = design.designed(plan, registry.load(call.root), asked)
+    plan, kind = planning.plan(call, asked, suite, variants, call.root / STATE)
     with ExitStack() as held:
         progress = held.enter_context(Progress())
         given = Given(values=plan.settings, factors=plan.factors)

@@ -1,5 +1,16 @@
 """Which exit code does a failure have? One hierarchy, mapped to exit codes in one place (cli.main)."""
 
+from collections.abc import Iterable
+
+UNEXPECTED = 10
+INTERRUPTED = 130
+
+
+def worst(codes: Iterable[int]) -> int:
+    """Of exit codes: infrastructure (10+) over invalid (1) over unknown (3) over valid (0)."""
+    order = {0: 0, 3: 1, 1: 2}
+    return max(codes, key=lambda code: order.get(code, code), default=0)
+
 
 class WritepathError(Exception):
     """A failure the user can act on: what failed, why usually, what to do. Never a stack trace."""

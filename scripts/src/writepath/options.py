@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from writepath.config.settings import Given
 from writepath.errors import UsageError
@@ -28,7 +28,7 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
+class Asked:
     """Of `bench`, `bench-all` and `bench-faults`. None: as the suite says."""
 
     suite: str = "default"
@@ -40,10 +40,8 @@ class Bench:
     dataset_lines: int | None = None
     resume: bool = False
     reruns: int | None = None
-    faults: Sequence[str] | None = None
-    trials: int | None = None
     jobs: int = 1
-    of_kind: Mapping[str, int] = field(default_factory=dict)  # that only some kinds have, by name: SLO_MS
+    of_kind: Mapping[str, Any] = field(default_factory=dict)  # that only some kinds have, by name: SLO_MS
     settings: Given = field(default_factory=Given)  # the user's; Given.over() adds the suite's
 
 

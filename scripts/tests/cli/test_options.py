@@ -14,7 +14,7 @@ from writepath.cli.app import app
 from writepath.config import settings
 from writepath.config.settings import Factor, Given
 from writepath.errors import UsageError
-from writepath.options import Bench, Call
+from writepath.options import Asked, Call
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 EXPORTED = {
@@ -55,7 +55,7 @@ def test_an_option_and_its_word_are_the_same(asked: dict[str, Any]) -> None:
     run("bench-all", "SUITE=smoke", "REPS=2", "SLO_MS=50", "RESUME=1", "INSTANCES=2")
     assert first == asked["bench_all"]
     given = Given(values={"INSTANCES": "2"})
-    assert first == [Bench(suite="smoke", reps=2, of_kind={"SLO_MS": 50}, resume=True, settings=given)]
+    assert first == [Asked(suite="smoke", reps=2, of_kind={"SLO_MS": 50}, resume=True, settings=given)]
 
 
 def test_exported_variables_change_nothing(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,15 +66,15 @@ def test_exported_variables_change_nothing(asked: dict[str, Any], monkeypatch: p
     run("bench-faults")
     run("report")
     run("with-services", "--", "true")
-    assert asked["bench_all"] == [Bench()]
-    assert asked["bench_faults"] == [Bench(suite="faults")]
+    assert asked["bench_all"] == [Asked()]
+    assert asked["bench_faults"] == [Asked(suite="faults")]
     assert asked["report"] == [None]
     assert asked["with_services"] == ["auto", ["true"]]
 
 
 def test_an_empty_word_and_a_zero_are_the_default(asked: dict[str, Any]) -> None:
     run("bench-all", "SUITE=", "VARIANTS=", "REPS=", "RESUME=0")
-    assert asked["bench_all"] == [Bench()]
+    assert asked["bench_all"] == [Asked()]
 
 
 def test_a_value_with_commas_is_a_factor(asked: dict[str, Any]) -> None:
@@ -83,7 +83,7 @@ def test_a_value_with_commas_is_a_factor(asked: dict[str, Any]) -> None:
         Factor(name="POOL_SIZE", scope="stack", levels=("5", "10")),
         Factor(name="RATE", scope="load", levels=("50", "100.5")),
     )
-    assert asked["bench_all"] == [Bench(settings=Given(values={"INSTANCES": "2"}, factors=factors))]
+    assert asked["bench_all"] == [Asked(settings=Given(values={"INSTANCES": "2"}, factors=factors))]
 
 
 def test_words_behind_two_hyphens_are_passed_on(asked: dict[str, Any]) -> None:

@@ -13,7 +13,6 @@ from rich.console import Console
 from lifecycle import fakes
 from writepath.analysis.evidence import FACTS_FILE, load_facts
 from writepath.config.registry import Scenario, Suite, Variant
-from writepath.experiments.attempt import StackSession
 from writepath.experiments.base import Cell, CellRun, Session
 from writepath.experiments.load import LoadExperiment
 from writepath.experiments.load.measure import measure
@@ -99,7 +98,7 @@ def measured(
 ) -> CellRun:
     """A cell that was measured on a stack of its own; what ended it comes out."""
     run = cell_run(bench(folder, runtime, progress), **asked)
-    with StackSession(run.bench) as session:
+    with Session(run.bench) as session:
         by(run, session)
     return run
 

@@ -16,9 +16,9 @@ from writepath import checkout
 from writepath.config import registry
 from writepath.errors import LoadError
 from writepath.experiments import engine, read
+from writepath.experiments.base import Plan
 from writepath.experiments.ceilings import CeilingsExperiment, kind, tool
 from writepath.experiments.ceilings.kind import CeilingsParams
-from writepath.experiments.plan import Plan
 from writepath.progress import Progress
 from writepath.records.ceilings import (
     BULK,

@@ -13,11 +13,10 @@ from rich.console import Console
 from experiments.thought import ThoughtParams
 from experiments.toy import Toy
 from lifecycle.fakes import FakeRuntime, dataset, suite
-from writepath.errors import SetupError, StartError, UsageError
+from writepath.errors import INTERRUPTED, SetupError, StartError, UsageError, worst
 from writepath.experiments import control, engine, plan, read, registry
-from writepath.experiments.base import CellRun
-from writepath.experiments.plan import Plan, References, order_of
-from writepath.experiments.shared import INTERRUPTED, worst
+from writepath.experiments.base import CellRun, Plan, References
+from writepath.experiments.plan import order_of
 from writepath.measure import host
 from writepath.progress import Progress
 from writepath.records.cell import load_cell
@@ -257,7 +256,8 @@ def test_the_worst_exit_code_counts(codes: list[int], expected: int) -> None:
 def test_references_of_another_kind_run_in_each_block_and_are_given_apart(
     tmp_path: Path, toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = Toy(kind="other")
+    other = Toy()
+    monkeypatch.setattr(other, "kind", "other")
     monkeypatch.setitem(registry.KINDS, "other", other)
     params = ThoughtParams(thought_ms=7.0)
     references = References(suite=replace(suite("b", "z"), name="others"), kind=other, params=params)

@@ -26,7 +26,7 @@ from writepath.analysis import raw
 from writepath.analysis.evidence import FACTS_FILE
 from writepath.config.registry import Variant
 from writepath.errors import LoadError, StartError, WritepathError
-from writepath.experiments.attempt import StackSession
+from writepath.experiments.base import Session
 from writepath.experiments.load.measure import measure
 from writepath.load import parquet
 from writepath.load.plan import encode_id
@@ -263,7 +263,7 @@ def test_ctrl_c_in_the_drain_keeps_what_is_known_of_the_load(tmp_path: Path) -> 
 def interrupted(tmp_path: Path, runtime: FakeRuntime, progress: Progress) -> Path:
     """The folder of a cell that the user stopped."""
     run = cell_run(bench(tmp_path, runtime, progress), scenario=COLD)
-    with pytest.raises(KeyboardInterrupt), StackSession(run.bench) as session:
+    with pytest.raises(KeyboardInterrupt), Session(run.bench) as session:
         measure(run, session)
     return run.folder
 

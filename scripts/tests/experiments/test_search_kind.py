@@ -13,12 +13,11 @@ from search.fake_posts import Lies
 from search.fake_store import Runtime
 from writepath.analysis import evidence
 from writepath.config.registry import Suite
-from writepath.errors import InvalidRunError, UsageError
+from writepath.errors import INTERRUPTED, InvalidRunError, UsageError
 from writepath.experiments import engine, publish, read, reporting
-from writepath.experiments.plan import Plan
+from writepath.experiments.base import Plan
 from writepath.experiments.search import SearchExperiment, measure
 from writepath.experiments.search.kind import SearchParams
-from writepath.experiments.shared import INTERRUPTED
 from writepath.load.dataset import generate
 from writepath.load.parquet import load_table
 from writepath.measure import searchable

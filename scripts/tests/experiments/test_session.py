@@ -9,7 +9,7 @@ from experiments.planted_cell import at_once, audit_of, bench, cell_run, request
 from lifecycle.fakes import SCENARIO, FakeRuntime
 from writepath.config.registry import WarmUp
 from writepath.errors import StartError
-from writepath.experiments.attempt import StackSession
+from writepath.experiments.base import Session
 from writepath.experiments.load import measure as measuring
 from writepath.experiments.load.measure import measure
 from writepath.load.plan import constant_plan
@@ -18,7 +18,7 @@ from writepath.measure import loading
 
 def test_a_session_that_nobody_uses_starts_nothing(tmp_path: Path) -> None:
     runtime = FakeRuntime()
-    with StackSession(bench(tmp_path, runtime)):
+    with Session(bench(tmp_path, runtime)):
         pass
     assert runtime.events == []
 
@@ -30,7 +30,7 @@ def test_cells_of_one_session_share_a_stack_and_the_store_is_emptied_between_the
     runtime = FakeRuntime()
     made = bench(tmp_path, runtime)
     runs = [cell_run(made, name=f"jpa RATE={rate}", settings={"RATE": rate}) for rate in ("100", "200")]
-    with StackSession(made) as session:
+    with Session(made) as session:
         for run in runs:
             measure(run, session)
     assert (runtime.starts, runtime.events.count("stop")) == (1, 1)
@@ -54,7 +54,7 @@ def test_a_warm_stack_is_warmed_for_a_moment_only(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(loading, "constant_plan", noted)
     made = bench(tmp_path, FakeRuntime())
     scenario = replace(SCENARIO, warm_up=WarmUp(requests=10, rate_per_s=100))
-    with StackSession(made) as session:
+    with Session(made) as session:
         for name in ("first", "second"):
             measure(cell_run(made, name=name, scenario=scenario), session)
     assert sent == [10, 2]
@@ -62,7 +62,7 @@ def test_a_warm_stack_is_warmed_for_a_moment_only(tmp_path: Path, monkeypatch: p
 
 def test_a_cell_of_another_stack_is_refused(tmp_path: Path) -> None:
     made = bench(tmp_path, FakeRuntime())
-    with StackSession(made) as session:
+    with Session(made) as session:
         session.stack(cell_run(made, name="first", settings={"POOL_SIZE": "5"}))
         with pytest.raises(ValueError, match="second: needs another stack than first"):
             session.stack(cell_run(made, name="second", settings={"POOL_SIZE": "10"}))
@@ -71,6 +71,6 @@ def test_a_cell_of_another_stack_is_refused(tmp_path: Path) -> None:
 def test_a_stack_that_cannot_be_stopped_in_order_fails_the_session(tmp_path: Path) -> None:
     runtime = FakeRuntime(stop_error=StartError("a container would not go"))
     run = cell_run(bench(tmp_path, runtime))
-    with pytest.raises(StartError, match="would not go"), StackSession(run.bench) as session:
+    with pytest.raises(StartError, match="would not go"), Session(run.bench) as session:
         session.stack(run)
     assert "stop" in run.steps

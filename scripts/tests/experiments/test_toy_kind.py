@@ -14,9 +14,8 @@ from experiments.toy import Toy, suites_yaml
 from lifecycle.fakes import FakeRuntime
 from report import planted_documents
 from writepath import cli, commands
-from writepath.errors import UsageError
-from writepath.experiments import registry, shared
-from writepath.experiments.shared import INTERRUPTED
+from writepath.errors import INTERRUPTED, UsageError
+from writepath.experiments import engine, registry
 from writepath.records.cell import load_cell
 from writepath.records.index import load_index
 from writepath.runtime.base import Runtime
@@ -96,7 +95,7 @@ def test_verify_names_a_figure_of_the_kind_that_its_evidence_does_not_give(
 def test_blocks_of_another_day_are_added(root: Path, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     assert toy.kind == "toy"
     for seed in ("1", "2"):
-        monkeypatch.setattr(shared, "STAMP", f"2026010{seed}T030405Z")
+        monkeypatch.setattr(engine, "STAMP", f"2026010{seed}T030405Z")
         wp(root, "bench-all", "SUITE=toys", f"SEED={seed}")
         assert wp(root, "publish", "ADD=1") == 0
     index = load_index(root / PUBLISHED)

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from writepath.analysis.evidence import Evidence
 from writepath.config.registry import Suite
-from writepath.experiments.base import CellRun, Session
+from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.records.base import record
-from writepath.records.measures import Audit, Host, Verdict
+from writepath.records.measures import Host, Verdict
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Column, Report, Row, Table, cell, text
 
@@ -27,26 +28,21 @@ class ThoughtResult:
     verdict: Verdict
 
 
-@dataclass
-class Thought:
-    kind: str = "toy"
-    params: type = ThoughtParams
-    result: type[ThoughtResult] = ThoughtResult
-    metrics: tuple[Metric[ThoughtResult], ...] = (
+class Thought(Experiment[ThoughtResult]):
+    kind = "toy"
+    params = ThoughtParams
+    result = ThoughtResult
+    metrics = (
         Metric(key="thought_ms", title="thought", better="lower", get=lambda result: result.thought_ms),
     )
-    options: tuple[str, ...] = ("ROUNDS",)
-    by_host: bool = False
-    load_settings: bool = True
+    options = ("ROUNDS",)
+    load_settings = True
 
-    def params_of(self, suite: Suite, options: Mapping[str, int]) -> ThoughtParams:
+    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> ThoughtParams:
         params = suite.checked_params(ThoughtParams)
         return replace(params, thought_ms=float(options.get("ROUNDS", params.thought_ms)))
 
-    def dataset_lines(self, _params: ThoughtParams) -> int | None:
-        return None
-
-    def load_seconds(self, _params: ThoughtParams, _settings: Mapping[str, str]) -> float:
+    def load_seconds(self, _params: ThoughtParams) -> float:
         return 0.0
 
     def measure(self, run: CellRun, _session: Session) -> None:
@@ -60,12 +56,6 @@ class Thought:
     def derive(self, evidence: Evidence) -> ThoughtResult:
         verdict = NOISY if evidence.facts["noisy"] else Verdict(status="valid")
         return ThoughtResult(thought_ms=evidence.facts["sum_ms"] / 2, verdict=verdict)
-
-    def verdict(self, result: ThoughtResult) -> Verdict:
-        return result.verdict
-
-    def audit(self, _result: ThoughtResult) -> Audit | None:
-        return None
 
     def line(self, result: ThoughtResult) -> str:
         return f"thought {result.thought_ms:g} ms"

@@ -5,12 +5,13 @@ import pytest
 from experiments.test_engine import planned
 from writepath.config import registry
 from writepath.errors import UsageError
+from writepath.experiments.base import Plan
 from writepath.experiments.faults import catalogue, design
 from writepath.experiments.faults.catalogue import FAULTS
 from writepath.experiments.faults.design import FaultSuite
 from writepath.experiments.faults.schedule import STEADY_SECONDS, schedule
-from writepath.experiments.plan import Plan, order_of
-from writepath.options import Bench
+from writepath.experiments.plan import order_of
+from writepath.options import Asked
 from writepath.records.faults import FaultParams
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,7 +23,8 @@ CONTROLS = {name: one.naive_twin_of for name, one in KNOWN.variants.items() if o
 
 def designed(*, faults: list[str] | None = None, variants: list[str] | None = None) -> Plan:
     asked = Plan(**{**vars(planned(ROOT)), "suite": SUITE})
-    return design.designed(asked, KNOWN, Bench(faults=faults, variants=variants))
+    of_kind = {} if faults is None else {"FAULT": faults}
+    return design.designed(asked, KNOWN, Asked(variants=variants, of_kind=of_kind))
 
 
 def trials(*, faults: list[str] | None = None, variants: list[str] | None = None) -> dict[str, int]:

@@ -10,11 +10,11 @@ import pytest
 
 from experiments.test_engine import planned, run
 from experiments.toy import Toy
+from writepath.errors import INTERRUPTED
 from writepath.experiments import registry
 from writepath.experiments.base import CellRun, Session
 from writepath.experiments.faults import FaultExperiment
 from writepath.experiments.faults.scene import StoppedError
-from writepath.experiments.shared import INTERRUPTED
 from writepath.records.base import to_data
 from writepath.records.faults import FaultParams
 

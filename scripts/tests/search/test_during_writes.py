@@ -18,7 +18,7 @@ from search.fake_store import Runtime
 from writepath.analysis import steps
 from writepath.config.registry import Phase, Scenario, Suite
 from writepath.errors import UsageError
-from writepath.experiments.attempt import StackSession
+from writepath.experiments.base import Session
 from writepath.experiments.capacity import CapacityExperiment, during_writes
 from writepath.experiments.capacity import measure as measuring
 from writepath.experiments.capacity.during_writes import Written, found, undisturbed
@@ -94,7 +94,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lies: Lies) -> tuple[Ca
         dataset=generate(1, 200),
         bench=replace(used, root=ROOT),
     )
-    with StackSession(made.bench) as session:
+    with Session(made.bench) as session:
         KIND.measure(made, session)
     return KIND.derive(KIND.reduce(made.folder, host.host_facts(tmp_path))), runtime, made.folder
 

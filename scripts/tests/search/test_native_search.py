@@ -9,7 +9,7 @@ from rich.console import Console
 from lifecycle.fakes import on_any_host
 from writepath.config import registry
 from writepath.experiments import engine, read
-from writepath.experiments.plan import Plan
+from writepath.experiments.base import Plan
 from writepath.experiments.search import SearchExperiment, measure
 from writepath.experiments.search.kind import SearchParams
 from writepath.load import dataset

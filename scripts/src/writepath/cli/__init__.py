@@ -19,14 +19,12 @@ from rich.console import Console
 from rich.text import Text
 
 from writepath.cli.app import app
-from writepath.errors import UsageError, WritepathError
+from writepath.errors import INTERRUPTED, UNEXPECTED, UsageError, WritepathError
 from writepath.options import Call
 
 ROOT = Path(__file__).resolve().parents[4]
 PROGRAM = "wp"
 COMPLETION = "_WP_COMPLETE"  # set by the shell function that `wp --install-completion` installs
-UNEXPECTED = 10
-INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,7 +9,7 @@ from writepath.cli import options as given
 from writepath.cli.words import WordCommand
 from writepath.config import settings
 from writepath.config.settings import Given
-from writepath.options import Bench, Call, listed, names
+from writepath.options import Asked, Call, listed, names
 
 app = typer.Typer(
     name="wp",
@@ -48,7 +48,7 @@ def bench_all(
     set_: given.Settings = None,
 ) -> int:
     """Run a suite, or some of its variants."""
-    asked = Bench(
+    asked = Asked(
         suite=suite,
         variants=names("VARIANTS", variants),
         reps=reps,
@@ -83,7 +83,7 @@ def bench(
     set_: given.Settings = None,
 ) -> int:
     """Run one variant of a suite."""
-    asked = Bench(
+    asked = Asked(
         suite=suite,
         variants=[variant],
         reps=reps,
@@ -112,15 +112,14 @@ def bench_faults(
     set_: given.Settings = None,
 ) -> int:
     """Inject faults under load and count lost writes."""
-    asked = Bench(
+    asked = Asked(
         suite=commands.FAULTS,
-        faults=names("FAULT", fault),
         variants=names("VARIANTS", variants),
-        trials=trials,
         jobs=jobs,
         seed=seed,
         runtime=runtime,
         resume=resume,
+        of_kind=_given(FAULT=names("FAULT", fault), TRIALS=trials),
         settings=_settings(ctx, set_),
     )
     return commands.bench_faults(ctx.obj, asked)
@@ -242,7 +241,7 @@ def clean(ctx: typer.Context) -> int:
     return commands.clean(ctx.obj)
 
 
-def _given(**values: int | None) -> dict[str, int]:
+def _given(**values: object) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -5,23 +5,31 @@ A kind: a module or folder in `experiments/` and an entry in `experiments/regist
 
 import contextlib
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from writepath.analysis.evidence import Evidence
-from writepath.config.registry import Suite, Variant
+from writepath.config.registry import Registry, Suite, Variant
+from writepath.config.settings import Factor
+from writepath.errors import WritepathError
 from writepath.load.dataset import Dataset
+from writepath.measure import loading
 from writepath.measure.bench import Bench
 from writepath.measure.truth import Truth
+from writepath.options import Asked
 from writepath.records.index import Role
-from writepath.records.measures import Audit, Durability, Host, Verdict
+from writepath.records.measures import Audit, Code, Durability, Host
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
 from writepath.runtime.base import Stack
 
 R = TypeVar("R")
+RERUNS = 2  # of a cell that a noisy host made unknown: a host that is noisy three times stays so
+FEWEST_REPETITIONS = 2  # of one block the A/A control says nothing
+LOGS = "logs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,88 +74,183 @@ class CellRun:
             self.steps[name] = self.steps.get(name, 0.0) + time.monotonic() - began
 
 
-class Session(Protocol):
-    """What cells that differ only in factors of scope `load` share: one stack, started when it is first asked for."""
+@dataclass(kw_only=True)
+class _Started:
+    """A stack, the cell that it was started for, and the one that uses it."""
+
+    stack: Stack
+    truth: Truth
+    first: CellRun
+    run: CellRun
+
+
+@dataclass
+class Session:
+    """What cells that differ only in factors of scope `load` share: one stack, started when it is first asked for.
+
+    A context manager: at its end the stack's logs are saved and it is stopped, a step of the last cell.
+    """
+
+    bench: Bench
+    _started: _Started | None = None
+    _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._held:
+            self._save_logs()
 
     def stack(self, run: CellRun, **choices: Any) -> Stack:
         """The started stack; its start is a step of the cell that asked first. choices: of Runtime.start()."""
+        return self._of(run, **choices).stack
 
     def truth(self, run: CellRun) -> Truth:
         """What the inspectors of that stack say."""
+        return self._of(run).truth
 
     @property
     def warm(self) -> bool:
         """Whether an earlier cell of this session has used the stack."""
+        return self._started is not None and self._started.run is not self._started.first
+
+    def _of(self, run: CellRun, **choices: Any) -> _Started:
+        if self._started is None:
+            self._started = self._start(run, choices)
+        started = self._started
+        if run is not started.run:
+            if _stack_of(run) != _stack_of(started.first):
+                first = started.first.cell.name
+                raise ValueError(f"{run.cell.name}: needs another stack than {first} was started on")
+            self._save_logs()  # as far as they go; the next cell's folder has them again, and more
+            started.run = run
+        return started
+
+    def _start(self, run: CellRun, choices: Mapping[str, Any]) -> _Started:
+        def step(name: str) -> contextlib.AbstractContextManager[None]:
+            return (run if self._started is None else self._started.run).step(name)
+
+        variant, settings = run.cell.variant, loading.stack_settings(run.settings)
+        stack = self._held.enter_context(loading.started(self.bench, variant, settings, step, **choices))
+        truth = self._held.enter_context(Truth.of(stack, variant))
+        return _Started(stack=stack, truth=truth, first=run, run=run)
+
+    def _save_logs(self) -> None:
+        """On the way out of a failure too, which they explain and must not hide."""
+        if self._started is not None:
+            run = self._started.run
+            with run.step("save"), contextlib.suppress(OSError, WritepathError):
+                self._started.stack.save_logs(run.folder / LOGS)
 
 
-@runtime_checkable
-class Growing(Protocol):
-    """A kind that may be asked for more of a cell than when its suite run began."""
-
-    def grown(self, before: Mapping[str, Any], now: Any) -> Collection[str] | None:
-        """Names of the cells that RESUME=1 runs again; None where the params differ in something else."""
+def _stack_of(run: CellRun) -> tuple[str, dict[str, str]]:
+    return run.cell.variant.name, loading.stack_settings(run.settings)
 
 
-class Experiment(Protocol[R]):
+@dataclass(frozen=True, kw_only=True)
+class References:
+    """Cells of another kind that run in each block, next to the suite's own."""
+
+    suite: Suite
+    kind: "Experiment[Any]"
+    params: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What the user asked for, checked: a suite run that is to be begun or continued."""
+
+    root: Path
+    state: Path  # the ignored folder of everything a checkout keeps at run time
+    suite: Suite
+    params: Any  # the kind's, from suites.yaml
+    variants: tuple[Variant, ...]
+    repetitions: int  # blocks
+    seed: int
+    settings: Mapping[str, str]  # of all cells
+    dataset: Dataset
+    code: Code
+    resumed: bool
+    factors: tuple[Factor, ...] = ()
+    reruns: int = RERUNS  # at most, of a noisy cell
+    only: Mapping[str, Mapping[str, Sequence[str]]] = field(
+        default_factory=dict
+    )  # by variant, levels of a factor
+    jobs: int = 1  # cells at a time
+    alone: frozenset[str] = frozenset()  # names of cells that need the machine to themselves
+    references: References | None = None
+
+    @property
+    def started(self) -> tuple[Variant, ...]:
+        """Every variant of which a stack is started, each once."""
+        others = self.references.suite.variants if self.references is not None else ()
+        return tuple({variant.name: variant for variant in (*self.variants, *others)}.values())
+
+    @property
+    def baseline(self) -> Variant | None:
+        """What the others are compared with, where it is among what runs."""
+        return self.suite.baseline if self.suite.baseline in self.variants else None
+
+    @property
+    def control(self) -> Variant | None:
+        """The baseline, where it runs twice in each block."""
+        return self.baseline if self.repetitions >= FEWEST_REPETITIONS else None
+
+
+class Experiment(ABC, Generic[R]):
     """A kind; registered by its name."""
 
-    @property
-    def kind(self) -> str:
-        """Its name, as in suites.yaml."""
+    kind: ClassVar[str]  # its name, as in suites.yaml
+    params: ClassVar[type]  # the record of what a suite says of it, saved in the index
+    result: type[R]  # the record of its part of cell.json; it has a `verdict`
+    metrics: Sequence[Metric[R]] = ()  # by which cells are compared, in a suite run and between them
+    options: ClassVar[Collection[str]] = ()  # of the command line, that only some kinds have: SLO_MS
+    load_settings: ClassVar[bool] = (
+        False  # whether RATE and VIRTUAL_USERS apply: it sends the scenario's load
+    )
+    by_host: ClassVar[bool] = False  # whether its report has figures per host: blocks may be of several
 
-    @property
-    def params(self) -> type:
-        """The record of what a suite says of it, saved in the index."""
-
-    @property
-    def options(self) -> Collection[str]:
-        """Options of the command line that only some kinds have: SLO_MS."""
-
-    @property
-    def load_settings(self) -> bool:
-        """Whether RATE and VIRTUAL_USERS apply: the kind sends the load of the scenario."""
-
-    def params_of(self, suite: Suite, options: Mapping[str, int]) -> Any:
+    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> Any:  # noqa: ARG002 - for kinds with options
         """The suite's part for this kind, validated: unknown keys are errors that name file and key.
 
         options: those that the user gave, of the kind's.
         """
+        return suite.checked_params(self.params)
 
-    @property
-    def result(self) -> type[R]:
-        """The record of its part of cell.json."""
-
-    @property
-    def metrics(self) -> Sequence[Metric[R]]:
-        """By which cells are compared: with the baseline, with the A/A control and between suite runs."""
-
-    @property
-    def by_host(self) -> bool:
-        """Whether its report has figures per host, so that a suite may have blocks of several."""
+    def designed(self, plan: Plan, known: Registry, asked: Asked) -> Plan:  # noqa: ARG002
+        """The plan with the cells that the kind makes of it, where these are not all levels of all variants."""
+        return plan
 
     def dataset_lines(self, params: Any) -> int | None:
         """How many different texts it needs; None: as many as any other."""
 
-    def load_seconds(self, params: Any, settings: Mapping[str, str]) -> float:
+    @abstractmethod
+    def load_seconds(self, params: Any) -> float:
         """Of one cell, with its warm-up: the progress line estimates from it."""
 
+    def grown(self, before: Mapping[str, Any], now: Any) -> Collection[str] | None:
+        """Cells of which more is asked now than before, which RESUME=1 runs again; None: the params must be equal."""
+
+    @abstractmethod
     def measure(self, run: CellRun, session: Session) -> None:
         """Leaves raw files in the cell's folder. What is there when an error ends it is kept, never counted."""
 
+    @abstractmethod
     def reduce(self, folder: Path, host: Host) -> Evidence:
         """Evidence of a folder of raw files: small enough to be published. host: with what the canaries measured."""
 
+    @abstractmethod
     def derive(self, evidence: Evidence) -> R:
         """The result: a pure function, the same for a run, a report and `make verify`."""
-
-    def verdict(self, result: R) -> Verdict:
-        """Whether the result counts."""
 
     def audit(self, result: R) -> Audit | None:
         """Of the writes; None where the kind has none."""
 
+    @abstractmethod
     def line(self, result: R) -> str:
         """What the terminal says of a finished cell: `7030/7030 acknowledged  median 2.6 ms`."""
 
+    @abstractmethod
     def report(self, data: SuiteData[R]) -> Report:
         """Sections of tables and plots, with the summary in words first."""

@@ -1,25 +1,32 @@
 """Runs an experiment of any kind: blocks in seeded order, an index after each cell, reruns of noisy cells, resume."""
 
+import contextlib
 import dataclasses
+import itertools
+import os
+import shutil
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from writepath.errors import UsageError
-from writepath.experiments import control, read, shared
+from writepath import pidfile
+from writepath.config.registry import Variant
+from writepath.errors import INTERRUPTED, UsageError, worst
+from writepath.experiments import control, read
 from writepath.experiments.attempt import Attempt, run_group
-from writepath.experiments.base import Cell, CellRun, Experiment, Growing
-from writepath.experiments.plan import FEWEST_REPETITIONS, Group, Plan, behind, groups, order_of
+from writepath.experiments.base import FEWEST_REPETITIONS, Cell, CellRun, Experiment, Plan
+from writepath.experiments.plan import Group, behind, groups, order_of
 from writepath.load.plan import new_run_id
 from writepath.measure import host
 from writepath.measure.bench import Bench, dataset_facts, moment
+from writepath.measure.host import CanaryCage
 from writepath.progress import Lane, Progress
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord, load_cell, result_of
@@ -31,11 +38,15 @@ from writepath.records.index import (
     Index,
     References,
     Status,
+    VariantRecord,
     load_index,
     save_index,
 )
 from writepath.runtime.base import Runtime
 
+RESULTS, LATEST = "results", "latest"
+STAMP = "%Y%m%dT%H%M%SZ"
+LOOK_S = 0.5  # how soon Ctrl-C is heard while lanes run
 SAME: tuple[tuple[str, Callable[[Index], Any]], ...] = (
     ("kind", attrgetter("kind")),
     ("REPS", attrgetter("repetitions")),
@@ -54,10 +65,10 @@ SAME: tuple[tuple[str, Callable[[Index], Any]], ...] = (
 
 def _newest(wanted: Index, plan: Plan, kind: Experiment[Any]) -> tuple[Index, Path]:
     """Its index without the cells that do not count, running again, and its folder; UsageError says what differs."""
-    for path in sorted((plan.results / wanted.suite).glob(f"*/{INDEX_FILE}"), reverse=True):
+    for path in sorted((plan.root / RESULTS / wanted.suite).glob(f"*/{INDEX_FILE}"), reverse=True):
         found = load_index(path.parent)
         again: Collection[str] = ()
-        if isinstance(kind, Growing) and (more := kind.grown(found.params, plan.params)) is not None:
+        if (more := kind.grown(found.params, plan.params)) is not None:
             again, found = more, dataclasses.replace(found, params=wanted.params)
         kept = tuple(cell for cell in found.cells if _stays(cell) and cell.name not in again)
         if found.status == "finished" and len(kept) == len(found.cells):
@@ -98,17 +109,14 @@ def _short(value: object) -> str:
     return str(value)[:120]
 
 
-LOOK_S = 0.5  # how soon Ctrl-C is heard while lanes run
-
-
 def run(plan: Plan, kind: Experiment[Any], runtime: Runtime, progress: Progress) -> tuple[int, Path]:
     """All cells. The exit code, the worst of theirs or 130 where the user stopped it, and the suite run's folder."""
     engine = _begun(plan, kind, runtime, progress)
     progress.total = sum(map(len, engine.index.order))
-    progress.load_seconds = kind.load_seconds(plan.params, plan.settings)
+    progress.load_seconds = kind.load_seconds(plan.params)
     progress.say(_where(plan, engine.folder))
     try:
-        with shared.bench(plan.root, plan.state, plan.dataset, runtime, progress) as bench:
+        with _opened(plan, runtime, progress) as bench:
             if plan.repetitions >= FEWEST_REPETITIONS:
                 progress.say(control.statement(plan.state, bench.host, engine.index))
             for block in groups(plan):
@@ -117,14 +125,14 @@ def run(plan: Plan, kind: Experiment[Any], runtime: Runtime, progress: Progress)
         engine.end("aborted")
         done = len(engine.index.cells)
         progress.say(f"stopped; {done} of {progress.total} cells are saved. Continue with RESUME=1.")
-        return shared.INTERRUPTED, engine.folder
+        return INTERRUPTED, engine.folder
     except BaseException:
         engine.end("aborted")
         raise
     engine.end("finished")
     if plan.control is not None:
         control.remember(plan.state, read.saved(engine.folder), kind.metrics)
-    return shared.worst(cell.exit_code for cell in engine.index.cells), engine.folder
+    return worst(cell.exit_code for cell in engine.index.cells), engine.folder
 
 
 @dataclass(kw_only=True)
@@ -212,7 +220,7 @@ class _Engine:
     def _attempt(self, cell: Cell, bench: Bench, parallel: int) -> Attempt:
         """The cell's line leaves the index before it runs, so that one that is stopped is a missing one."""
         place = self.folder / cell.name / f"block-{cell.block:02d}"
-        shared.set_aside(place)
+        _set_aside(place)
         place.mkdir(parents=True)
         cells = tuple(one for one in self.index.cells if (one.name, one.block) != (cell.name, cell.block))
         self.index = dataclasses.replace(self.index, cells=cells)
@@ -256,7 +264,7 @@ class _Engine:
             reasons=record.verdict.reasons,
             seconds=round(sum(step.seconds for step in record.timings), 3),
             exit_code=attempt.exit_code,
-            replaced=shared.replaced(place),
+            replaced=len([*place.parent.glob(f"{place.name}-replaced-*")]),
         )
 
 
@@ -266,10 +274,10 @@ def _begun(plan: Plan, kind: Experiment[Any], runtime: Runtime, progress: Progre
     if plan.resumed:
         index, folder = _newest(index, plan, kind)
     else:
-        folder = plan.results / plan.suite.name / index.stamp
+        folder = plan.root / RESULTS / plan.suite.name / index.stamp
         folder.mkdir(parents=True)
     save_index(index, folder)
-    shared.link_latest(plan.results, folder)
+    _link_latest(folder)
     return _Engine(plan=plan, kind=kind, progress=progress, index=index, folder=folder)
 
 
@@ -280,7 +288,7 @@ def _new_index(plan: Plan, kind: Experiment[Any], runtime: Runtime) -> Index:
         kind=kind.kind,
         suite=plan.suite.name,
         title=plan.suite.title,
-        stamp=now.strftime(shared.STAMP),
+        stamp=now.strftime(STAMP),
         status="running",
         started_at=moment(now.timestamp()),
         finished_at=None,
@@ -288,7 +296,7 @@ def _new_index(plan: Plan, kind: Experiment[Any], runtime: Runtime) -> Index:
         repetitions=plan.repetitions,
         runtime=runtime.name,
         baseline=plan.baseline.name if plan.baseline is not None else None,
-        variants=shared.variant_records(plan.variants),
+        variants=tuple(map(_variant_record, plan.variants)),
         factors=tuple(Factor(**vars(factor)) for factor in plan.factors),
         settings=dict(plan.settings),
         params=to_data(plan.params),
@@ -299,6 +307,49 @@ def _new_index(plan: Plan, kind: Experiment[Any], runtime: Runtime) -> Index:
         if others is None
         else References(kind=others.kind.kind, suite=others.suite.name, params=to_data(others.params)),
     )
+
+
+def _variant_record(variant: Variant) -> VariantRecord:
+    """A variant as it is defined now."""
+    return VariantRecord(**{field.name: getattr(variant, field.name) for field in fields(VariantRecord)})
+
+
+def _set_aside(place: Path) -> None:
+    """Renames what a cell left that was stopped, failed or says nothing: never counted, but kept."""
+    if place.exists():
+        names = (place.with_name(f"{place.name}-replaced-{number}") for number in itertools.count(1))
+        place.rename(next(name for name in names if not name.exists()))
+
+
+def _link_latest(folder: Path) -> None:
+    """Makes results/latest name this suite run."""
+    results = folder.parent.parent
+    new = results / f".{LATEST}.part"
+    new.unlink(missing_ok=True)
+    new.symlink_to(folder.relative_to(results), target_is_directory=True)
+    new.replace(results / LATEST)
+
+
+@contextlib.contextmanager
+def _opened(plan: Plan, runtime: Runtime, progress: Progress) -> Iterator[Bench]:
+    """What all cells share."""
+    state, content = plan.state, plan.state / "content.json"
+    plan.dataset.write(content)
+    pids = state / "run" / f"load-{os.getpid()}"
+    pids.mkdir(parents=True, exist_ok=True)
+    pidfile.claim(pids)
+    try:
+        yield Bench(
+            runtime=runtime,
+            progress=progress,
+            cage=CanaryCage(folder=state),
+            host=host.host_facts(state),
+            content=content,
+            pids=pids,
+            root=plan.root,
+        )
+    finally:
+        shutil.rmtree(pids, ignore_errors=True)
 
 
 def _where(plan: Plan, folder: Path) -> str:

@@ -1,78 +1,22 @@
-"""What the user asked for, checked: an experiment's suite with its variants, factors and seed, before it runs."""
+"""Makes the plan of a suite run from suites.yaml and what the user asked for, and its cells in seeded blocks."""
 
 import dataclasses
 import itertools
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from writepath.config.registry import Suite, Variant
-from writepath.config.settings import Factor, combinations
-from writepath.experiments.base import Cell, Experiment
-from writepath.load.dataset import Dataset
+from writepath import checkout
+from writepath.config import registry
+from writepath.config.registry import Registry, Suite, Variant
+from writepath.config.settings import combinations
+from writepath.errors import UsageError
+from writepath.experiments.base import RERUNS, Cell, Experiment, Plan, References
+from writepath.experiments.registry import KINDS, kind_of
+from writepath.load import dataset
+from writepath.options import Asked, Call
 from writepath.records.index import Role, cell_name
-from writepath.records.measures import Code
-
-RERUNS = 2  # of a cell that a noisy host made unknown: a host that is noisy three times stays so
-FEWEST_REPETITIONS = 2  # of one block the A/A control says nothing
-
-
-@dataclass(frozen=True, kw_only=True)
-class References:
-    """Cells of another kind that run in each block, next to the suite's own."""
-
-    suite: Suite
-    kind: Experiment[Any]
-    params: Any
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """An experiment to be run or continued."""
-
-    root: Path
-    state: Path  # the ignored folder of everything a checkout keeps at run time
-    suite: Suite
-    params: Any  # the kind's, from suites.yaml
-    variants: tuple[Variant, ...]
-    repetitions: int  # blocks
-    seed: int
-    settings: Mapping[str, str]  # of all cells
-    dataset: Dataset
-    code: Code
-    resumed: bool
-    factors: tuple[Factor, ...] = ()
-    reruns: int = RERUNS  # at most, of a noisy cell
-    only: Mapping[str, Mapping[str, Sequence[str]]] = field(
-        default_factory=dict
-    )  # by variant, levels of a factor
-    jobs: int = 1  # cells at a time
-    alone: frozenset[str] = frozenset()  # names of cells that need the machine to themselves
-    references: References | None = None
-
-    @property
-    def results(self) -> Path:
-        """Where all suite runs are."""
-        return self.root / "results"
-
-    @property
-    def started(self) -> tuple[Variant, ...]:
-        """Every variant of which a stack is started, each once."""
-        others = self.references.suite.variants if self.references is not None else ()
-        return tuple({variant.name: variant for variant in (*self.variants, *others)}.values())
-
-    @property
-    def baseline(self) -> Variant | None:
-        """What the others are compared with, where it is among what runs."""
-        return self.suite.baseline if self.suite.baseline in self.variants else None
-
-    @property
-    def control(self) -> Variant | None:
-        """The baseline, where it runs twice in each block."""
-        return self.baseline if self.repetitions >= FEWEST_REPETITIONS else None
-
 
 Group = tuple[Cell, ...]  # cells that differ only in factors of scope `load`: they share one stack
 
@@ -134,3 +78,55 @@ def _placed(setups: Sequence[Group], block: int) -> tuple[Group, ...]:
 def behind(cell: Cell, last_position: int) -> Cell:
     """The same cell, rerun behind all others of its block."""
     return dataclasses.replace(cell, position=last_position + 1, noisy=cell.noisy + 1)
+
+
+def plan(
+    call: Call, asked: Asked, suite: Suite, variants: tuple[Variant, ...], state: Path
+) -> tuple[Plan, Experiment[Any]]:
+    """The plan and its kind; UsageError for an option or a setting that the kind does not have.
+
+    state: the ignored folder of what a checkout keeps at run time.
+    """
+    kind, known = kind_of(suite.kind), registry.load(call.root)
+    _require_options(call, asked, suite, known)
+    given = asked.settings.over(suite.settings, suite.factors)
+    if not kind.load_settings:
+        given.require_stack(f"'{suite.name}' is a {suite.kind} suite")
+    params = kind.params_of(suite, asked.of_kind)
+    made = Plan(
+        root=call.root,
+        state=state,
+        suite=suite,
+        params=params,
+        variants=variants,
+        repetitions=asked.reps or suite.repetitions,
+        seed=asked.seed,
+        settings=given.values,
+        factors=given.factors,
+        dataset=dataset.choose(asked.dataset, asked.dataset_lines or kind.dataset_lines(params), asked.seed),
+        code=checkout.code(call.root),
+        resumed=asked.resume,
+        reruns=RERUNS if asked.reruns is None else asked.reruns,
+        jobs=asked.jobs,
+        references=None if call.command == "bench" else _references(suite, known),
+    )
+    return kind.designed(made, known, asked), kind
+
+
+def _references(suite: Suite, known: Registry) -> References | None:
+    if suite.references is None:
+        return None
+    other = known.suite(suite.references)
+    kind = kind_of(other.kind)
+    return References(suite=other, kind=kind, params=kind.params_of(other, {}))
+
+
+def _require_options(call: Call, asked: Asked, suite: Suite, known: Registry) -> None:
+    for name, value in asked.of_kind.items():
+        having = [other.kind for other in KINDS.values() if name in other.options]
+        if suite.kind not in having:
+            example = next(other.name for other in known.suites.values() if other.kind in having)
+            raise UsageError(
+                f"{name}={value}: applies only to {' and '.join(having)} suites; '{suite.name}' is a {suite.kind}"
+                f" suite. Omit it, or run: make {call.command} SUITE={example} {name}={value}"
+            )

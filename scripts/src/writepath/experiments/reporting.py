@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from writepath.analysis.audit import audit_lines, exit_code_of
-from writepath.errors import UsageError
+from writepath.errors import UsageError, worst
 from writepath.experiments import publish as publishing
-from writepath.experiments import read, shared
+from writepath.experiments import read
 from writepath.experiments.registry import kind_of
 from writepath.report import render
 from writepath.report.comparison import compared
@@ -88,7 +88,7 @@ def exit_code(data: SuiteData[Any]) -> int:
     bad = [cell for cell in data.all_cells if not cell.counts]
     if bad:
         return UNKNOWN if all(_unknown(cell) for cell in bad) else INVALID
-    return shared.worst(cell.record.verdict.exit_code for cell in data.all_cells)
+    return worst(cell.record.verdict.exit_code for cell in data.all_cells)
 
 
 def _unknown(cell: CellData[Any]) -> bool:

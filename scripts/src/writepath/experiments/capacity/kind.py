@@ -1,22 +1,26 @@
 """Kind `capacity`, as the engine asks for it."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from writepath.analysis.capacity import derive_capacity, reduce_capacity
+from writepath.analysis.evidence import Evidence
 from writepath.config.checked import entry
 from writepath.config.entries import SUITES_FILE, SloMs
 from writepath.config.registry import Suite
 from writepath.errors import UsageError
+from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.capacity import measure as measuring
 from writepath.experiments.capacity import sections
 from writepath.records.base import record
 from writepath.records.capacity_run import CapacityResult
-from writepath.records.measures import Verdict
-from writepath.report.data import Metric
+from writepath.records.measures import Host
+from writepath.report.data import SuiteData
+from writepath.report.model import Report
 
 Operation = Literal["write", "search"]
 OPTIONS = {
@@ -64,7 +68,7 @@ class CapacityParams:
         return self.warm_up_requests / self.warm_up_per_s if self.warm_up_requests else 0.0
 
 
-def params_of(suite: Suite, options: Mapping[str, int]) -> CapacityParams:
+def params_of(suite: Suite, options: Mapping[str, Any]) -> CapacityParams:
     """The suite's part and its scenario, with what the user asked for; UsageError where they are not one phase."""
     part, scenario = suite.checked_params(Part), suite.load
     if len(scenario.phases) != 1:
@@ -97,7 +101,7 @@ TYPICAL_STEPS = 8
 BETWEEN_STEPS_S = 12.0  # emptying, drain, read, canaries
 
 
-class CapacityExperiment:
+class CapacityExperiment(Experiment[CapacityResult]):
     """Load steps until the maximum sustainable rate is known to 5 %, then what lies beyond it."""
 
     kind = "capacity"
@@ -105,27 +109,36 @@ class CapacityExperiment:
     result = CapacityResult
     options = tuple(OPTIONS)
     by_host = True
-    load_settings = False
+    metrics = sections.METRICS
 
-    metrics: Sequence[Metric[CapacityResult]] = sections.METRICS
-    params_of = staticmethod(params_of)
-    measure = staticmethod(measuring.measure)
-    reduce = staticmethod(reduce_capacity)
-    derive = staticmethod(derive_capacity)
-    line = staticmethod(measuring.result_in_words)
-    report = staticmethod(sections.report)
+    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> CapacityParams:
+        """The suite's part and its scenario, with what the user asked for."""
+        return params_of(suite, options)
 
     def dataset_lines(self, params: CapacityParams) -> int | None:
         """Of searches a text of its own for each post; of writes as many as any other."""
         return params.documents
 
-    def load_seconds(self, params: CapacityParams, settings: Mapping[str, str]) -> float:  # noqa: ARG002 - none changes it
+    def load_seconds(self, params: CapacityParams) -> float:
         """Of one cell, with its warm-up: a guess, as its steps are not known before."""
         return params.warm_up_seconds + TYPICAL_STEPS * (params.step_seconds + BETWEEN_STEPS_S)
 
-    def verdict(self, result: CapacityResult) -> Verdict:
-        """Whether the result counts."""
-        return result.verdict
+    def measure(self, run: CellRun, session: Session) -> None:
+        """Leaves raw files in the cell's folder."""
+        measuring.measure(run, session)
 
-    def audit(self, result: CapacityResult) -> None:
-        """Each step has its own verdict, in its figures."""
+    def reduce(self, folder: Path, host: Host) -> Evidence:
+        """Evidence of a folder of raw files."""
+        return reduce_capacity(folder, host)
+
+    def derive(self, evidence: Evidence) -> CapacityResult:
+        """The result that follows from evidence."""
+        return derive_capacity(evidence)
+
+    def line(self, result: CapacityResult) -> str:
+        """The capacity with its bounds."""
+        return measuring.result_in_words(result)
+
+    def report(self, data: SuiteData[CapacityResult]) -> Report:
+        """Sections of tables and plots."""
+        return sections.report(data)

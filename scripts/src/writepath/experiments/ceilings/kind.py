@@ -2,14 +2,13 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
 
 from writepath import poll
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
-from writepath.config.registry import Suite, Variant
+from writepath.config.registry import Variant
 from writepath.errors import LoadError, SetupError, StartError
-from writepath.experiments.base import CellRun, Session
+from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.ceilings import elasticsearch, perf_test, pgbench
 from writepath.experiments.ceilings.tool import Target, Tool, ceiling
 from writepath.measure import loading
@@ -17,7 +16,7 @@ from writepath.records.base import from_data, record, to_data
 from writepath.records.ceilings import CeilingsFacts, CeilingsResult, ToolRun
 from writepath.records.measures import Host, Verdict
 from writepath.report import ceilings as tables
-from writepath.report.data import Metric, SuiteData
+from writepath.report.data import SuiteData
 from writepath.report.fingerprint import fingerprint, in_one_line
 from writepath.report.model import Report, Section
 from writepath.runtime import topology
@@ -41,25 +40,14 @@ STORES = {
 }  # by family's first word
 
 
-class CeilingsExperiment:
+class CeilingsExperiment(Experiment[CeilingsResult]):
     """The tool of one store a cell; a tool that is missing or fails is a reason in the place of a figure."""
 
     kind = "ceilings"
     params = CeilingsParams
     result = CeilingsResult
-    options = ()
-    by_host = False
-    load_settings = False
-    metrics: tuple[Metric[CeilingsResult], ...] = ()
 
-    def params_of(self, suite: Suite, options: Mapping[str, int]) -> CeilingsParams:  # noqa: ARG002 - it has none
-        """The part `ceilings:` of the suite."""
-        return suite.checked_params(CeilingsParams)
-
-    def dataset_lines(self, params: CeilingsParams) -> None:
-        """As many as any other."""
-
-    def load_seconds(self, params: CeilingsParams, settings: Mapping[str, str]) -> float:  # noqa: ARG002
+    def load_seconds(self, params: CeilingsParams) -> float:
         """Of the tool with the most runs."""
         return 6 * (params.warm_up_seconds + params.seconds)
 
@@ -106,13 +94,6 @@ class CeilingsExperiment:
             missing=missing,
             verdict=Verdict(status="valid", notes=notes),
         )
-
-    def verdict(self, result: CeilingsResult) -> Verdict:
-        """A missing tool is a note."""
-        return result.verdict
-
-    def audit(self, result: CeilingsResult) -> None:
-        """It writes nothing that is acknowledged."""
 
     def line(self, result: CeilingsResult) -> str:
         """`pgbench 18,601/s, pgbench-batch 238,237/s`."""

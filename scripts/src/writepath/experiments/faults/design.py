@@ -11,15 +11,16 @@ from writepath.config.checked import Names, entry
 from writepath.config.registry import Registry, Suite, Variant
 from writepath.config.settings import Factor
 from writepath.errors import UsageError
+from writepath.experiments.base import Plan
 from writepath.experiments.faults import catalogue
 from writepath.experiments.faults.catalogue import Fault
-from writepath.experiments.plan import Plan
-from writepath.options import Bench
+from writepath.options import Asked
 from writepath.records.faults import FaultParams
 from writepath.records.index import cell_name
 from writepath.runtime import topology
 
 FACTOR = "FAULT"
+OPTIONS = ("FAULT", "TRIALS")  # of the command line
 ALONE = "overload"  # needs the machine to itself
 Trials = Annotated[int, Field(ge=1, le=1_000)]
 
@@ -39,7 +40,7 @@ class FaultSuite:
     ]
 
 
-def designed(plan: Plan, known: Registry, asked: Bench) -> Plan:
+def designed(plan: Plan, known: Registry, asked: Asked) -> Plan:
     """The plan with the cells that are asked for. UsageError for what the registry or the catalogue do not know."""
     file = _checked(plan.suite, known)
     found: dict[str, dict[str, int]] = {}  # by variant and fault, how often it strikes
@@ -47,9 +48,10 @@ def designed(plan: Plan, known: Registry, asked: Bench) -> Plan:
         own = dict(_faults(plan.root, file, known.variant(name), asked))
         found |= {name: own} if own else {}
     if not found:
+        faults, variants = ",".join(asked.of_kind.get("FAULT", ())), ",".join(asked.variants or ())
         raise UsageError(
-            f"FAULT={','.join(asked.faults or ())} VARIANTS={','.join(asked.variants or ())}: none of these faults"
-            " applies to these variants; `make bench-faults FAULT=help` lists which faults apply to which"
+            f"FAULT={faults} VARIANTS={variants}: none of these faults applies to these variants;"
+            " `make bench-faults FAULT=help` lists which faults apply to which"
         )
     levels = tuple(key for key in catalogue.FAULTS if any(key in own for own in found.values()))
     trials = {cell_name(name, {FACTOR: key}): n for name, own in found.items() for key, n in own.items()}
@@ -59,7 +61,6 @@ def designed(plan: Plan, known: Registry, asked: Bench) -> Plan:
         factors=(Factor(name=FACTOR, scope="stack", levels=levels),),
         only={name: {FACTOR: tuple(own)} for name, own in found.items()},
         alone=frozenset(name for name in trials if name.endswith(f"={ALONE}")),
-        jobs=asked.jobs,
         params=FaultParams(rate_per_s=plan.suite.load.phases[0].from_per_s, trials=trials),
     )
 
@@ -73,14 +74,15 @@ def _checked(suite: Suite, known: Registry) -> FaultSuite:
     return file
 
 
-def _faults(root: Path, file: FaultSuite, variant: Variant, asked: Bench) -> Iterator[tuple[str, int]]:
+def _faults(root: Path, file: FaultSuite, variant: Variant, asked: Asked) -> Iterator[tuple[str, int]]:
     """Some variants are struck by some faults only; by another one only where the user names both."""
     only, components = file.only.get(variant.name), components_of(root, variant)
-    chosen = None if asked.faults is None else [catalogue.fault(key) for key in asked.faults]
+    keys = asked.of_kind.get("FAULT")
+    chosen = None if keys is None else [catalogue.fault(key) for key in keys]
     both = chosen is not None and asked.variants is not None
     for fault in catalogue.possible(variant, components) if chosen is None else chosen:
         if catalogue.applies(fault, variant, components) and (only is None or fault.key in only or both):
-            yield fault.key, asked.trials or _trials(file, variant, fault, components)
+            yield fault.key, asked.of_kind.get("TRIALS") or _trials(file, variant, fault, components)
 
 
 def _trials(file: FaultSuite, variant: Variant, fault: Fault, components: Collection[str]) -> int:

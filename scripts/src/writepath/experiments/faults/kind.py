@@ -2,20 +2,22 @@
 
 import dataclasses
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from writepath.analysis import raw
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.faults import derive_faults, reduce_faults
-from writepath.config.registry import Suite
-from writepath.experiments.base import CellRun, Session
+from writepath.config.registry import Registry, Suite
+from writepath.experiments.base import CellRun, Experiment, Plan, Session
+from writepath.experiments.faults import design
 from writepath.experiments.faults import measure as measuring
 from writepath.experiments.faults.design import FaultSuite
+from writepath.options import Asked
 from writepath.records import base
 from writepath.records.faults import FaultFacts, FaultParams, FaultResult
-from writepath.records.measures import Audit, Host, Verdict
+from writepath.records.measures import Audit, Host
 from writepath.report import faults
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
@@ -23,16 +25,14 @@ from writepath.report.model import Report
 CELL_SECONDS, TRIAL_SECONDS = 45.0, 15.0  # guesses, until a cell has ended
 
 
-class FaultExperiment:
+class FaultExperiment(Experiment[FaultResult]):
     """One load a cell, in which one fault strikes several times, and the audit after it."""
 
     kind = "faults"
     params = FaultParams
     result = FaultResult
-    options = ()
-    load_settings = False
-    by_host = False
-    metrics: Sequence[Metric[FaultResult]] = (
+    options = design.OPTIONS
+    metrics = (
         Metric(
             key="recovery_s",
             title="recovery, median",
@@ -41,14 +41,15 @@ class FaultExperiment:
         ),
     )
 
-    def params_of(self, suite: Suite, options: Mapping[str, int]) -> FaultSuite:  # noqa: ARG002 - it has none
-        """The suite's part, before the user has narrowed it: design.designed() makes the cells of it."""
+    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> FaultSuite:  # noqa: ARG002 - designed() has them
+        """The suite's part, before the user has narrowed it: `designed` makes the cells of it."""
         return suite.checked_params(FaultSuite)
 
-    def dataset_lines(self, params: FaultParams) -> None:
-        """As many as any other."""
+    def designed(self, plan: Plan, known: Registry, asked: Asked) -> Plan:
+        """Variants x faults that apply to them."""
+        return design.designed(plan, known, asked)
 
-    def load_seconds(self, params: FaultParams, settings: Mapping[str, str]) -> float:  # noqa: ARG002 - none changes it
+    def load_seconds(self, params: FaultParams) -> float:
         """Of one cell."""
         return CELL_SECONDS + TRIAL_SECONDS * statistics.mean(params.trials.values())
 
@@ -75,10 +76,6 @@ class FaultExperiment:
     def derive(self, evidence: Evidence) -> FaultResult:
         """The result that follows from evidence."""
         return derive_faults(evidence)
-
-    def verdict(self, result: FaultResult) -> Verdict:
-        """Whether the result counts."""
-        return result.verdict
 
     def audit(self, result: FaultResult) -> Audit | None:
         """Of all writes of the load."""

@@ -1,14 +1,16 @@
 """Kind `load`, as the engine asks for it."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from writepath.analysis import raw
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.load_result import bands, derive_load, reduce_load
 from writepath.analysis.stats import Bands
 from writepath.config.registry import Scenario, Suite
+from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.load import measure as measuring
 from writepath.experiments.load import sections
 from writepath.measure.loading import closed_plan
@@ -16,8 +18,8 @@ from writepath.records import base
 from writepath.records.base import record
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
-from writepath.records.measures import Audit, Host, Verdict
-from writepath.report.data import CellData, Metric, SuiteData
+from writepath.records.measures import Audit, Host
+from writepath.report.data import CellData, SuiteData
 from writepath.report.model import Report
 
 
@@ -55,39 +57,35 @@ def params_of(scenario: Scenario) -> LoadParams:
     )
 
 
-class LoadExperiment:
+class LoadExperiment(Experiment[LoadResult]):
     """One load a cell: writes at the scenario's rate, or by its virtual users, and the audit after them."""
 
     kind = "load"
     params = LoadParams
     result = LoadResult
-    options = ()
-    by_host = False
+    metrics = sections.METRICS
     load_settings = True
 
-    metrics: Sequence[Metric[LoadResult]] = sections.METRICS
-    measure = staticmethod(measuring.measure)
-    derive = staticmethod(derive_load)
-
-    def params_of(self, suite: Suite, options: Mapping[str, int]) -> LoadParams:  # noqa: ARG002 - it has none
+    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> LoadParams:  # noqa: ARG002 - it has none
         """The suite's scenario."""
         return params_of(suite.load)
 
-    def dataset_lines(self, params: LoadParams) -> None:
-        """As many as any other."""
-
-    def load_seconds(self, params: LoadParams, settings: Mapping[str, str]) -> float:  # noqa: ARG002 - none changes it
+    def load_seconds(self, params: LoadParams) -> float:
         """Of one cell, with its warm-up."""
         return params.warm_up_seconds + params.seconds
+
+    def measure(self, run: CellRun, session: Session) -> None:
+        """Leaves raw files in the cell's folder."""
+        measuring.measure(run, session)
 
     def reduce(self, folder: Path, host: Host) -> Evidence:
         """Evidence of a folder of raw files."""
         facts = base.from_data(LoadFacts, load_facts(folder), str(folder / FACTS_FILE))
         return reduce_load(raw.tables(folder), dataclasses.replace(facts, host=host))
 
-    def verdict(self, result: LoadResult) -> Verdict:
-        """Whether the result counts."""
-        return result.verdict
+    def derive(self, evidence: Evidence) -> LoadResult:
+        """The result that follows from evidence."""
+        return derive_load(evidence)
 
     def audit(self, result: LoadResult) -> Audit:
         """Of all writes."""

@@ -12,12 +12,12 @@ from writepath.analysis.searches import SEARCHES_FILE, derive_searches, reduce_s
 from writepath.analysis.stats import spread
 from writepath.config.checked import Names
 from writepath.config.registry import Suite
-from writepath.experiments.base import CellRun, Session
+from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.search import measure as measuring
 from writepath.experiments.search import sections
 from writepath.records import base
 from writepath.records.base import record
-from writepath.records.measures import Host, Verdict
+from writepath.records.measures import Host
 from writepath.records.search import KINDS, SearchFacts, SearchResult
 from writepath.report.data import SuiteData
 from writepath.report.model import Report
@@ -33,7 +33,7 @@ class SearchParams:
     rounds: Annotated[int, Field(ge=1, le=1_000)]  # how often one client searches for each keyword
     keywords: Names
 
-    def over(self, options: Mapping[str, int]) -> "SearchParams":
+    def over(self, options: Mapping[str, Any]) -> "SearchParams":
         """With what the user asked for."""
         changed: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
         return dataclasses.replace(self, **changed)
@@ -43,7 +43,7 @@ LOADED_PER_S = 5_000.0  # posts, with building the search index and reading back
 ROUND_S = 5.0  # of one keyword
 
 
-class SearchExperiment:
+class SearchExperiment(Experiment[SearchResult]):
     """Posts in an otherwise idle store; one client searches for each keyword in rounds."""
 
     kind = "search"
@@ -51,10 +51,9 @@ class SearchExperiment:
     result = SearchResult
     options = tuple(OPTIONS)
     by_host = True
-    load_settings = False
     metrics = sections.METRICS
 
-    def params_of(self, suite: Suite, options: Mapping[str, int]) -> SearchParams:
+    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> SearchParams:
         """The part `search:` of the suite."""
         return suite.checked_params(SearchParams).over(options)
 
@@ -62,7 +61,7 @@ class SearchExperiment:
         """A text of its own for each post, where the data set has as many."""
         return params.documents
 
-    def load_seconds(self, params: SearchParams, settings: Mapping[str, str]) -> float:  # noqa: ARG002 - none changes it
+    def load_seconds(self, params: SearchParams) -> float:
         """Of one cell, with its warm-up."""
         rounds_s = params.rounds * len(params.keywords) * ROUND_S
         return params.documents / LOADED_PER_S + measuring.WARM_UP_S + rounds_s
@@ -79,13 +78,6 @@ class SearchExperiment:
     def derive(self, evidence: Evidence) -> SearchResult:
         """The result that follows from evidence."""
         return derive_searches(evidence)
-
-    def verdict(self, result: SearchResult) -> Verdict:
-        """Whether the result counts."""
-        return result.verdict
-
-    def audit(self, result: SearchResult) -> None:
-        """There are no writes."""
 
     def line(self, result: SearchResult) -> str:
         """`4 keywords, 4 explained  first page 12.1 ms  every match 96.0 ms`: medians of the keywords' means."""
