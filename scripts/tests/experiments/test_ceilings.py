@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from writepath.config import registry
 from writepath.errors import LoadError
 from writepath.experiments import engine, read
 from writepath.experiments.base import Plan
-from writepath.experiments.ceilings import CeilingsExperiment, kind, tool
+from writepath.experiments.ceilings import CeilingsExperiment, tools
 from writepath.experiments.ceilings.kind import CeilingsParams
 from writepath.progress import Progress
 from writepath.records.ceilings import (
@@ -41,20 +40,20 @@ SAMPLES = Path(__file__).parent / "samples"  # as the tools printed them
 PGBENCH_SAID = (SAMPLES / "pgbench-64.txt").read_text(encoding="utf-8")
 PERF_TEST_SAID = (SAMPLES / "rabbitmq-perf-test-4.txt").read_text(encoding="utf-8")
 K6_SAID = json.dumps({"documents": 3000, "refused": 0, "latency_ms_mean": 12.5})
-FIGURES = {figure.name: figure for each in kind.TOOLS.values() for figure in each.figures}
+FIGURES = {figure.name: figure for each in tools.TOOLS.values() for figure in each.figures}
 
 
 def ceiling(name: str, *said: str, warm_up_seconds: float = 1.0) -> Ceiling:
     """What runs of a tool give, with 64, 65, ... clients."""
     figure = FIGURES[name]
     runs = [
-        ToolRun(tool=figure.tool, clients=clients, file=f"{clients}.txt", output=text)
+        ToolRun(tool=figure.tool or name, clients=clients, file=f"{clients}.txt", output=text)
         for clients, text in enumerate(said, 64)
     ]
     facts = CeilingsFacts(
         store="postgres", version="2.22.1", warm_up_seconds=warm_up_seconds, seconds=15.0, runs=tuple(runs)
     )
-    return tool.ceiling(figure, facts)
+    return tools.ceiling(figure, facts)
 
 
 def test_pgbench_tells_transactions_without_the_time_to_connect_and_a_batch_is_many_writes() -> None:
@@ -137,13 +136,12 @@ def run(plan: Plan, runtime: Runtime) -> SuiteData[Any]:
 def test_a_tool_that_fails_or_does_not_end_is_a_reason_and_gone(
     command: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def measure(target: tool.Target) -> list[ToolRun]:
+    def measure(target: tools.Target) -> list[ToolRun]:
         target.tool(command[0], command, seconds=0.1, text_in="SELECT 1;\n")
         raise AssertionError("the tool fails")
 
-    monkeypatch.setattr(tool, "SLACK_SECONDS", 1.0)
-    tools: Mapping[str, tool.Tool] = {"postgres": replace(kind.TOOLS["postgres"], measure=measure)}
-    monkeypatch.setattr(kind, "TOOLS", tools)
+    monkeypatch.setattr(tools, "SLACK_SECONDS", 1.0)
+    monkeypatch.setitem(tools.TOOLS, "postgres", replace(tools.TOOLS["postgres"], measure=measure))
     for name in ("docker-compose.yml", ".env"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "state").mkdir()
@@ -162,8 +160,8 @@ def test_a_tool_that_fails_or_does_not_end_is_a_reason_and_gone(
 def test_a_write_of_the_tools_is_as_long_as_one_of_the_dataset(tmp_path: Path) -> None:
     content = tmp_path / "content.json"
     content.write_text(json.dumps(["영" * 10, "영" * 20, "영" * 900]), encoding="utf-8")
-    assert tool.median_characters(content) == 20
-    assert tool.message_bytes(content) == 60 + len(
+    assert tools.median_length(content, len) == 20
+    assert tools.message_bytes(content) == 60 + len(
         '{"id":"00000000-0000-0000-0000-000000000000","content":"","createdAt":"2026-01-02T03:04:05.678Z"}'
     )
 

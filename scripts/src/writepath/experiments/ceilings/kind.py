@@ -6,11 +6,9 @@ from pathlib import Path
 
 from writepath import poll
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
-from writepath.config.registry import Variant
 from writepath.errors import LoadError, SetupError, StartError
 from writepath.experiments.base import CellRun, Experiment, Session
-from writepath.experiments.ceilings import elasticsearch, perf_test, pgbench
-from writepath.experiments.ceilings.tool import Target, Tool, ceiling
+from writepath.experiments.ceilings.tools import TOOLS, Target, ceiling
 from writepath.measure import loading
 from writepath.records.base import from_data, record, to_data
 from writepath.records.ceilings import CeilingsFacts, CeilingsResult, ToolRun
@@ -20,7 +18,6 @@ from writepath.report.data import SuiteData
 from writepath.report.fingerprint import fingerprint, in_one_line
 from writepath.report.model import Report, Section
 from writepath.runtime import topology
-from writepath.runtime.base import Stack
 
 
 @record
@@ -32,12 +29,8 @@ class CeilingsParams:
 
 
 READY_SECONDS = 120.0
-TOOLS = {tool.store: tool for tool in (pgbench.TOOL, perf_test.TOOL, elasticsearch.TOOL)}
-STORES = {
-    "jpa": "postgres",
-    "rabbitmq": "rabbitmq",
-    "elasticsearch": "elasticsearch",
-}  # by family's first word
+# by family's first word
+STORES = {"jpa": "postgres", "rabbitmq": "rabbitmq", "elasticsearch": "elasticsearch"}
 
 
 class CeilingsExperiment(Experiment[CeilingsResult]):
@@ -53,21 +46,23 @@ class CeilingsExperiment(Experiment[CeilingsResult]):
 
     def measure(self, run: CellRun, session: Session) -> None:  # noqa: ARG002 - only its store is started
         """Leaves what the tool said, and facts.json."""
-        tool, bench, variant = _tool(run.cell.variant), run.bench, run.cell.variant
-        run.versions = bench.runtime.versions(variant)
+        store, bench = STORES[run.cell.variant.family.partition("-")[0]], run.bench
+        run.versions = bench.runtime.versions(run.cell.variant)
+        runs, missing = list[ToolRun](), None
+        try:
+            _run(store, run, runs)
+        except (SetupError, LoadError) as error:
+            missing = str(error)
+            bench.progress.say(f"no ceiling of {store}: {error}")
         facts = CeilingsFacts(
-            store=tool.store,
-            version=tool.version,
+            store=store,
+            version=TOOLS[store].version,
             warm_up_seconds=run.params.warm_up_seconds,
             seconds=run.params.seconds,
+            runs=tuple(runs),
+            missing=missing,
         )
-        runs: list[ToolRun] = []
-        try:
-            _run(tool, run, runs)
-        except (SetupError, LoadError) as error:
-            facts = dataclasses.replace(facts, missing=str(error))
-            bench.progress.say(f"no ceiling of {tool.store}: {error}")
-        save_facts(to_data(dataclasses.replace(facts, runs=tuple(runs))), run.folder)
+        save_facts(to_data(facts), run.folder)
 
     def reduce(self, folder: Path, host: Host) -> Evidence:  # noqa: ARG002 - nothing depends on it
         """The tool's outputs, as facts."""
@@ -115,26 +110,16 @@ class CeilingsExperiment(Experiment[CeilingsResult]):
         )
 
 
-def _tool(variant: Variant) -> Tool:
-    return TOOLS[STORES[variant.family.partition("-")[0]]]
-
-
-def _run(tool: Tool, run: CellRun, runs: list[ToolRun]) -> None:
+def _run(store: str, run: CellRun, runs: list[ToolRun]) -> None:
     """Starts the store alone, as the variant has it; adds what the tool left."""
     bench, variant, overrides = run.bench, run.cell.variant, loading.stack_settings(run.settings)
-    service = topology.load(bench.root, {**variant.settings, **overrides}).services[tool.store]
+    service = topology.load(bench.root, {**variant.settings, **overrides}).services[store]
     with contextlib.ExitStack() as running:
         with run.step("start"):
-            start = bench.runtime.start(
-                variant, overrides=overrides, say=bench.progress.say, only=[tool.store]
-            )
+            start = bench.runtime.start(variant, overrides=overrides, say=bench.progress.say, only=[store])
             stack = running.enter_context(start)
-            _await(stack, tool.store)
+            # A container runs before its server serves, and here no application waits for it.
+            if not poll.until(lambda: stack.is_ready(store), READY_SECONDS):
+                raise StartError(f"{store}: not ready {READY_SECONDS:.0f} s after its start")
         with run.step("tool"):
-            runs.extend(tool.measure(Target(run=run, stack=stack, service=service)))
-
-
-def _await(stack: Stack, service: str) -> None:
-    """A container runs before its server serves, and here no application waits for it."""
-    if not poll.until(lambda: stack.is_ready(service), READY_SECONDS):
-        raise StartError(f"{service}: not ready {READY_SECONDS:.0f} s after its start")
+            runs.extend(TOOLS[store].measure(Target(run=run, stack=stack, service=service)))
