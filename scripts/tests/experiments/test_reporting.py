@@ -142,7 +142,7 @@ def test_a_folder_without_results_is_an_error_with_a_remedy(checkout: Path) -> N
 
 def test_capacity_suites_are_compared_by_their_rates_and_costs() -> None:
     runs = [[run(bracket(rate, 1.04 * rate))] for rate in (1000, 1500)]
-    figures, *_ = compared([suite([(variant("jpa"), own)]) for own in runs], kind=kind_of("capacity"))
+    figures, *_ = compared([suite([(variant("jpa"), own)]) for own in runs], kind_of("capacity").report)
     told = {row.cells[1].text: row.cells[4].figure for row in figures.rows}
     assert told["sustained (1/s)"] is not None
     assert told["sustained (1/s)"].median == pytest.approx(50.0)

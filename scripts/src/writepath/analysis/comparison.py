@@ -8,7 +8,6 @@ make no pair.
 """
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -38,33 +37,22 @@ class Estimate:
     """One side's values by the other's. Ratios are of the values: above 1 is slower for a latency."""
 
     ratio: float | None  # geometric mean; infinite or 0 where it is so in every pair; None: no such value
-    low: float | None  # of the 95 % interval; None with fewer than two finite values a side
+    low: float | None  # of the 95 % interval; None with fewer than two finite pairs
     high: float | None
     spread: float | None  # standard deviation of the log-ratio of one pair
     p: float  # two-sided, t; 1 where it cannot be had
     rank_p: float  # two-sided, of ranks, exact
-    pairs: int  # finite ones; unpaired: values of the smaller side
+    pairs: int  # finite ones
     compared: int  # finite and infinite ones
-    asked: int  # absent ones too
     worse: int  # only this side is infinite (a throughput: zero)
     better: int  # only the other side is
-    enough_for_ranks: bool  # with fewer no ranks whatever are significant
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
-    """A comparison that waits for its word."""
-
-    estimate: Estimate
-    better: Better
-    noise: float | None = None  # |ln ratio| of the A/A pair (apart()); None: no A/A pair
-    noise_spread: float | None = None  # of the A/A pair's log-ratios
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
     """A word and what decided it."""
 
+    estimate: Estimate
     word: Word
     because: str  # in words
     adjusted_p: float  # after Holm's correction
@@ -92,36 +80,8 @@ def paired(values: Sequence[float | None], others: Sequence[float | None], bette
         rank_p=signed_rank_p(d),
         pairs=int(finite.size),
         compared=int(known.sum()),
-        asked=len(mine),
         worse=int((d == _worst(better)).sum()),
         better=int((d == -_worst(better)).sum()),
-        enough_for_ranks=bool(d.size >= FEWEST_PAIRS),
-    )
-
-
-def unpaired(values: Sequence[float | None], others: Sequence[float | None], better: Better) -> Estimate:
-    """Of runs that share no block: Welch's t-test on logarithms, and Mann and Whitney's ranks."""
-    mine, theirs = _logs(values, better), _logs(others, better)
-    mine, theirs = mine[~np.isnan(mine)], theirs[~np.isnan(theirs)]
-    a, b = mine[np.isfinite(mine)], theirs[np.isfinite(theirs)]
-    low, high, p = _interval(a, b)
-    difference = float(a.mean() - b.mean()) if a.size and b.size else None
-    if mine.size and theirs.size and bool(a.size) != bool(b.size):
-        difference = -_worst(better) if a.size else _worst(better)
-    some = min(a.size, b.size) > 1
-    return Estimate(
-        ratio=None if difference is None else _exp(difference),
-        low=low,
-        high=high,
-        spread=math.hypot(float(a.std(ddof=1)), float(b.std(ddof=1))) if some else None,
-        p=p,
-        rank_p=_rank_sum_p(mine, theirs),
-        pairs=int(min(a.size, b.size)),
-        compared=int(min(mine.size, theirs.size)),
-        asked=min(len(values), len(others)),
-        worse=int(mine.size - a.size),
-        better=int(theirs.size - b.size),
-        enough_for_ranks=2 / math.comb(int(mine.size + theirs.size), int(mine.size)) < 1 - CONFIDENCE,
     )
 
 
@@ -136,16 +96,14 @@ def middle(values: Sequence[float | None], again: Sequence[float | None]) -> lis
     ]
 
 
-def apart(twin: Estimate | None) -> float | None:
-    """How far the A/A pair of a suite came to lie apart, as a logarithm: what the order or the host gave to one of two.
+def _apart(a_a: Estimate) -> float | None:
+    """How far the two runs of the A/A control differ, as a logarithm: what the order or the host gave to one of them.
 
-    Infinite where only one of two runs of the same was; None where there is no pair to say.
+    Infinite where only one of the two was; None without a pair.
     """
-    if twin is None:
-        return None
-    if twin.worse or twin.better:
+    if a_a.worse or a_a.better:
         return math.inf
-    return None if twin.ratio is None or not twin.pairs else abs(math.log(twin.ratio))
+    return None if a_a.ratio is None or not a_a.pairs else abs(math.log(a_a.ratio))
 
 
 def signed_rank_p(d: Floats) -> float:
@@ -160,42 +118,21 @@ def signed_rank_p(d: Floats) -> float:
 @cache
 def _of_ranks(ranks: tuple[float, ...]) -> float:
     ranked = np.array(ranks)
-    exact = np.unique(np.abs(ranked)).size == ranked.size
-    return float(
-        stats.wilcoxon(
-            ranked, method=_method(exact=exact, few=ranked.size <= ENUMERATED), correction=True
-        ).pvalue
-    )
+    method: Any = "exact"
+    if np.unique(np.abs(ranked)).size < ranked.size:
+        few = ranked.size <= ENUMERATED
+        method = stats.PermutationMethod(n_resamples=2**ENUMERATED) if few else "asymptotic"
+    return float(stats.wilcoxon(ranked, method=method, correction=True).pvalue)
 
 
-def _rank_sum_p(mine: Floats, theirs: Floats) -> float:
-    ranks = stats.rankdata(np.concatenate((mine, theirs)))
-    different = np.unique(ranks).size
-    if min(mine.size, theirs.size) < 2 or different == 1:  # noqa: PLR2004 - of one run, fewer than 40 on the other side say nothing
-        return 1.0
-    few = math.comb(ranks.size, mine.size) <= 2**ENUMERATED
-    method = _method(exact=different == ranks.size, few=few)
-    return float(stats.mannwhitneyu(ranks[: mine.size], ranks[mine.size :], method=method).pvalue)
-
-
-def _method(*, exact: bool, few: bool) -> Any:
-    """Of a rank test: with ties every assignment is tried, where they are few."""
-    if exact:
-        return "exact"
-    return stats.PermutationMethod(n_resamples=2**ENUMERATED) if few else "asymptotic"
-
-
-def _interval(a: Floats, b: Floats | None = None) -> tuple[float | None, float | None, float]:
-    """Both ends of the interval of exp(mean a), or of exp(mean a - mean b), and the p-value of 1."""
-    sides = [a] if b is None else [a, b]
-    if min(side.size for side in sides) < 2:  # noqa: PLR2004 - of one pair nobody knows how far the next would lie
+def _interval(d: Floats) -> tuple[float | None, float | None, float]:
+    """Both ends of the interval of exp(mean d), and the p-value of 1."""
+    if d.size < 2:  # noqa: PLR2004 - of one pair nobody knows how far the next would lie
         return None, None, 1.0
-    if all(np.ptp(side) <= EQUAL for side in sides):
-        only = float(a.mean() - (0.0 if b is None else b.mean()))
+    if np.ptp(d) <= EQUAL:
+        only = float(d.mean())
         return math.exp(only), math.exp(only), float(abs(only) <= EQUAL)
-    with warnings.catch_warnings():  # one side may well be all equal: a throughput that is the plan's
-        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
-        found = stats.ttest_1samp(a, 0.0) if b is None else stats.ttest_ind(a, b, equal_var=False)
+    found = stats.ttest_1samp(d, 0.0)
     interval = found.confidence_interval(CONFIDENCE)
     return _exp(float(interval.low)), _exp(float(interval.high)), float(found.pvalue)
 
@@ -245,14 +182,26 @@ def _effect_size(pairs: int) -> float:
     return float(away) / math.sqrt(pairs)
 
 
-def judge(waiting: Sequence[Judgement]) -> tuple[Judged, ...]:
-    """One word each; the correction (Holm) runs over all of them, so give all comparisons of one table.
+def judge(estimates: Sequence[Estimate], better: Better, a_a: Estimate | None = None) -> tuple[Judged, ...]:
+    """One word each; the correction (Holm) runs over all of them, so give all comparisons of one metric.
 
-    faster or slower: the corrected t-test and the rank check both say so, and the effect is more than the A/A pair's
-    and 3 %. same: the whole 95 % interval is within ±5 %. Else nothing is resolved.
+    faster or slower: the corrected t-test and the rank check both say so, and the effect is more than that of the A/A
+    control and 3 %. same: the whole 95 % interval is within ±5 %. Else nothing is resolved. The smallest detectable
+    difference is by the A/A control where there is one, else by the pairs.
     """
-    adjusted = holm([one.estimate.p for one in waiting])
-    return tuple(_judged(one, p, len(waiting)) for one, p in zip(waiting, adjusted, strict=True))
+    noise = None if a_a is None else _apart(a_a)
+    judged = []
+    for one, adjusted_p in zip(estimates, holm([one.p for one in estimates]), strict=True):
+        word, because = _word(one, better, noise, adjusted_p, len(estimates))
+        spread = one.spread if a_a is None or a_a.spread is None else a_a.spread
+        seen = None if spread is None else detectable(spread, one.pairs)
+        resolution = None if seen is None else percent(max(seen, noise or 0.0))
+        judged.append(
+            Judged(
+                estimate=one, word=word, because=because, adjusted_p=adjusted_p, resolution_percent=resolution
+            )
+        )
+    return tuple(judged)
 
 
 def holm(p: Sequence[float]) -> tuple[float, ...]:
@@ -262,37 +211,26 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
     return tuple(scaled[np.argsort(order)].tolist())
 
 
-def _judged(one: Judgement, adjusted_p: float, family: int) -> Judged:
-    """With what a true difference would have had to be: by the A/A pair where there is one, else by the pairs."""
-    spread = one.estimate.spread if one.noise_spread is None else one.noise_spread
-    seen = None if spread is None else detectable(spread, one.estimate.pairs)
-    word, because = _word(one, adjusted_p, family)
-    return Judged(
-        word=word,
-        because=because,
-        adjusted_p=adjusted_p,
-        resolution_percent=None if seen is None else percent(max(seen, one.noise or 0.0)),
-    )
-
-
-def _word(one: Judgement, adjusted_p: float, family: int) -> tuple[Word, str]:
-    estimate = one.estimate
+def _word(
+    estimate: Estimate, better: Better, noise: float | None, adjusted_p: float, family: int
+) -> tuple[Word, str]:
+    """The word, and what decided it. family: number of comparisons that the correction covers."""
     if estimate.worse or estimate.better:
         return _of_unserved(estimate)
     if estimate.ratio is None or estimate.low is None or estimate.high is None:
         nothing = "infinite in both variants" if estimate.compared else "no value to compare"
         single = "a single run does not show how much runs vary"
         return "unresolved", nothing if estimate.ratio is None else single
-    effect, threshold = abs(math.log(estimate.ratio)), max(LEAST, one.noise or 0.0)
+    effect, threshold = abs(math.log(estimate.ratio)), max(LEAST, noise or 0.0)
     by_t, by_rank = adjusted_p < SAYS, estimate.rank_p < ALPHA
     if by_t and by_rank and effect > threshold:
-        slower = (estimate.ratio > 1) == (one.better == "lower")
+        slower = (estimate.ratio > 1) == (better == "lower")
         return ("slower" if slower else "faster"), "interval, rank test and effect size agree"
     if max(abs(math.log(estimate.low)), abs(math.log(estimate.high))) <= SAME:
         return "same", f"the whole interval is within ±{SAME_PERCENT:.0f} %"
     if not by_t:
         because = _uncertain(estimate, adjusted_p, family)
-    elif not estimate.enough_for_ranks:
+    elif estimate.pairs < FEWEST_PAIRS:
         because = f"{estimate.pairs} blocks are too few for the rank test ({FEWEST_PAIRS} needed)"
     elif not by_rank:
         because = f"the interval shows a difference, the rank test does not (p {estimate.rank_p:.2g})"

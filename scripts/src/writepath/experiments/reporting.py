@@ -59,7 +59,7 @@ def compare(root: Path, paths: Sequence[Path], labels: Sequence[str] = ()) -> in
             " compare runs of one kind"
         )
     kind = kind_of(suites[0].index.kind)
-    print_tables(compared(suites, labels=labels, kind=kind), console())
+    print_tables(compared(suites, kind.report, labels), console())
     return OK
 
 

@@ -1,28 +1,20 @@
-"""Compares cells of every kind by its metrics: with the baseline within blocks, and between suite runs.
-
-Suite runs share no block, so nothing is paired between them: Welch's test on logarithms, Mann and Whitney's ranks. What
-the host did between the two suite runs is in the ratio, and no interval knows it.
-"""
+"""Compares cells of every kind: with the baseline within blocks by its metrics, and the tables of suite runs."""
 
 import itertools
 import math
 import string
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from writepath.analysis.comparison import (
     FEWEST_PAIRS,
     SAME_PERCENT,
     Estimate,
     Judged,
-    Judgement,
-    apart,
     judge,
     middle,
     paired,
-    unpaired,
 )
 from writepath.analysis.stats import Spread
 from writepath.report import rows
@@ -33,7 +25,8 @@ from writepath.report.rows import Label
 R = TypeVar("R")
 Key = tuple[str, str, str]  # row, table, column
 
-FEWEST_BLOCKS = FEWEST_REPETITIONS = 2
+FEWEST_BLOCKS = 2
+LETTERS = len(string.ascii_uppercase)
 COLUMNS = (
     rows.VARIANT,
     Column(key="compared_metric", title="metric"),
@@ -50,43 +43,9 @@ WORDS = (
     f" ±{SAME_PERCENT:.0f} %. Otherwise the difference is not resolved."
 )
 APART = (
-    "These suite runs were made at different times and share no block. Changes of the host between them are part of the"
-    " ratio, and the interval does not cover them. A suite with a baseline compares within its blocks."
+    "These suite runs were made at different times and share no block: changes of the host between them are part of"
+    " each difference, and ranges that overlap may be noise. A suite with a baseline compares within its blocks."
 )
-NOISE_COLUMNS = (
-    rows.VARIANT,
-    Column(key="against_a", title="compared with A"),
-    Column(key="noise_metric", title="metric"),
-    Column(key="noise_ratio", title="× A"),
-    Column(key="noise_runs", title="runs"),
-    Column(key="noise_word", title="verdict"),
-    Column(key="noise_because", title="reason"),
-)
-UNTOLD = "One run per side cannot show whether a difference is more than noise; several repetitions of a variant can."
-TOLD = "The next table tests which differences exceed noise, for variants with several repetitions on both sides."
-
-
-class Comparable(Protocol[R]):
-    """What a kind of experiment must give to be compared."""
-
-    @property
-    def metrics(self) -> Sequence[Metric[R]]:
-        """Which differences are judged."""
-
-    def report(self, data: SuiteData[R]) -> Report:
-        """Its tables with `compared` are put side by side."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Pair(Generic[R]):
-    """A comparison of two sides in one metric."""
-
-    title: str  # of the side that is compared
-    metric: Metric[R]
-    estimate: Estimate
-    noise: float | None = None  # as Judgement has it
-    noise_spread: float | None = None
-    other: str = ""  # name of its suite run
 
 
 def with_baseline(
@@ -94,38 +53,67 @@ def with_baseline(
 ) -> Table | None:
     """None where the suite has no baseline, or too few blocks for an interval. Weakened controls are not compared.
 
-    With factors the reference is the baseline at the first level of each: that cell has the A/A control.
+    With factors the reference is the baseline at the first level of each: that cell has the A/A control. A metric is a
+    question of its own: the correction runs over all variants that are compared in it.
     """
     base, blocks = reference(data), data.index.repetitions
     if base is None or blocks < FEWEST_BLOCKS:
         return None
-    noise = _a_a(data, metrics)
     first, control = by_block(data, base), by_block(data, base, control=True)
-    middles = {m.key: middle(_values(m, first), _values(m, control)) for m in metrics}
     others = [row for row in data.rows if row != base and row.variant.naive_twin_of is None]
-    pairs = [
-        _Pair(
-            title=label(row),
-            metric=m,
-            estimate=paired(_values(m, results), middles[m.key], m.better),
-            noise=apart(noise[m.key]),
-            noise_spread=noise[m.key].spread,
+    results = [by_block(data, row) for row in others]
+    by_metric, checks, detected = list[list[Row]](), list[Row](), list[str]()
+    for metric in metrics:
+        mine, again = _values(metric, first), _values(metric, control)
+        a_a = paired(again, mine, metric.better)
+        both = middle(mine, again)
+        estimates = [paired(_values(metric, own), both, metric.better) for own in results]
+        judged = judge(estimates, metric.better, a_a)
+        by_metric.append(
+            [_row(label(row), metric, one, metric.words) for row, one in zip(others, judged, strict=True)]
         )
-        for row, results in [(row, by_block(data, row)) for row in others]
-        for m in metrics
-    ]
-    controls = [_Pair(title=f"{base.title}{rows.AGAIN}", metric=m, estimate=noise[m.key]) for m in metrics]
-    judged, check = _judged(pairs), _judged(controls)
-    body = [_row(pair, found) for pair, found in zip(pairs, judged, strict=True)]
-    body += [_row(pair, found, ("different",) * 2) for pair, found in zip(controls, check, strict=True)]
+        (check,) = judge([a_a], metric.better)
+        checks.append(_row(f"{base.title}{rows.AGAIN}", metric, check, ("different", "different")))
+        if check.resolution_percent is not None:
+            detected.append(f"{metric.title} {number(check.resolution_percent)} %")
     few = f"With {blocks} blocks no difference can be significant in a rank test: {FEWEST_PAIRS} blocks are needed."
     return Table(
         key="comparison",
         title="Compared with the baseline",
-        caption=_caption(base.title, blocks, metrics, check),
+        caption=_caption(base.title, blocks, detected),
         columns=COLUMNS,
-        rows=tuple(body),
+        rows=(*itertools.chain.from_iterable(zip(*by_metric, strict=True)), *checks),
         notes=(WORDS, few) if blocks < FEWEST_PAIRS else (WORDS,),
+    )
+
+
+def _row(title: str, metric: Metric[Any], judged: Judged, words: tuple[str, str]) -> Row:
+    """words: for faster and slower."""
+    faster, slower = words
+    said = {"faster": faster, "slower": slower, "same": f"same within {SAME_PERCENT:.0f} %"}
+    return row_of(
+        title,
+        metric.title,
+        ratio_cell(judged.estimate),
+        judged.estimate.pairs,
+        said.get(judged.word, "not resolved"),
+        judged.resolution_percent,
+        judged.because,
+    )
+
+
+def _caption(title: str, blocks: int, detected: Sequence[str]) -> str:
+    """What the table compares, and what it can detect. title: of the baseline; detected: by metric."""
+    resolution = (
+        f"Smallest differences that {blocks} blocks detect on this host in four of five suites, by the A/A control: "
+        + ", ".join(detected)
+        if detected
+        else f"Without a valid A/A control the smallest detectable difference is unknown ({ABSENT})"
+    )
+    return (
+        f"Each variant's value ÷ that of {title} in the same block: geometric mean of {blocks} blocks and its 95 %"
+        f" confidence interval. {title} runs twice in each block; the second run is the A/A control. The other variants"
+        f" are compared with the geometric mean of both. {resolution}."
     )
 
 
@@ -144,15 +132,6 @@ def reference(data: SuiteData[R]) -> RowKey | None:
     return next((row for row in data.rows if row.variant.name == data.index.baseline), None)
 
 
-def _a_a(data: SuiteData[R], metrics: Sequence[Metric[R]]) -> dict[str, Estimate]:
-    """By metric, the baseline's A/A control ÷ its first cell; empty without a baseline."""
-    row = reference(data)
-    if row is None:
-        return {}
-    first, control = by_block(data, row), by_block(data, row, control=True)
-    return {m.key: paired(_values(m, control), _values(m, first), m.better) for m in metrics}
-
-
 def by_block(data: SuiteData[R], row: RowKey, *, control: bool = False) -> list[R | None]:
     """The row's result of each block; None where its cell does not count."""
     found = {one.record.block: one.result for one in data.of(row, control=control) if one.counts}
@@ -163,117 +142,50 @@ def _values(metric: Metric[R], results: Sequence[R | None]) -> list[float | None
     return [None if one is None else metric.get(one) for one in results]
 
 
-def _judged(pairs: Sequence[_Pair[Any]]) -> list[Judged]:
-    """In the given order. A metric is a question of its own: the correction runs over all that are compared in it."""
-    found: dict[int, Judged] = {}
-    for key in dict.fromkeys(pair.metric.key for pair in pairs):
-        own = {index: pair for index, pair in enumerate(pairs) if pair.metric.key == key}
-        waiting = [
-            Judgement(
-                estimate=pair.estimate,
-                better=pair.metric.better,
-                noise=pair.noise,
-                noise_spread=pair.noise_spread,
-            )
-            for pair in own.values()
-        ]
-        found |= dict(zip(own, judge(waiting), strict=True))
-    return [found[index] for index in range(len(pairs))]
-
-
-def _worded(judged: Judged, words: tuple[str, str]) -> str:
-    """The verdict as people read it. words: for faster and slower."""
-    faster, slower = words
-    said = {"faster": faster, "slower": slower, "same": f"same within {SAME_PERCENT:.0f} %"}
-    return said.get(judged.word, "not resolved")
-
-
-def _row(pair: _Pair[Any], judged: Judged, words: tuple[str, str] | None = None) -> Row:
-    return row_of(
-        pair.title,
-        pair.metric.title,
-        ratio_cell(pair.estimate),
-        pair.estimate.pairs,
-        _worded(judged, words or pair.metric.words),
-        judged.resolution_percent,
-        judged.because,
-    )
-
-
-def _caption(title: str, blocks: int, metrics: Sequence[Metric[Any]], check: Sequence[Judged]) -> str:
-    """What the table compares, and what it can detect. title: of the baseline; check: of its A/A control."""
-    told = [
-        f"{metric.title} {number(judged.resolution_percent)} %"
-        for metric, judged in zip(metrics, check, strict=True)
-        if judged.resolution_percent is not None
-    ]
-    resolution = (
-        f"Smallest differences that {blocks} blocks detect on this host in four of five suites, by the A/A control: "
-        + ", ".join(told)
-        if told
-        else f"Without a valid A/A control the smallest detectable difference is unknown ({ABSENT})"
-    )
-    return (
-        f"Each variant's value ÷ that of {title} in the same block: geometric mean of {blocks} blocks and its 95 %"
-        f" confidence interval. {title} runs twice in each block; the second run is the A/A control. The other variants"
-        f" are compared with the geometric mean of both. {resolution}."
-    )
-
-
 def compared(
-    runs: Sequence[SuiteData[R]], *, labels: Sequence[str] = (), kind: Comparable[R]
-) -> tuple[Table, ...]:
-    """The table of values, that of differences beyond noise if there are repetitions, and that of settings.
+    runs: Sequence[SuiteData[R]], report: Callable[[SuiteData[R]], Report], labels: Sequence[str] = ()
+) -> tuple[Table, Table]:
+    """The tables with `compared` side by side, and the settings that differ.
 
-    labels: of the runs; none: their stamps. kind: of all of them.
+    report: of their kind. labels: of the runs; none: their stamps.
     """
-    names = [
-        f"{letter} {name}"
-        for letter, name in zip(letters(len(runs)), labels or [one.index.stamp for one in runs], strict=True)
-    ]
-    reports = [kind.report(one) for one in runs]
-    told = _more_than_noise(runs, names, kind.metrics)
-    figures = _figures(runs, names, reports, TOLD if told else UNTOLD)
-    return (figures, *([told] if told else []), _settings(reports, names))
-
-
-def letters(number: int) -> tuple[str, ...]:
-    """Names of the suite runs of a comparison: A to Z, then AA, AB and so on."""
-    lengths = (itertools.product(string.ascii_uppercase, repeat=length) for length in itertools.count(1))
-    return tuple("".join(name) for name in itertools.islice(itertools.chain.from_iterable(lengths), number))
+    letters = [string.ascii_uppercase[at] if at < LETTERS else f"R{at + 1}" for at in range(len(runs))]
+    names = labels or [one.index.stamp for one in runs]
+    titles = [f"{letter} {name}" for letter, name in zip(letters, names, strict=True)]
+    reports = [report(one) for one in runs]
+    return _figures(runs, letters, titles, reports), _settings(letters, titles, reports)
 
 
 def _figures(
-    runs: Sequence[SuiteData[R]], names: Sequence[str], reports: Sequence[Report], note: str
+    runs: Sequence[SuiteData[R]], letters: Sequence[str], titles: Sequence[str], reports: Sequence[Report]
 ) -> Table:
-    first, *others = [dict(_cells(report)) for report in reports]
     columns = [rows.VARIANT, Column(key="compared_figure", title="metric")]
-    for at, name in enumerate(names):
-        letter = name.partition(" ")[0]
-        columns.append(Column(key=letter.lower(), title=name))
-        if at:
+    for letter, title in zip(letters, titles, strict=True):
+        columns.append(Column(key=letter.lower(), title=title))
+        if letter != letters[0]:
             columns.append(Column(key=f"{letter.lower()}_percent", title=f"{letter} versus A", unit="%"))
+    first, *others = [dict(_cells(report)) for report in reports]
     body = []
     for key, (cell, column) in first.items():
         there = [other.get(key, (Cell(), column))[0] for other in others]
         if any(one.figure and cell.figure and one.figure.median != cell.figure.median for one in there):
             values = itertools.chain.from_iterable((shown(one, column), _percent(cell, one)) for one in there)
             body.append(row_of(key[0], column.header, shown(cell, column), *values))
-    titles = [[row.title for row in one.rows] for one in runs]
-    only = [one for one in dict.fromkeys(itertools.chain(*titles)) if not all(one in own for own in titles)]
+    ran = [[row.title for row in one.rows] for one in runs]
+    only = [one for one in dict.fromkeys(itertools.chain(*ran)) if not all(one in own for own in ran)]
     return Table(
         key="compare",
         title="Side by side",
         caption=" ".join(
-            f"{name.partition(' ')[0]}: {one.index.suite} {one.index.stamp}."
-            for name, one in zip(names, runs, strict=True)
+            f"{letter}: {one.index.suite} {one.index.stamp}."
+            for letter, one in zip(letters, runs, strict=True)
         ),
         columns=tuple(columns),
         rows=tuple(body),
         notes=(
             *([f"Not in every suite run: {', '.join(only)}."] if only else []),
             "Metrics with the same value everywhere are omitted.",
-            note,
+            APART,
         ),
     )
 
@@ -295,73 +207,17 @@ def _percent(a: Cell, b: Cell) -> float | None:
     return percent if math.isfinite(percent) else None
 
 
-def _more_than_noise(
-    runs: Sequence[SuiteData[R]], names: Sequence[str], metrics: Sequence[Metric[R]]
-) -> Table | None:
-    """None where no row has several repetitions that count on both sides."""
-    pairs = list(_pairs(runs, names, metrics))
-    if not pairs:
-        return None
-    body = [
-        row_of(
-            pair.title,
-            pair.other,
-            pair.metric.title,
-            ratio_cell(pair.estimate),
-            f"at least {pair.estimate.compared} per side" if pair.estimate.compared else "none",
-            _worded(word, pair.metric.words),
-            word.because,
-        )
-        for pair, word in zip(pairs, _judged(pairs), strict=True)
-    ]
-    return Table(
-        key="compare_noise",
-        title="Which differences are more than noise",
-        caption="Ratio of geometric means with its 95 % confidence interval (Welch's test on logarithms), checked by"
-        " the Mann-Whitney rank test, with Holm's correction for all rows of a metric. Verdicts mean the same as in the"
-        " comparison with a baseline.",
-        columns=NOISE_COLUMNS,
-        rows=tuple(body),
-        notes=(APART,),
-    )
-
-
-def _pairs(
-    runs: Sequence[SuiteData[R]], names: Sequence[str], metrics: Sequence[Metric[R]]
-) -> Iterator[_Pair[R]]:
-    """Rows of the first run against those of the others; noise: of both A/A controls the one farther apart."""
-    controls = [_a_a(one, metrics) for one in runs]
-    for row in runs[0].rows:
-        mine = _counting(runs[0], row)
-        for other, name, control in zip(runs[1:], names[1:], controls[1:], strict=True):
-            theirs = _counting(other, row)
-            if min(len(mine), len(theirs)) < FEWEST_REPETITIONS:
-                continue
-            for m in metrics:
-                noise = [apart(own[m.key]) for own in (controls[0], control) if own]
-                yield _Pair(
-                    title=row.title,
-                    other=name,
-                    metric=m,
-                    estimate=unpaired(_values(m, theirs), _values(m, mine), m.better),
-                    noise=max((one for one in noise if one is not None), default=None),
-                )
-
-
-def _counting(data: SuiteData[R], row: RowKey) -> list[R]:
-    """Of the same variant at the same levels, whatever its settings are."""
-    own = [one for one in data.rows if (one.variant.name, one.levels) == (row.variant.name, row.levels)]
-    return [result for one in own for result in by_block(data, one) if result is not None]
-
-
-def _settings(reports: Sequence[Report], names: Sequence[str]) -> Table:
+def _settings(letters: Sequence[str], titles: Sequence[str], reports: Sequence[Report]) -> Table:
     facts = [_facts(one) for one in reports]
     body = [
         row_of(fact, *(one.get(fact, ABSENT) for one in facts))
-        for fact in dict.fromkeys(fact for one in facts for fact in one)
+        for fact in dict.fromkeys(itertools.chain.from_iterable(facts))
         if len({one.get(fact) for one in facts}) > 1
     ]
-    runs = [Column(key=f"{name.partition(' ')[0].lower()}_setting", title=name) for name in names]
+    runs = [
+        Column(key=f"{letter.lower()}_setting", title=title)
+        for letter, title in zip(letters, titles, strict=True)
+    ]
     return Table(
         key="compare_settings",
         title="Settings that differ",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.signal import lfilter
 
-from writepath.analysis.comparison import Judgement, Word, apart, judge, middle, paired
+from writepath.analysis.comparison import Word, judge, middle, paired
 from writepath.analysis.stats import Floats
 from writepath.errors import UsageError
 from writepath.experiments import read
@@ -85,12 +85,8 @@ def words(noise: Noise, factor: float, suites: int) -> list[tuple[Word, ...]]:
 def _words(cells: Sequence[Floats]) -> tuple[Word, ...]:
     found = []
     for base, again, other in zip(*(one.T.tolist() for one in cells), strict=True):
-        judgement = Judgement(
-            estimate=paired(other, middle(base, again), "lower"),
-            better="lower",
-            noise=apart(paired(again, base, "lower")),
-        )
-        found.append(judge([judgement])[0].word)
+        estimate = paired(other, middle(base, again), "lower")
+        found.append(judge([estimate], "lower", paired(again, base, "lower"))[0].word)
     return tuple(found)
 
 
