@@ -20,9 +20,9 @@ from writepath.errors import StartError, UsageError
 from writepath.load.corpus import words
 from writepath.load.dataset import generate
 from writepath.process import Daemon, call
-from writepath.runtime import topology
+from writepath.runtime import network, topology
 from writepath.runtime.masking import MASK
-from writepath.runtime.native import NativeRuntime, backing, probe, recipes
+from writepath.runtime.native import NativeRuntime, backing, recipes
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.topology import Service
 
@@ -157,7 +157,7 @@ def test_a_component_that_ends_is_lost_with_the_reason_and_a_stopped_stack_leave
         pids = [each.pid for each in processes(stack)]
         folder = stack.places["postgres"].folder.parent
         stack.kill("nginx")
-        assert not probe.listens(int(stack.base_url.rpartition(":")[2]))
+        assert not network.listens(int(stack.base_url.rpartition(":")[2]))
         killed = "was ended by SIGKILL (out of memory?)"
         assert stack.lost_components() == ["nginx: was stopped and not restarted"]
         before = stack.usage()["postgres"]

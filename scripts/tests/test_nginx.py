@@ -13,8 +13,8 @@ from writepath import poll, provision
 from writepath.measure.truth import Proxy
 from writepath.process import Daemon
 from writepath.provision import packages
-from writepath.runtime import topology
-from writepath.runtime.native import probe, proxies
+from writepath.runtime import network, topology
+from writepath.runtime.native import proxies
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,7 +91,9 @@ def proxy(
     )
     try:
         port = int(listen.rpartition(":")[2])
-        assert poll.until(lambda: not probe.why_not("GET", port, "/nginx-health"), SECONDS), daemon.log_tail()
+        assert poll.until(lambda: not network.why_not("GET", port, "/nginx-health"), SECONDS), (
+            daemon.log_tail()
+        )
         with httpx.Client(base_url=f"http://{listen}", timeout=SECONDS, trust_env=False) as client:
             yield client
     finally:

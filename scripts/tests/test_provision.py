@@ -17,7 +17,7 @@ from writepath.runtime import choose
 from writepath.runtime.docker import engine
 from writepath.runtime.masking import masked
 from writepath.runtime.native import account, started
-from writepath.runtime.native.addresses import Addresses, free_port
+from writepath.runtime.network import Addresses, free_ports
 from writepath.runtime.topology import Service
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -260,7 +260,7 @@ def test_an_alias_stands_for_all_instances_behind_it() -> None:
 
 def test_a_free_port_is_given_once_and_is_not_one_the_kernel_gives_to_clients() -> None:
     with ThreadPoolExecutor(4) as pool:
-        given = list(pool.map(lambda _: free_port(set()), range(1000)))
+        given = list(pool.map(lambda _: free_ports()[0], range(1000)))
     assert len(set(given)) == len(given)
     low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
     assert not [port for port in given if low <= port <= high]

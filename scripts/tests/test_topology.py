@@ -7,7 +7,7 @@ import pytest
 from writepath.config import registry
 from writepath.errors import UsageError
 from writepath.runtime import topology
-from writepath.runtime.native.addresses import Addresses
+from writepath.runtime.network import Addresses
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES = {"A": "a", "EMPTY": ""}

@@ -9,8 +9,8 @@ from pathlib import Path
 from writepath.errors import SetupError
 from writepath.process import Daemon
 from writepath.provision import packages
-from writepath.runtime.native import probe
-from writepath.runtime.native.addresses import LOOPBACK, free_port
+from writepath.runtime import network
+from writepath.runtime.network import LOOPBACK, free_ports
 
 READY_SECONDS = 20.0
 _PAUSE_SECONDS = 0.02
@@ -40,7 +40,7 @@ http {{
 def null_server(folder: Path, prefix: Sequence[str] = ()) -> Iterator[str]:
     """Its base URL while it runs. prefix: what starts it, such as `taskset -c 0`."""
     program = packages.NGINX.installed()
-    port = free_port(set())
+    port = free_ports()[0]
     config = folder / "nginx.conf"
     config.write_text(_CONFIG.format(folder=folder, address=f"{LOOPBACK}:{port}"), encoding="utf-8")
     daemon = Daemon(
@@ -59,7 +59,7 @@ def null_server(folder: Path, prefix: Sequence[str] = ()) -> Iterator[str]:
 
 def _await(daemon: Daemon, port: int) -> None:
     deadline = time.monotonic() + READY_SECONDS
-    while probe.http_request("GET", port, "/")[0] != _CREATED:
+    while network.http_request("GET", port, "/")[0] != _CREATED:
         if daemon.exit_code() is not None or time.monotonic() > deadline:
             raise SetupError(f"nginx did not start. The end of its log:\n{daemon.log_tail()}")
         time.sleep(_PAUSE_SECONDS)

@@ -7,10 +7,9 @@ from typing import Any
 import yaml
 
 from writepath.errors import UsageError
-from writepath.runtime.native.addresses import free_port, is_free
+from writepath.runtime.network import LOOPBACK, free_ports
 
 HOLDER_SUFFIX = "-disk"
-_LOOPBACK = "127.0.0.1"
 
 
 class _Instead(list[str]):
@@ -78,20 +77,11 @@ def _ports(service: Mapping[str, Any], taken: set[int]) -> dict[str, Any]:
     for port in service.get("ports") or []:
         host = str(port.get("published", "0"))
         if host == "0":
-            first = _free_row(count, taken)
-            host = str(first) if count == 1 else f"{first}-{first + count - 1}"
-        written.append(f"{port.get('host_ip', _LOOPBACK)}:{host}:{port['target']}/{port['protocol']}")
-    return {"ports": _Instead(written)} if written else {}
-
-
-def _free_row(count: int, taken: set[int]) -> int:
-    """The first of so many free ports in a row, which are taken from now on."""
-    while True:
-        first = free_port(taken)
-        row = range(first, first + count)
-        if all(port not in taken and is_free(port) for port in row):
+            row = free_ports(count)
             taken.update(row)
-            return first
+            host = str(row[0]) if count == 1 else f"{row[0]}-{row[-1]}"
+        written.append(f"{port.get('host_ip', LOOPBACK)}:{host}:{port['target']}/{port['protocol']}")
+    return {"ports": _Instead(written)} if written else {}
 
 
 def _volumes(service: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -18,10 +18,10 @@ from writepath import pidfile, poll
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, WritepathError
 from writepath.process import CallError, attempt, call
+from writepath.runtime import network
 from writepath.runtime.docker import engine, images, override
 from writepath.runtime.docker.compose import Compose, project_prefix
 from writepath.runtime.docker.stack import PROXY, DockerStack
-from writepath.runtime.native import probe
 
 _PORT_TRIES = 5
 _READY_SECONDS = 300  # a busy machine with two cores; most are there in 20
@@ -170,10 +170,10 @@ def _await_ready(stack: DockerStack) -> None:
     ends = time.monotonic() + _READY_SECONDS
     for port in stack.inspector_ports():
         _await(
-            stack, ends, f"the inspector at {port}", partial(probe.why_not, "GET", port, "/inspector/ready")
+            stack, ends, f"the inspector at {port}", partial(network.why_not, "GET", port, "/inspector/ready")
         )
     if stack.base_url:
-        for what, why_not in probe.first_write(int(stack.base_url.rpartition(":")[2])):
+        for what, why_not in network.first_write(int(stack.base_url.rpartition(":")[2])):
             _await(stack, ends, what, why_not)
 
 

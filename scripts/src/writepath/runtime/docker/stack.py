@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from writepath.errors import StartError
+from writepath.runtime import network
 from writepath.runtime.base import Meter, Usage
 from writepath.runtime.deadman import Heal
 from writepath.runtime.docker import disk
 from writepath.runtime.docker.engine import KILLED, Container, Engine, told
 from writepath.runtime.docker.override import holder
 from writepath.runtime.masking import masked
-from writepath.runtime.native import probe
 
 PROXY = "nginx"
 HTTP_PORT = 8080
@@ -280,7 +280,7 @@ def _serves(container: Container) -> bool:
 
 def _answers(container: Container, inside: int, port: int) -> bool:
     if inside in _PATHS:
-        return not probe.why_not("GET", port, _PATHS[inside])
+        return not network.why_not("GET", port, _PATHS[inside])
     if inside == 5432:  # noqa: PLR2004 PostgreSQL's
-        return probe.postgres_accepts(port, container.environment.get("POSTGRES_USER", "postgres"))
-    return inside != 5672 or probe.amqp_accepts(port)  # noqa: PLR2004 RabbitMQ's
+        return network.postgres_accepts(port, container.environment.get("POSTGRES_USER", "postgres"))
+    return inside != 5672 or network.amqp_accepts(port)  # noqa: PLR2004 RabbitMQ's

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from writepath.errors import SetupError
 from writepath.provision import jdk
-from writepath.runtime.native import probe
-from writepath.runtime.native.addresses import LOOPBACK
+from writepath.runtime import network
 from writepath.runtime.native.part import Part, Place, Recipe
+from writepath.runtime.network import LOOPBACK
 
 _ARCHIVE_SECONDS = 60.0  # writing the archive, once a build and module; on a busy machine
 
@@ -52,7 +52,7 @@ class Application(Recipe):
 
     def is_ready(self, place: Place) -> bool:
         """Whether every replica says so."""
-        return not any(probe.why_not("GET", port, "/inspector/ready") for port in inspector_ports(place))
+        return not any(network.why_not("GET", port, "/inspector/ready") for port in inspector_ports(place))
 
     def version(self) -> Mapping[str, str]:
         """The JDK."""

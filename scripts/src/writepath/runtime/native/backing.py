@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from writepath.errors import UsageError
 from writepath.runtime import topology
 from writepath.runtime.native import elasticsearch, postgres, rabbitmq
-from writepath.runtime.native.addresses import LOOPBACK
 from writepath.runtime.native.runtime import NativeRuntime
 from writepath.runtime.native.stack import NativeStack
+from writepath.runtime.network import LOOPBACK
 
 _STEPS = {
     "postgres": ("postgres",),

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from writepath.provision import archives, jdk
-from writepath.runtime.native.addresses import LOOPBACK
 from writepath.runtime.native.part import Part, Place, Recipe
+from writepath.runtime.network import LOOPBACK
 from writepath.runtime.topology import Service
 
 PORT = 9200

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from writepath.runtime.native import probe
+from writepath.runtime import network
 from writepath.runtime.native.account import Account
-from writepath.runtime.native.addresses import Addresses
+from writepath.runtime.network import Addresses
 from writepath.runtime.topology import Service
 
 
@@ -34,7 +34,7 @@ class Place:
 
     def answer(self, inside: int, path: str) -> Any:
         """The JSON that it answers with 200 on one of its ports, else None."""
-        status, body = probe.http_request("GET", self.port(inside), path)
+        status, body = network.http_request("GET", self.port(inside), path)
         return json.loads(body) if status == http.HTTPStatus.OK else None
 
     def environment(self) -> dict[str, str]:

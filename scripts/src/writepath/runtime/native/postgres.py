@@ -9,10 +9,10 @@ from pathlib import Path
 from writepath import process
 from writepath.errors import SetupError
 from writepath.provision import archives, state
-from writepath.runtime.native import probe
+from writepath.runtime import network
 from writepath.runtime.native.account import Account
-from writepath.runtime.native.addresses import LOOPBACK
 from writepath.runtime.native.part import Part, Place, Recipe
+from writepath.runtime.network import LOOPBACK
 from writepath.runtime.topology import Service
 
 PORT = 5432
@@ -49,7 +49,7 @@ class Postgres(Recipe):
 
     def is_ready(self, place: Place) -> bool:
         """Whether a session may begin."""
-        return probe.postgres_accepts(place.port(PORT), _user(place.service))
+        return network.postgres_accepts(place.port(PORT), _user(place.service))
 
     def version(self) -> Mapping[str, str]:
         """Of the fetched binaries."""

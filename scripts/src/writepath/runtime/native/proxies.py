@@ -8,10 +8,10 @@ from pathlib import Path
 
 from writepath.provision import packages
 from writepath.provision.golang import TOXIPROXY
-from writepath.runtime.native import probe
+from writepath.runtime import network
 from writepath.runtime.native.account import Account
-from writepath.runtime.native.addresses import LOOPBACK
 from writepath.runtime.native.part import Part, Place, Recipe
+from writepath.runtime.network import LOOPBACK
 from writepath.runtime.topology import Service
 
 TEMPLATE = "nginx/nginx.conf.template"
@@ -43,7 +43,7 @@ class Nginx(Recipe):
 
     def is_ready(self, place: Place) -> bool:
         """Whether it answers for itself."""
-        return not probe.why_not("GET", proxy_port(place), "/nginx-health")
+        return not network.why_not("GET", proxy_port(place), "/nginx-health")
 
     def version(self) -> Mapping[str, str]:
         """Of the installed package."""

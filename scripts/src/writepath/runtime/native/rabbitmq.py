@@ -8,9 +8,9 @@ from pathlib import Path
 
 from writepath import process
 from writepath.provision import packages
-from writepath.runtime.native import probe
-from writepath.runtime.native.addresses import LOOPBACK
+from writepath.runtime import network
 from writepath.runtime.native.part import Part, Place, Recipe
+from writepath.runtime.network import LOOPBACK
 
 PORT = 5672
 CONTROL = "rabbitmqctl"  # a script in the service's folder
@@ -47,7 +47,7 @@ class RabbitMq(Recipe):
 
     def is_ready(self, place: Place) -> bool:
         """Whether a client's handshake is answered: the listener opens last."""
-        return probe.amqp_accepts(place.port(PORT))
+        return network.amqp_accepts(place.port(PORT))
 
     def version(self) -> Mapping[str, str]:
         """Of the installed package."""

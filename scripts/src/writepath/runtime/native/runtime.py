@@ -14,11 +14,11 @@ from writepath import pidfile, poll, provision
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, UsageError, WritepathError
 from writepath.provision import archives, golang, jdk, maven, state
-from writepath.runtime import topology
-from writepath.runtime.native import account, disk, probe, recipes
-from writepath.runtime.native.addresses import Addresses
+from writepath.runtime import network, topology
+from writepath.runtime.native import account, disk, recipes
 from writepath.runtime.native.part import Place
 from writepath.runtime.native.stack import NativeStack
+from writepath.runtime.network import Addresses
 from writepath.runtime.topology import Service
 
 _numbers = itertools.count(1)
@@ -193,7 +193,7 @@ def _bring_up(stack: NativeStack, failed_logs: Path) -> dict[str, float]:
         seconds[name] = time.monotonic() - started
 
     def write(port: int) -> None:
-        for what, why_not in probe.first_write(port):
+        for what, why_not in network.first_write(port):
             await_ready(what, lambda ask=why_not: not ask())  # type: ignore[misc]
         seconds["first write"] = time.monotonic() - started
 

@@ -9,14 +9,15 @@ from pathlib import Path
 from writepath import pidfile, poll
 from writepath.errors import StartError
 from writepath.process import Daemon, stop_all
+from writepath.runtime import network
 from writepath.runtime.base import Meter, Usage
 from writepath.runtime.deadman import Heal
 from writepath.runtime.masking import masked
-from writepath.runtime.native import application, disk, probe, proxies, recipes, usage
-from writepath.runtime.native.addresses import LOOPBACK
+from writepath.runtime.native import application, disk, proxies, recipes, usage
 from writepath.runtime.native.disk import SmallDisk
 from writepath.runtime.native.part import Part, Place
 from writepath.runtime.native.started import Started
+from writepath.runtime.network import LOOPBACK
 
 ORDERLY_SECONDS = 40.0
 _PORT_SECONDS = 10.0
@@ -220,5 +221,5 @@ class NativeStack:
 def _await_port(part: Part) -> None:
     """Until the port is open that the next part needs, where it needs one."""
     port = part.opens_port
-    if port is not None and not poll.until(lambda: probe.listens(port), _PORT_SECONDS, every_s=0.01):
+    if port is not None and not poll.until(lambda: network.listens(port), _PORT_SECONDS, every_s=0.01):
         raise StartError(f"{part.name}: does not listen on {LOOPBACK}:{port} after {_PORT_SECONDS:.0f} s")
