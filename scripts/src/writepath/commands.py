@@ -48,11 +48,11 @@ def bench(call: Call, asked: Asked) -> int:
 
 def bench_faults(call: Call, asked: Asked) -> int:
     """The suite of faults: variants x faults that apply to them."""
-    from writepath.experiments.faults import design
+    from writepath.experiments.faults import kind
 
     suite = registry.load(call.root).suite(FAULTS)
     if asked.of_kind.get("FAULT") == [FAULT_HELP]:
-        print(design.listing(call.root, suite))
+        print(kind.listing(call.root, suite))
         return 0
     asked.settings.require_plain("`bench-faults` has a constant load")
     return _bench(call, asked, suite, suite.variants)

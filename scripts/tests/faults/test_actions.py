@@ -4,39 +4,32 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from writepath.config import registry
-from writepath.experiments.faults.actions import (
-    CRASHES,
-    Action,
-    CrashLoop,
-    FillDisk,
-    Kill,
-    KillUnderBacklog,
-    Pause,
-    Restart,
-)
-from writepath.experiments.faults.scene import FaultError, Scene
-from writepath.experiments.faults.toxiproxy import Toxiproxy
+from writepath.experiments.faults.actions import CRASHES, action
+from writepath.experiments.faults.catalogue import FAULTS
+from writepath.experiments.faults.scene import FaultError, Scene, Toxiproxy
 from writepath.runtime.base import Stack
 from writepath.runtime.deadman import Heal
 
-JPA = registry.load(Path(__file__).resolve().parents[3]).variant("jpa")
+VARIANT = registry.load(Path(__file__).resolve().parents[3]).variant("rabbitmq-jpa")
+CONSUMER, SECOND = "rabbitmq-consumer", "rabbitmq-consumer-2"
+BOTH = f"{CONSUMER}, {SECOND}: replaced by a new process"
 
 
 @dataclass
 class PlannedStack:
     """A stack whose parts do as a test says; what is asked of it is noted."""
 
-    lives_now: dict[str, str] = field(default_factory=lambda: {"jpa-writer": "1-1", "jpa-writer-2": "2-1"})
+    lives_now: dict[str, str] = field(default_factory=lambda: {CONSUMER: "1-1", SECOND: "2-1"})
     dies: bool = True
     falls_silent: bool = True
     left_bytes: int = 512
     done: list[str] = field(default_factory=list)
-    components: tuple[str, ...] = ("jpa-writer",)
+    components: tuple[str, ...] = ("rabbitmq-producer", CONSUMER, "rabbitmq", "postgres")
     _frozen: bool = False
 
     def lives(self, _: str) -> Mapping[str, str]:
@@ -79,77 +72,98 @@ class PlannedStack:
         self.done.append(f"free {component}")
 
 
-def scene(stack: PlannedStack) -> Scene:
-    return Scene(
-        variant=JPA,
+def struck(fault: str, stack: PlannedStack) -> tuple[str, list[Heal]]:
+    """The proof of one fault that was done and undone, and what would undo it."""
+    scene = Scene(
+        variant=VARIANT,
         stack=cast("Stack", stack),
         toxiproxy=cast("Toxiproxy", None),
         broker_password="secret",
         stopped=threading.Event(),
     )
+    act = action(FAULTS[fault], scene, 1)
+    with act.struck as proof:
+        pass
+    return proof(), list(act.remedies)
 
 
-def after(action: Action) -> str:
-    action.inject()
-    action.heal()
-    return action.proof()
+@pytest.mark.parametrize(
+    ("fault", "planned", "proof", "done", "remedy"),
+    [
+        ("kill-consumer", {}, BOTH, [f"kill {CONSUMER}", f"revive {CONSUMER}"], None),
+        (
+            "pause-consumer",
+            {},
+            f"{CONSUMER}: no response while frozen, same process afterwards",
+            [f"pause {CONSUMER}", f"resume {CONSUMER}"],
+            CONSUMER,
+        ),
+        (
+            "kill-consumer-backlog",
+            {"falls_silent": False},
+            "",  # it needs the proofs of both
+            ["pause postgres", f"kill {CONSUMER}", "resume postgres", f"revive {CONSUMER}"],
+            "postgres",
+        ),
+        (
+            "crash-loop-consumer",
+            {},
+            f"{CRASHES} times: {BOTH}",
+            [f"kill {CONSUMER}", f"revive {CONSUMER}"] * CRASHES,
+            None,
+        ),
+        (
+            "fill-disk-database",
+            {"dies": False},
+            "postgres: 512 bytes left on its disk",
+            ["fill postgres", "free postgres", "revive postgres"],
+            "postgres",
+        ),
+        (
+            "rolling-restart",
+            {},
+            BOTH,
+            [f"terminate {CONSUMER}", "revive rabbitmq-producer", f"terminate {SECOND}", "revive rabbitmq-producer"],
+            None,
+        ),
+        (
+            "restart-consumer",
+            {},
+            f"{CONSUMER}: replaced by a new process",
+            [f"terminate {CONSUMER}", f"revive {CONSUMER}"],
+            None,
+        ),
+    ],
+)  # fmt: skip
+def test_a_fault_is_done_undone_and_proved(
+    fault: str, planned: dict[str, Any], proof: str, done: list[str], remedy: str | None
+) -> None:
+    stack = PlannedStack(**planned)
+    assert struck(fault, stack) == (proof, [("mend", remedy)] if remedy else [])
+    assert stack.done == done
 
 
-def test_a_kill_is_proved_by_other_processes_all_of_them() -> None:
-    stack = PlannedStack()
-    assert after(Kill(scene(stack), "jpa-writer")) == "jpa-writer, jpa-writer-2: replaced by a new process"
-    assert after(Kill(scene(PlannedStack(dies=False)), "jpa-writer")) == ""
+@pytest.mark.parametrize(
+    ("fault", "planned"),
+    [
+        ("kill-consumer", {"dies": False}),
+        ("crash-loop-consumer", {"dies": False}),
+        ("pause-consumer", {"falls_silent": False}),
+        ("fill-disk-database", {"dies": False, "left_bytes": 2 << 20}),
+    ],
+)
+def test_a_fault_that_did_not_happen_has_no_proof(fault: str, planned: dict[str, Any]) -> None:
+    assert struck(fault, PlannedStack(**planned))[0] == ""
 
 
-def test_a_freeze_is_proved_by_silence_and_the_same_process() -> None:
-    stack = PlannedStack()
-    frozen = Pause(scene(stack), "jpa-writer")
-    assert after(frozen) == "jpa-writer: no response while frozen, same process afterwards"
-    assert (list(frozen.remedies()), stack.done) == (
-        [("mend", "jpa-writer")],
-        ["pause jpa-writer", "resume jpa-writer"],
-    )
-    assert after(Pause(scene(PlannedStack(falls_silent=False)), "jpa-writer")) == ""
-
-
-def test_a_kill_under_backlog_needs_the_proofs_of_both_and_undoes_the_freeze() -> None:
-    stack = PlannedStack(falls_silent=False)
-    both = KillUnderBacklog(scene(stack), "jpa-writer", "postgres")
-    assert list(both.remedies()) == [("mend", "postgres")]
-    assert after(both) == ""
-    assert stack.done == ["pause postgres", "kill jpa-writer", "resume postgres", "revive jpa-writer"]
-
-
-def test_a_crash_loop_is_proved_only_if_each_crash_took_another_process() -> None:
-    assert after(CrashLoop(scene(PlannedStack()), "jpa-writer")).startswith(f"{CRASHES} times: ")
-    assert after(CrashLoop(scene(PlannedStack(dies=False)), "jpa-writer")) == ""
-
-
-def test_a_full_disk_is_proved_by_what_is_left_and_freed_before_its_store_is_revived() -> None:
-    stack = PlannedStack(dies=False)
-    assert after(FillDisk(scene(stack), "postgres")) == "postgres: 512 bytes left on its disk"
-    assert stack.done == ["fill postgres", "free postgres", "revive postgres"]
-    assert after(FillDisk(scene(PlannedStack(dies=False, left_bytes=2 << 20)), "postgres")) == ""
-
-
-def test_a_rolling_restart_ends_one_instance_after_the_other() -> None:
-    stack = PlannedStack()
-    assert after(Restart(scene(stack), "jpa-writer", rolling=True)).startswith(
-        "jpa-writer, jpa-writer-2: replaced"
-    )
-    assert stack.done == [
-        "terminate jpa-writer",
-        "revive jpa-writer",
-        "terminate jpa-writer-2",
-        "revive jpa-writer",
-    ]
+def test_a_rolling_restart_of_one_instance_is_an_error_that_names_the_setting() -> None:
     with pytest.raises(FaultError, match="needs INSTANCES=2"):
-        Restart(scene(PlannedStack(lives_now={"jpa-writer": "1-1"})), "jpa-writer", rolling=True).inject()
+        struck("rolling-restart", PlannedStack(lives_now={"rabbitmq-producer": "1-1"}))
 
 
-def test_a_restart_ends_the_first_instance_alone() -> None:
-    stack = PlannedStack()
-    assert (
-        after(Restart(scene(stack), "jpa-writer", rolling=False)) == "jpa-writer: replaced by a new process"
-    )
-    assert stack.done == ["terminate jpa-writer", "revive jpa-writer"]
+def test_what_was_half_done_is_undone() -> None:
+    stack = PlannedStack(dies=False)
+    stack.is_ready = lambda _: 1 / 0  # type: ignore[assignment,method-assign,return-value]
+    with pytest.raises(ZeroDivisionError):
+        struck("kill-consumer-backlog", stack)
+    assert stack.done == ["pause postgres", "resume postgres", f"revive {CONSUMER}"]

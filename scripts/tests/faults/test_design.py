@@ -6,10 +6,9 @@ from experiments.test_engine import planned
 from writepath.config import registry
 from writepath.errors import UsageError
 from writepath.experiments.base import Plan
-from writepath.experiments.faults import catalogue, design
-from writepath.experiments.faults.catalogue import FAULTS
-from writepath.experiments.faults.design import FaultSuite
-from writepath.experiments.faults.schedule import STEADY_SECONDS, schedule
+from writepath.experiments.faults import kind
+from writepath.experiments.faults.catalogue import FAULTS, STEADY_SECONDS, schedule
+from writepath.experiments.faults.kind import FaultExperiment, FaultSuite
 from writepath.experiments.plan import order_of
 from writepath.options import Asked
 from writepath.records.faults import FaultParams
@@ -24,7 +23,7 @@ CONTROLS = {name: one.naive_twin_of for name, one in KNOWN.variants.items() if o
 def designed(*, faults: list[str] | None = None, variants: list[str] | None = None) -> Plan:
     asked = Plan(**{**vars(planned(ROOT)), "suite": SUITE})
     of_kind = {} if faults is None else {"FAULT": faults}
-    return design.designed(asked, KNOWN, Asked(variants=variants, of_kind=of_kind))
+    return FaultExperiment().designed(asked, KNOWN, Asked(variants=variants, of_kind=of_kind))
 
 
 def trials(*, faults: list[str] | None = None, variants: list[str] | None = None) -> dict[str, int]:
@@ -86,10 +85,10 @@ def test_an_unknown_fault_and_one_that_cannot_strike_are_errors(fault: str, word
 
 
 def test_the_list_of_faults_names_who_can_suffer_each() -> None:
-    lines = {line.split()[0]: line for line in design.listing(ROOT, SUITE).splitlines()}
+    lines = {line.split()[0]: line for line in kind.listing(ROOT, SUITE).splitlines()}
     assert lines.keys() == FAULTS.keys()
     assert lines["kill-broker"].endswith("  rabbitmq-jpa")
-    assert all(fault.words for fault in catalogue.FAULTS.values())
+    assert all(fault.words for fault in FAULTS.values())
 
 
 def test_the_seed_alone_decides_when_a_fault_strikes_and_how_long_it_lasts() -> None:

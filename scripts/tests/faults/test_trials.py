@@ -13,7 +13,7 @@ from faults.planted import ORIGIN_US, RATE_PER_S, READ, STEP_US, TRIAL, at, evid
 from writepath.analysis import audit, stats
 from writepath.analysis.audit import not_read
 from writepath.analysis.faults import Sent, absent, recovered_after_s, trials, trials_of
-from writepath.experiments.faults.watch import ANSWER_S, Watch
+from writepath.experiments.faults.measure import ANSWER_S, well_since
 from writepath.records.faults import FaultResult, Trial
 
 HEALED_US, END_US = ORIGIN_US + 21_000_000, ORIGIN_US + 60_000_000
@@ -155,20 +155,20 @@ STRUCK_US = ORIGIN_US + 20_000_000
 SEQUENCE = np.arange(at(60))
 
 
-def watch(now_s: float, folder: Path, *, took_us: NDArray[np.int64], sent: NDArray[np.bool_]) -> Watch:
-    """Of a ledger in which stands what had its answer by then."""
+def well(now_s: float, folder: Path, *, took_us: NDArray[np.int64], sent: NDArray[np.bool_]) -> bool:
+    """By a ledger that has what had its answer by then."""
     start_us = ORIGIN_US + SEQUENCE * STEP_US
     known = np.flatnonzero(sent & (start_us + took_us <= ORIGIN_US + now_s * 1_000_000)).tolist()
     rows = [(one, 0, int(start_us[one]), 0, int(took_us[one]), 201, 0) for one in known]
     path = recording.write(folder / "ledger.rec", rows)
-    return Watch(path, RATE_PER_S, clock=lambda: ORIGIN_US / 1_000_000 + now_s)
+    return well_since(STRUCK_US, path, RATE_PER_S, clock=lambda: ORIGIN_US / 1_000_000 + now_s)
 
 
 def test_before_ten_good_seconds_have_passed_it_is_not_well(tmp_path: Path) -> None:
     quick = {"took_us": np.full(len(SEQUENCE), 5000), "sent": SEQUENCE >= 0}
-    assert not Watch(tmp_path / "none", RATE_PER_S).well_since(STRUCK_US)
-    assert not watch(29.9 + ANSWER_S, tmp_path, **quick).well_since(STRUCK_US)
-    assert watch(30.1 + ANSWER_S, tmp_path, **quick).well_since(STRUCK_US)
+    assert not well_since(STRUCK_US, tmp_path / "none", RATE_PER_S)
+    assert not well(29.9 + ANSWER_S, tmp_path, **quick)
+    assert well(30.1 + ANSWER_S, tmp_path, **quick)
 
 
 def test_late_answers_to_early_requests_do_not_make_it_well(tmp_path: Path) -> None:
@@ -178,5 +178,5 @@ def test_late_answers_to_early_requests_do_not_make_it_well(tmp_path: Path) -> N
         "took_us": np.where(late, 8_000_000, 5000),
         "sent": (at(20) > SEQUENCE) | (at(24) <= SEQUENCE),
     }
-    assert not watch(33.0, tmp_path, **slow).well_since(STRUCK_US)
-    assert watch(34.6, tmp_path, **slow).well_since(STRUCK_US)
+    assert not well(33.0, tmp_path, **slow)
+    assert well(34.6, tmp_path, **slow)

@@ -7,7 +7,7 @@ from writepath.errors import UsageError
 from writepath.experiments.base import Experiment
 from writepath.experiments.capacity import CapacityExperiment
 from writepath.experiments.ceilings import CeilingsExperiment
-from writepath.experiments.faults import FaultExperiment
+from writepath.experiments.faults.kind import FaultExperiment
 from writepath.experiments.load import LoadExperiment
 from writepath.experiments.search import SearchExperiment
 

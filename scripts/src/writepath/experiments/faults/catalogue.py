@@ -1,11 +1,13 @@
-"""The faults there are, and those that can strike a variant: names, words and lengths. Nothing is done here."""
+"""The faults there are, those that can strike a variant, and when each does. Nothing is done here."""
 
+import random
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from writepath.config.registry import Variant, nearest
 from writepath.errors import UsageError
 
+FACTOR = "FAULT"
 STORES = {
     "broker": "rabbitmq",
     "database": "postgres",
@@ -17,6 +19,7 @@ SMALL_DISK_BYTES = {"postgres": 192 << 20, "rabbitmq": 256 << 20, "elasticsearch
 LINKS = ("broker", "database", "index")  # each has its own Toxiproxy between the applications and itself
 MINIMUM = (3.0, 6.0)
 INSTANT = (0.5, 2.0)
+STEADY_SECONDS = (0.0, 2.0)  # so that no two faults meet the same moment of a store's own cycles
 ROLES = {
     "application": "the application",
     "consumer": "the consumer",
@@ -138,8 +141,24 @@ def applies(one: Fault, variant: Variant, components: Collection[str]) -> bool:
     return one.role is None or component(one, variant, components) is not None
 
 
-def possible(variant: Variant, components: Collection[str]) -> tuple[Fault, ...]:
-    """Every fault that can strike the variant, in the catalogue's order; `kill-each` only where it is named."""
-    return tuple(
-        one for one in FAULTS.values() if applies(one, variant, components) and one.action != "kill-each"
-    )
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """Of one trial: when its fault strikes, and how long it lasts."""
+
+    number: int  # from 1
+    steady_seconds: float  # of load before the injection, beyond the good 10 s
+    lasts_seconds: float  # from injection to heal
+
+
+def schedule(seed: int, one: Fault, trials: int) -> tuple[Moment, ...]:
+    """The same for each variant and runtime: a function of seed, fault and number of the trial alone."""
+
+    def moment(number: int) -> Moment:
+        draw = random.Random(f"writepath:{seed}:{one.key}:{number}")  # noqa: S311 - a schedule, not a secret
+        return Moment(
+            number=number,
+            steady_seconds=round(draw.uniform(*STEADY_SECONDS), 3),
+            lasts_seconds=round(draw.uniform(*one.lasts_seconds), 3),
+        )
+
+    return tuple(moment(number) for number in range(1, trials + 1))

@@ -1,28 +1,97 @@
-"""What the engine asks of kind `faults`."""
+"""What the engine asks of kind `faults`; its cells: its part of suites.yaml, narrowed by FAULT=, VARIANTS=, TRIALS=."""
 
 import dataclasses
 import statistics
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from writepath.analysis import raw
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.faults import derive_faults, reduce_faults
-from writepath.config.registry import Registry, Suite
+from writepath.config.checked import Names, entry
+from writepath.config.registry import Registry, Suite, Variant
+from writepath.config.settings import Factor
+from writepath.errors import UsageError
 from writepath.experiments.base import CellRun, Experiment, Plan, Session
-from writepath.experiments.faults import design
-from writepath.experiments.faults import measure as measuring
-from writepath.experiments.faults.design import FaultSuite
+from writepath.experiments.faults import catalogue, measure
+from writepath.experiments.faults.catalogue import FACTOR, Fault
 from writepath.options import Asked
 from writepath.records import base
 from writepath.records.faults import FaultFacts, FaultParams, FaultResult
+from writepath.records.index import cell_name
 from writepath.records.measures import Audit, Host
 from writepath.report import faults
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
+from writepath.runtime import topology
 
 CELL_SECONDS, TRIAL_SECONDS = 45.0, 15.0  # guesses, until a cell has ended
+ALONE = "overload"  # needs the machine to itself
+Trials = Annotated[int, Field(ge=1, le=1_000)]
+
+
+@entry
+class FaultSuite:
+    """The part `faults:` of a suite. Its `variants` get every fault that applies to them."""
+
+    trials: Annotated[Trials, Field(description="faults per cell")]
+    trials_of: Annotated[dict[str, Trials], Field(description="by fault: faults per cell if different")]
+    only: Annotated[
+        dict[str, Names],
+        Field(
+            description="by variant: the faults that only this variant gets;"
+            " for a weakened control those that must show a loss"
+        ),
+    ]
+
+
+def _checked(suite: Suite, known: Registry) -> FaultSuite:
+    file = suite.checked_params(FaultSuite)
+    for name in file.only:
+        known.variant(name)
+    for key in (*file.trials_of, *(key for keys in file.only.values() for key in keys)):
+        catalogue.fault(key)
+    return file
+
+
+def _faults(root: Path, file: FaultSuite, variant: Variant, asked: Asked) -> Iterator[tuple[str, int]]:
+    """Some variants are struck by some faults only; by another one only where the user names both."""
+    only, components = file.only.get(variant.name), components_of(root, variant)
+    keys = asked.of_kind.get("FAULT")
+    chosen = None if keys is None else [catalogue.fault(key) for key in keys]
+    both = chosen is not None and asked.variants is not None
+    every = [
+        fault for fault in catalogue.FAULTS.values() if fault.action != "kill-each"
+    ]  # that only if named
+    for fault in every if chosen is None else chosen:
+        if catalogue.applies(fault, variant, components) and (only is None or fault.key in only or both):
+            yield fault.key, asked.of_kind.get("TRIALS") or _trials(file, variant, fault, components)
+
+
+def _trials(file: FaultSuite, variant: Variant, fault: Fault, components: Collection[str]) -> int:
+    """Few faults show that a weakened control loses; many must show that a correct variant does not."""
+    if fault.action == "kill-each":
+        return len(catalogue.parts(variant, components))
+    return file.trials if variant.name in file.only else file.trials_of.get(fault.key, file.trials)
+
+
+def components_of(root: Path, variant: Variant) -> frozenset[str]:
+    """The compose services of a variant."""
+    known = topology.load(root, dict(variant.settings))
+    return frozenset(known.active(variant.profiles))
+
+
+def listing(root: Path, suite: Suite) -> str:
+    """Every fault in words, and the variants of the suite that can suffer it."""
+    parts = [(variant, components_of(root, variant)) for variant in suite.variants]
+    lines = []
+    for fault in catalogue.FAULTS.values():
+        able = [variant.name for variant, own in parts if catalogue.applies(fault, variant, own)]
+        lines.append(f"  {fault.key:23} {fault.words:66} {', '.join(able) or '-'}")
+    return "\n".join(lines)
 
 
 class FaultExperiment(Experiment[FaultResult]):
@@ -31,7 +100,7 @@ class FaultExperiment(Experiment[FaultResult]):
     kind = "faults"
     params = FaultParams
     result = FaultResult
-    options = design.OPTIONS
+    options = ("FAULT", "TRIALS")
     metrics = (
         Metric(
             key="recovery_s",
@@ -46,8 +115,28 @@ class FaultExperiment(Experiment[FaultResult]):
         return suite.checked_params(FaultSuite)
 
     def designed(self, plan: Plan, known: Registry, asked: Asked) -> Plan:
-        """Variants x faults that apply to them."""
-        return design.designed(plan, known, asked)
+        """Variants x faults that apply to them. UsageError for what the registry or the catalogue do not know."""
+        file = _checked(plan.suite, known)
+        found: dict[str, dict[str, int]] = {}  # by variant and fault, how often it strikes
+        for name in asked.variants or (*(variant.name for variant in plan.suite.variants), *file.only):
+            own = dict(_faults(plan.root, file, known.variant(name), asked))
+            found |= {name: own} if own else {}
+        if not found:
+            faults, variants = ",".join(asked.of_kind.get("FAULT", ())), ",".join(asked.variants or ())
+            raise UsageError(
+                f"FAULT={faults} VARIANTS={variants}: none of these faults applies to these variants;"
+                " `make bench-faults FAULT=help` lists which faults apply to which"
+            )
+        levels = tuple(key for key in catalogue.FAULTS if any(key in own for own in found.values()))
+        trials = {cell_name(name, {FACTOR: key}): n for name, own in found.items() for key, n in own.items()}
+        return dataclasses.replace(
+            plan,
+            variants=tuple(known.variant(name) for name in found),
+            factors=(Factor(name=FACTOR, scope="stack", levels=levels),),
+            only={name: {FACTOR: tuple(own)} for name, own in found.items()},
+            alone=frozenset(name for name in trials if name.endswith(f"={ALONE}")),
+            params=FaultParams(rate_per_s=plan.suite.load.phases[0].from_per_s, trials=trials),
+        )
 
     def load_seconds(self, params: FaultParams) -> float:
         """Of one cell."""
@@ -64,7 +153,7 @@ class FaultExperiment(Experiment[FaultResult]):
 
     def measure(self, run: CellRun, session: Session) -> None:
         """Leaves raw files in the cell's folder."""
-        measuring.measure(run, session)
+        measure.measure(run, session)
 
     def reduce(self, folder: Path, host: Host) -> Evidence:
         """Evidence of a folder of raw files."""

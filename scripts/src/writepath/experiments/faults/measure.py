@@ -3,23 +3,24 @@
 import contextlib
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
 
 from writepath.analysis.evidence import save_facts
+from writepath.analysis.faults import recovered_after_s
 from writepath.analysis.stats import US_PER_S
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.experiments.base import CellRun, Session
 from writepath.experiments.faults import catalogue, overload
 from writepath.experiments.faults.actions import action
-from writepath.experiments.faults.catalogue import Fault
-from writepath.experiments.faults.design import FACTOR
-from writepath.experiments.faults.scene import FaultError, Scene
-from writepath.experiments.faults.schedule import Moment, schedule
-from writepath.experiments.faults.toxiproxy import API_PORT, SERVICE, Toxiproxy
-from writepath.experiments.faults.watch import ANSWER_S, TICK_S, Watch
+from writepath.experiments.faults.catalogue import FACTOR, Fault, Moment, schedule
+from writepath.experiments.faults.scene import FaultError, Scene, Toxiproxy
 from writepath.load import k6, ledger
+from writepath.load.ledger import Outcome
 from writepath.load.plan import arrival_plan
 from writepath.measure import loading, sampler
 from writepath.measure.bench import moment
@@ -34,11 +35,14 @@ FIRST_GOOD_S = 120.0  # from the load's start, cold, perhaps while others start
 RECOVERY_BOUND_S = 90.0  # three times the goal
 TRIAL_BOUND_S = RECOVERY_BOUND_S + 60.0
 LONGEST_FAULT_S = 60.0  # then it heals by itself, whatever this process does
+TICK_S = 0.5
+ANSWER_S = 0.5  # what a window's last requests are given to be answered, and to reach the ledger
 PASSWORD = "RABBITMQ_PASSWORD"  # noqa: S105 - the variable's name
+TOXIPROXY, API_PORT = "toxiproxy", 8474
 THROUGH_TOXIPROXY = {
-    "POSTGRES_ADDRESS": f"{SERVICE}:5432",
-    "RABBITMQ_ADDRESS": f"{SERVICE}:5672",
-    "ELASTICSEARCH_ADDRESS": f"{SERVICE}:9200",
+    "POSTGRES_ADDRESS": f"{TOXIPROXY}:5432",
+    "RABBITMQ_ADDRESS": f"{TOXIPROXY}:5672",
+    "ELASTICSEARCH_ADDRESS": f"{TOXIPROXY}:9200",
 }
 
 
@@ -47,9 +51,9 @@ def measure(run: CellRun, session: Session) -> None:
     fault = catalogue.fault(run.cell.levels[FACTOR])
     given = {name: value for name, value in run.settings.items() if name != FACTOR}
     run.settings = {**given, **THROUGH_TOXIPROXY, **dict(fault.overrides)}
-    stack = session.stack(run, profiles=(SERVICE,), small_disks=fault.small_disks)
+    stack = session.stack(run, profiles=(TOXIPROXY,), small_disks=fault.small_disks)
     truth = session.truth(run)
-    toxiproxy = Toxiproxy(stack.address(SERVICE, API_PORT))
+    toxiproxy = Toxiproxy(stack.address(TOXIPROXY, API_PORT))
     scene = Scene(
         variant=run.cell.variant,
         stack=stack,
@@ -80,9 +84,7 @@ class _Cell:
     truth: Truth
     fault: Fault
     injections: list[Injection] = field(default_factory=list)
-    gauges: list[Mapping[str, float]] = field(
-        default_factory=list
-    )  # of the final store's service, now and then
+    gauges: list[Mapping[str, float]] = field(default_factory=list)  # of the final store's service
     load_ended_us: int | None = None
     capacity_per_s: float | None = None
 
@@ -166,17 +168,16 @@ class _Cell:
     def _struck_repeatedly(self) -> tuple[k6.Load, k6.LoadResult]:
         load = self._steady()
         with k6.Generator(load, self.run.bench.runtime.load_generator()) as generator:
-            watch = Watch(generator.ledger, self.run.params.rate_per_s)
-            if not self._await_well(generator, watch, _now_us(), FIRST_GOOD_S):
+            if not self._await_well(generator, _now_us(), FIRST_GOOD_S):
                 raise FaultError(
                     f"no 10 s of normal service within {FIRST_GOOD_S:.0f} s of load: no fault was injected"
                 )
-            for number in schedule(self.run.seed, self.fault, self.trials):
+            for one in schedule(self.run.seed, self.fault, self.trials):
                 self.scene.ready()
                 self.gauges.append(self.truth.store.gauges())
-                self.injections.append(self._strike(number))
+                self.injections.append(self._strike(one))
                 healed_us = self.injections[-1].healed_at_us
-                if not self._await_well(generator, watch, healed_us, RECOVERY_BOUND_S):
+                if not self._await_well(generator, healed_us, RECOVERY_BOUND_S):
                     self._say(f"not recovered after {RECOVERY_BOUND_S:.0f} s")
                     break
             self.scene.wait(ANSWER_S)
@@ -184,35 +185,31 @@ class _Cell:
             generator.stop()
             return load, generator.result()
 
-    def _strike(self, number: Moment) -> Injection:
-        """One fault and its heal. The part is mended even where the fault could only be half done."""
-        act = action(self.fault, self.scene, number.number)
-        self.scene.wait(number.steady_seconds)
-        with deadman.armed(act.remedies(), LONGEST_FAULT_S, self.run.folder):
+    def _strike(self, one: Moment) -> Injection:
+        """One fault and its heal."""
+        act = action(self.fault, self.scene, one.number)
+        self.scene.wait(one.steady_seconds)
+        with deadman.armed(act.remedies, LONGEST_FAULT_S, self.run.folder):
             began, injected_us = time.monotonic(), _now_us()
-            done_us: int | None = None
-            try:
-                act.inject()
+            with act.struck as proof:
                 done_us = _now_us()
-                self.scene.wait(number.lasts_seconds - (time.monotonic() - began))
-            finally:
+                self.scene.wait(one.lasts_seconds - (time.monotonic() - began))
                 healed_us = _now_us()
-                act.heal()
-        proof = act.proof()
+        proved = proof()
         lasted = f"healed after {(healed_us - injected_us) / US_PER_S:.1f} s"
-        self._say(f"{number.number}/{self.trials}: {proof or 'NO PROOF'}; {lasted}")
+        self._say(f"{one.number}/{self.trials}: {proved or 'NO PROOF'}; {lasted}")
         return Injection(
-            **vars(number),
+            **vars(one),
             injected_at_us=injected_us,
             healed_at_us=healed_us,
             destroyed_at_us=done_us if self.fault.destroys else None,
-            proof=proof,
+            proof=proved,
         )
 
-    def _await_well(self, generator: k6.Generator, watch: Watch, since_us: int, bound_s: float) -> bool:
+    def _await_well(self, generator: k6.Generator, since_us: int, bound_s: float) -> bool:
         """Until a good 10 s have passed since the moment, of the epoch; False where the bound passes first."""
         while generator.running():
-            if watch.well_since(since_us):
+            if well_since(since_us, generator.ledger, self.run.params.rate_per_s):
                 return True
             if _now_us() > since_us + bound_s * US_PER_S:
                 return False
@@ -233,6 +230,22 @@ class _Cell:
 
     def _say(self, words: str) -> None:
         self.run.bench.progress.say(f"{self.run.cell.variant.name} {self.fault.key}: {words}")
+
+
+def well_since(moment_us: int, path: Path, rate_per_s: float, clock: Callable[[], float] = time.time) -> bool:
+    """Whether a good 10 s have passed that began at the moment or later, by the definition that the result has.
+
+    path: k6's ledger, which may not exist yet. A request without an answer yet is not in it, and so counts as missing.
+    """
+    if not path.exists():
+        return False
+    until_us = round((clock() - ANSWER_S) * US_PER_S)
+    taken = ledger.read(path)
+    acknowledged = np.equal(taken.outcomes(), Outcome.ACKNOWLEDGED)
+    return (
+        recovered_after_s(taken.records["start_us"], acknowledged, moment_us, rate_per_s, until_us)
+        is not None
+    )
 
 
 def _now_us() -> int:

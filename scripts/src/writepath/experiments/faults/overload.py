@@ -14,9 +14,8 @@ import numpy as np
 from writepath.analysis.stats import US_PER_S
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
-from writepath.experiments.faults.catalogue import STORES
+from writepath.experiments.faults.catalogue import STORES, Moment
 from writepath.experiments.faults.scene import Scene
-from writepath.experiments.faults.schedule import Moment
 from writepath.load import k6, ledger
 from writepath.load.ledger import Ledger, Outcome
 from writepath.load.plan import ArrivalPlan, align, arrival_plan, new_run_id

@@ -1,18 +1,25 @@
-"""What a fault acts on: one started variant under load, and the means to break and mend it."""
+"""What a fault acts on: one started variant under load, and the network between it and its stores."""
 
+import re
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
+
+import httpx
 
 from writepath import poll
 from writepath.config.registry import Variant
 from writepath.errors import WritepathError
 from writepath.experiments.faults import catalogue
 from writepath.experiments.faults.catalogue import Fault
-from writepath.experiments.faults.toxiproxy import Toxiproxy
+from writepath.measure.inspector import plain_client
 from writepath.runtime.base import Stack
 
 READY_S = 60.0
+_ANSWER_S = 5.0
+_COUNTER = 'toxiproxy_proxy_received_bytes_total\\{{[^}}]*proxy="{}"[^}}]*\\}} ([0-9.e+]+)'
 
 
 class StoppedError(KeyboardInterrupt):
@@ -23,6 +30,45 @@ class FaultError(WritepathError):
     """A fault could not be injected or healed: nothing can be said of the variant."""
 
     exit_code = 14
+
+
+class Toxiproxy:
+    """A client of one running Toxiproxy; a proxy of it is named after the compose service behind it."""
+
+    def __init__(self, address: str) -> None:
+        """Address: host:port of its API."""
+        self.url = f"http://{address}"
+        self._client = plain_client(_ANSWER_S, self.url)
+        self.close = self._client.close
+
+    def turn_off(self, proxy: str) -> None:
+        """Open connections are closed, new ones refused."""
+        self._ask("POST", f"/proxies/{proxy}", {"enabled": False})
+
+    def add(self, proxy: str, kind: str, stream: str, attributes: Mapping[str, int]) -> None:
+        """A toxic for every connection; stream: upstream (requests) or downstream (answers)."""
+        body = {"name": f"{kind}-{stream}", "type": kind, "stream": stream, "attributes": dict(attributes)}
+        self._ask("POST", f"/proxies/{proxy}/toxics", body)
+
+    def is_broken(self, proxy: str) -> bool:
+        """Whether it is off or has a toxic, read back."""
+        found = self._ask("GET", f"/proxies/{proxy}").json()
+        return not found["enabled"] or bool(found["toxics"])
+
+    def reset(self) -> None:
+        """Removes every toxic and enables every proxy."""
+        self._ask("POST", "/reset")
+
+    def received_bytes(self, proxy: str) -> float:
+        """What came into the proxy from both sides since it was started."""
+        metrics = self._ask("GET", "/metrics").text
+        return sum(float(value) for value in re.findall(_COUNTER.format(re.escape(proxy)), metrics))
+
+    def _ask(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        answer = self._client.request(method, path, json=body)
+        if answer.status_code != httpx.codes.CONFLICT:  # it has this toxic already
+            answer.raise_for_status()
+        return answer
 
 
 @dataclass(frozen=True, kw_only=True)
