@@ -8,13 +8,13 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import recording
+from http_server import Answer, Request, serving
 from writepath import poll, process
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
@@ -45,40 +45,20 @@ class Target:
 def target() -> Iterator[Target]:
     told = Target()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+    def answer(request: Request) -> Answer | None:
+        post = json.loads(request.body)
+        told.posts.append(post)
+        told.headers.extend(request.headers)
+        if told.hangs:
+            told.released.wait(WAIT_S)
+        if told.closes or told.hangs:
+            return None
+        named = post["id"] if told.echo else "another"
+        return Answer(told.status, headers={"Location": f"/api/posts/{named}"})
 
-        def do_POST(self) -> None:
-            post = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            told.posts.append(post)
-            told.headers.extend(self.headers)
-            if told.hangs:
-                told.released.wait(WAIT_S)
-            if told.closes or told.hangs:
-                self.close_connection = True
-                return
-            answer = (
-                f"HTTP/1.1 {told.status} X\r\nContent-Length: 0\r\n"
-                f"Location: /api/posts/{post['id'] if told.echo else 'another'}\r\n\r\n"
-            )
-            self.wfile.write(answer.encode())
-
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 1024
-        daemon_threads = True
-
-        def handle_error(self, *_: object) -> None:
-            """A client that was killed is part of the test."""
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        told.url = f"http://127.0.0.1:{server.server_address[1]}"
+    with serving(answer) as told.url:
         yield told
         told.released.set()
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="session")

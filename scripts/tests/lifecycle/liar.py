@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
+
+from http_server import Answer, Request, serving
 
 HEADER = "id,content_hash,durable_at_us"
 
@@ -42,21 +43,17 @@ class Liar:
     resets: int = 0
     crashes: int = 0
     down: bool = False
+    _serving: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Self:
         self.store("00000000-0000-8000-8000-000000000000", "the write that proved the stack ready")
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        self.base_url = f"http://127.0.0.1:{self._server.server_port}"
+        self._sent: dict[str, str] = {}
+        self.base_url = self._serving.enter_context(serving(self.answer))
         self.inspector_url = f"{self.base_url}/inspector"
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._serving.close()
 
     @property
     def measured(self) -> bool:
@@ -97,9 +94,6 @@ class Liar:
         crossed = self.measured and sequence_of(post_id) in self.lies.cross
         return f"{post_id[:-1]}{int(post_id[-1], 16) ^ 1:x}" if crossed else post_id
 
-    def content_of(self, post_id: str, sent: dict[str, str]) -> str | None:
-        return sent.get(post_id) if any(row[0] == post_id for row in self.rows) else None
-
     def inspect(self, what: str) -> Any:
         count = len(self.rows)
         answers: dict[str, Any] = {
@@ -127,65 +121,38 @@ class Liar:
         cut = self.lies.cut_posts or (self.lies.cut_again and self.crashes)
         return text[:-10] if cut and self.measured else text
 
-    def rows_of(self, what: str) -> str:
-        """Posts, or commits, of which it knows none."""
-        return self.posts() if what == "posts" else "id,durable_at_us\n"
+    def answer(self, request: Request) -> Answer:
+        what = request.path.rpartition("/")[2]
+        if request.path == "/inspector/reset":
+            self.on("reset")
+            self.reset()
+            return Answer(200, {"count": len(self.rows)})
+        if request.path.startswith("/inspector/"):
+            return self.inspected(what)
+        if request.method == "POST":
+            return self.written(json.loads(request.body))
+        stored = any(row[0] == what for row in self.rows)
+        content = self._sent.get(what) if stored else None
+        return Answer(404, {}) if content is None else Answer(200, {"id": what, "content": content})
+
+    def written(self, post: dict[str, str]) -> Answer:
+        self.on("write")
+        status = self.write(post["id"], post["content"])
+        self._sent[post["id"]] = post["content"]
+        return Answer(status, {"id": self.named(post["id"]), "createdAt": "2026-01-01T00:00:00.000Z"})
+
+    def inspected(self, what: str) -> Answer:
+        if self.down:
+            return Answer(503, {"detail": "the store is down"})
+        self.on(what)
+        if what == "posts":
+            return Answer(200, self.posts().encode())
+        if what == "commits":
+            return Answer(200, b"id,durable_at_us\n")  # it knows of none
+        if what.startswith("visible?"):
+            return Answer(200, {"visible": self.visible(what.partition("=")[2].split(","))})
+        return Answer(200, self.inspect(what))
 
 
 def sequence_of(post_id: str) -> int:
     return int(post_id[20:23] + post_id[24:], 16)
-
-
-class _Prompt(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its headers
-
-
-def _handler(liar: Liar) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - one class, that a function must make
-    sent: dict[str, str] = {}
-
-    class Handler(_Prompt):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            if self.path == "/inspector/reset":
-                liar.on("reset")
-                liar.reset()
-                return self.answer(200, {"count": len(liar.rows)})
-            post = json.loads(body)
-            liar.on("write")
-            status = liar.write(post["id"], post["content"])
-            sent[post["id"]] = post["content"]
-            named = {"id": liar.named(post["id"]), "createdAt": "2026-01-01T00:00:00.000Z"}
-            return self.answer(status, named)
-
-        def do_GET(self) -> None:
-            what = self.path.rpartition("/")[2]
-            if self.path.startswith("/inspector/"):
-                return self.inspect(what)
-            content = liar.content_of(what, sent)
-            found = content is not None
-            return self.answer(200 if found else 404, {"id": what, "content": content} if found else {})
-
-        def inspect(self, what: str) -> None:
-            if liar.down:
-                return self.answer(503, {"detail": "the store is down"})
-            liar.on(what)
-            if what in ("posts", "commits"):
-                return self.send(200, liar.rows_of(what).encode())
-            if what.startswith("visible?"):
-                return self.answer(200, {"visible": liar.visible(what.partition("=")[2].split(","))})
-            return self.answer(200, liar.inspect(what))
-
-        def answer(self, status: int, data: object) -> None:
-            self.send(status, json.dumps(data).encode())
-
-        def send(self, status: int, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    return Handler

@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-import threading
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
+
+from http_server import Answer, Request, serving
 
 Post = dict[str, str]
 
@@ -44,19 +45,48 @@ class FakePosts:
     heard: list[str] = field(default_factory=list)  # questions to the inspector, in order
     loaded: int = 0
 
+    _serving: ExitStack = field(default_factory=ExitStack)
+
     def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        self.base_url = f"http://127.0.0.1:{self._server.server_port}"
+        self.base_url = self._serving.enter_context(serving(self.answer))
         self.inspector_url = f"{self.base_url}/inspector"
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._serving.close()
+
+    def answer(self, request: Request) -> Answer:
+        url = urlsplit(request.path)
+        asked = {name: values[0] for name, values in parse_qs(url.query).items()}
+        if url.path.startswith("/inspector/"):
+            return self.inspected(url.path.removeprefix("/inspector/"), asked, request.body)
+        if request.method == "POST":
+            return self.written(json.loads(request.body))
+        if url.path == "/api/posts":
+            return self.searched(asked)
+        known = [post for post in self.posts if post["id"] == url.path.rpartition("/")[2]]
+        return Answer(200, known[0]) if known else Answer(404, {})
+
+    def written(self, post: Post) -> Answer:
+        if not self.lies.forget_writes or self.loaded == 0:
+            self.posts.append({**post, "createdAt": "2027-01-01T00:00:00.000Z"})
+        return Answer(201, {"id": post["id"]}, {"Location": f"/api/posts/{post['id']}"})
+
+    def searched(self, asked: dict[str, str]) -> Answer:
+        if self.lies.refuse:
+            return Answer(503, b"the store is down")
+        found = self.search(asked["keyword"], int(asked["size"]), asked.get("after"))
+        spaced = (", ", ": ") if self.lies.other_next else (",", ":")
+        text = json.dumps(found, ensure_ascii=False, separators=spaced)
+        return Answer(200, (text[1:] if self.lies.garble else text).encode())
+
+    def inspected(self, what: str, asked: dict[str, str], body: bytes) -> Answer:
+        self.heard.append(what)
+        if what == "visible":
+            ids = asked["ids"].split(",")
+            return Answer(200, {"visible": sorted({post["id"] for post in self.posts}.intersection(ids))})
+        texts = {"posts": self.csv(), "commits": "id,durable_at_us\n"}
+        return Answer(200, texts[what].encode() if what in texts else self.inspect(what, body))
 
     def load(self, body: bytes) -> dict[str, Any]:
         sent = [json.loads(line) for line in body.splitlines()]
@@ -94,15 +124,6 @@ class FakePosts:
         index = self.lies.search_index
         return {} if index is None else {"search_index": index}
 
-    def told(self, what: str, asked: dict[str, list[str]]) -> str:
-        """The answer to a question to the inspector."""
-        self.heard.append(what)
-        if what == "visible":
-            ids = asked["ids"][0].split(",")
-            return json.dumps({"visible": sorted({post["id"] for post in self.posts}.intersection(ids))})
-        texts = {"posts": self.csv(), "commits": "id,durable_at_us\n"}
-        return texts[what] if what in texts else json.dumps(self.inspect(what, b""))
-
     def csv(self) -> str:
         rows = [
             f"{post['id']},{hashlib.sha256(post['content'].encode()).hexdigest()[:16]},1000"
@@ -125,55 +146,3 @@ class FakePosts:
         if first + size < len(found) or lies.endless:
             answer["next"] = f"{first + size:x}"
         return answer
-
-
-def _handler(fake: FakePosts) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - one class, that a function must make
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            if self.path == "/api/posts":
-                return self.write(json.loads(body))
-            what = self.path.removeprefix("/inspector/")
-            fake.heard.append(what)
-            return self.send(200, json.dumps(fake.inspect(what, body)))
-
-        def write(self, post: Post) -> None:
-            if not fake.lies.forget_writes or fake.loaded == 0:
-                fake.posts.append({**post, "createdAt": "2027-01-01T00:00:00.000Z"})
-            self.send(201, json.dumps({"id": post["id"]}), {"Location": f"/api/posts/{post['id']}"})
-
-        def do_GET(self) -> None:
-            url = urlsplit(self.path)
-            if url.path.startswith("/inspector/"):
-                self.send(200, fake.told(url.path.removeprefix("/inspector/"), parse_qs(url.query)))
-            elif url.path.startswith("/api/posts/"):
-                known = [post for post in fake.posts if post["id"] == url.path.rpartition("/")[2]]
-                self.send(200 if known else 404, json.dumps(known[0] if known else {}))
-            elif url.path != "/api/posts":
-                self.send(404, "no such page")
-            else:
-                self.search({name: values[0] for name, values in parse_qs(url.query).items()})
-
-        def search(self, asked: dict[str, str]) -> None:
-            if fake.lies.refuse:
-                return self.send(503, "the store is down")
-            answer = fake.search(asked["keyword"], int(asked["size"]), asked.get("after"))
-            spaced = (", ", ": ") if fake.lies.other_next else (",", ":")
-            text = json.dumps(answer, ensure_ascii=False, separators=spaced)
-            return self.send(200, text[1:] if fake.lies.garble else text)
-
-        def send(self, status: int, text: str, headers: dict[str, str] | None = None) -> None:
-            body = text.encode()
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **(headers or {})}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    return Handler

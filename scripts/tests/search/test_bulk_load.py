@@ -16,7 +16,8 @@ from writepath.errors import AuditError
 from writepath.load.corpus import Corpus, Documents
 from writepath.load.dataset import Dataset
 from writepath.measure import read_back, searchable
-from writepath.measure.inspector import Inspector, content_hashes
+from writepath.measure.inspector import Inspector
+from writepath.measure.rows import content_hashes
 from writepath.measure.searchable import Client
 from writepath.progress import Progress
 from writepath.records.search import Hits, SearchMode

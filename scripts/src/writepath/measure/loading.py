@@ -20,10 +20,10 @@ from writepath.config.settings import LOAD
 from writepath.errors import LoadError, StartError, UsageError
 from writepath.load import k6, ledger
 from writepath.load.dataset import Dataset
-from writepath.load.ledger import Tail
+from writepath.load.ledger import WRITE, Tail
 from writepath.load.plan import ClosedPlan, LoadPlan, arrival_plan, constant_plan, new_run_id
 from writepath.measure import host, sampler
-from writepath.measure.bench import Bench
+from writepath.measure.bench import Bench, dataset_facts
 from writepath.measure.truth import Truth
 from writepath.progress import Live
 from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts, WithheldFacts
@@ -84,59 +84,76 @@ TICK_S = 0.25
 
 @dataclass(frozen=True, kw_only=True)
 class Driven:
-    """A finished load and what was sampled meanwhile."""
+    """A finished load, what was sampled meanwhile, and what the machine withheld from it."""
 
     result: k6.LoadResult
+    taken: ledger.Ledger
+    beside: ledger.Ledger | None  # of writes that the same k6 sent at the same time
     samples: Sequence[Sample]
-    late: int
+    late: int  # samples
     began_at: float  # epoch s: before k6 was started
     ended_at: float  # epoch s: k6 has gone
+    withheld: WithheldFacts
 
 
-def drive(
-    load: k6.Load,
-    prefix: Sequence[str],
-    stack: Stack,
-    truth: Truth,
-    show: Callable[[Live], None],
-    samples: list[Sample],
-) -> Driven:
-    """Runs one measured load to its end, filling samples. Leaving early (Ctrl-C) stops k6 and the sampler."""
-    began_at = time.time()
-    with k6.Generator(load, prefix) as generator:
-        meter = Meter()
+def carry_out(load: k6.Load, bench: Bench, stack: Stack, truth: Truth) -> Driven:
+    """The load to its end; leaves ledger and samples in its folder, as far as they go where it is stopped or fails.
 
-        def all_usage() -> Mapping[str, Usage]:
-            """A stack that runs k6 itself (in a container) knows better what it uses than its client does."""
-            own = usage.read(meter, [generator.pid], pidfile.everything())
-            return {sampler.K6: own, **stack.usage()}
-
-        watching = sampler.Sampler(usage=all_usage, gauges=truth.gauges, samples=samples)
-        watching.start()
-        try:
-            _follow(generator, load, watching, show, began_at)
+    LoadError where nothing was sent.
+    """
+    samples: list[Sample] = []
+    before, began_at = host.read_counters(), time.time()
+    try:
+        with (
+            k6.Generator(load, bench.runtime.load_generator()) as generator,
+            _sampler(generator, stack, truth, samples) as watching,
+        ):
+            _follow(generator, load, watching, bench.progress.load)
             result = generator.result()
-        finally:
-            watching.stop()
+        ended_at, withheld = time.time(), host.withheld_between(before, host.read_counters())
+        _require_sent(result)
+        beside = None if result.beside is None else keep_ledger(result.beside, WRITE)
+        taken = keep_ledger(result, load.operation)
+    except BaseException:
+        for each in (load, load.beside):
+            rescue_ledger(each)
+        raise
+    finally:
+        if samples:
+            raw.save_samples(samples, load.folder / raw.SAMPLES_FILE)
     return Driven(
         result=result,
+        taken=taken,
+        beside=beside,
         samples=samples,
         late=watching.late,
         began_at=began_at,
-        ended_at=time.time(),
+        ended_at=ended_at,
+        withheld=withheld,
     )
 
 
+def _require_sent(result: k6.LoadResult) -> None:
+    if result.started == 0 or not result.ledger.is_file():
+        raise LoadError(f"k6 sent nothing: {result.meaning}; see k6.log in the folder of the run")
+
+
+def _sampler(generator: k6.Generator, stack: Stack, truth: Truth, samples: list[Sample]) -> sampler.Sampler:
+    meter = Meter()
+
+    def all_usage() -> Mapping[str, Usage]:
+        """A stack that runs k6 itself (in a container) knows better what it uses than its client does."""
+        own = usage.read(meter, [generator.pid], pidfile.everything())
+        return {sampler.K6: own, **stack.usage()}
+
+    return sampler.Sampler(usage=all_usage, gauges=truth.gauges, samples=samples)
+
+
 def _follow(
-    generator: k6.Generator,
-    load: k6.Load,
-    watching: sampler.Sampler,
-    show: Callable[[Live], None],
-    began_at: float,
+    generator: k6.Generator, load: k6.Load, watching: sampler.Sampler, show: Callable[[Live], None]
 ) -> None:
-    tail = Tail(generator.ledger)
-    before, before_at = 0, began_at
-    rate = 0.0
+    tail, began_at = Tail(generator.ledger), time.time()
+    before, before_at, rate = 0, began_at, 0.0
     while generator.running():
         time.sleep(TICK_S)
         tail.poll()
@@ -250,61 +267,22 @@ def load_of(
     )
 
 
-def carry_out(load: k6.Load, bench: Bench, stack: Stack, truth: Truth) -> tuple[Driven, WithheldFacts]:
-    """The load to its end, and what the machine withheld from it; leaves samples in its folder, stopped or not.
-
-    LoadError where nothing was sent. A load that is stopped or fails keeps its ledger as far as it goes.
-    """
-    samples: list[raw.Sample] = []
-    before = host.read_counters()
-    try:
-        prefix = bench.runtime.load_generator()
-        driven = drive(load, prefix, stack, truth, bench.progress.load, samples)
-        after = host.read_counters()
-        require_loaded(driven.result)
-    except BaseException:
-        rescue_ledger(load.folder)
-        raise
-    finally:
-        if samples:
-            raw.save_samples(samples, load.folder / raw.SAMPLES_FILE)
-    return driven, host.withheld_between(before, after)
-
-
-def require_loaded(result: k6.LoadResult) -> None:
-    """LoadError where there is nothing to evaluate."""
-    if result.started == 0 or not result.ledger.is_file():
-        raise LoadError(f"k6 sent nothing: {result.meaning}; see k6.log in the folder of the run")
-
-
-def keep_ledger(
-    result: k6.LoadResult, folder: Path, operation: OperationFacts = ledger.WRITE
-) -> ledger.Ledger:
-    """Reads k6's records and replaces its file by a table. operation: of requests that left no record."""
-    records = read_ledger(result, operation)
-    save_ledger(records, result, folder)
+def keep_ledger(result: k6.LoadResult, operation: OperationFacts = WRITE) -> ledger.Ledger:
+    """Replaces k6's file by a table, with a record for each request that k6 started and did not record: operation's."""
+    records = ledger.read(result.ledger)
+    if result.started is not None:
+        records = ledger.concluded(records, result.started, operation)
+    ledger.write(records, result.ledger.with_name(ledger.FILE))
+    result.ledger.unlink()
     return records
 
 
-def read_ledger(result: k6.LoadResult, operation: OperationFacts = ledger.WRITE) -> ledger.Ledger:
-    """k6's records, and one for each request that it started and did not record."""
-    records = ledger.read(result.ledger)
-    return records if result.started is None else ledger.concluded(records, result.started, operation)
-
-
-def save_ledger(records: ledger.Ledger, result: k6.LoadResult, folder: Path) -> None:
-    """Writes the table and removes k6's file."""
-    ledger.write(records, folder / ledger.FILE)
-    result.ledger.unlink()
-
-
-def rescue_ledger(folder: Path) -> None:
+def rescue_ledger(load: k6.Load | None) -> None:
     """Of a load that was stopped or failed: as far as it goes, and never a second failure."""
-    recording = folder / ledger.RECORDING_FILE
     with contextlib.suppress(Exception):
-        if recording.is_file():
-            ledger.write(ledger.read(recording), folder / ledger.FILE)
-            recording.unlink()
+        if load is not None and load.ledger.is_file():
+            ledger.write(ledger.read(load.ledger), load.folder / ledger.FILE)
+            load.ledger.unlink()
 
 
 def generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[str]:
@@ -315,17 +293,19 @@ def generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[st
         yield f"its ledger is incomplete: {'; '.join(taken.problems) or 'the end is cut off'}"
 
 
-def plan_facts(plan: LoadPlan, seed: int, dataset: Dataset) -> dict[str, object]:
-    """What plan.json says: enough to compute each scheduled send time and each content again."""
-    return {
+def save_plan(run_id: str, plan: LoadPlan, seed: int, dataset: Dataset, folder: Path) -> None:
+    """Writes plan.json: enough to compute each scheduled send time and each content again."""
+    known = {
+        "run_id": run_id,
         "model": "closed" if plan.planned is None else "open",
         "seconds": plan.seconds,
         "phases": [vars(phase) for phase in plan.phases],
         "planned": plan.planned,
         "virtual_users": plan.virtual_users,
         "seed": seed,
-        "dataset": {"name": dataset.name, "sha256": dataset.sha256, "lines": len(dataset.lines)},
+        "dataset": vars(dataset_facts(dataset)),
     }
+    write_json(folder / PLAN_FILE, known)
 
 
 def facts(load: k6.Load, result: k6.LoadResult, truth: Truth, **own: Any) -> LoadFacts:
@@ -337,7 +317,7 @@ def facts(load: k6.Load, result: k6.LoadResult, truth: Truth, **own: Any) -> Loa
         phases=tuple(PhaseFacts(**vars(phase)) for phase in plan.phases),
         virtual_users=plan.virtual_users,
         seconds=plan.seconds,
-        operations=(ledger.WRITE,),
+        operations=(WRITE,),
         queue_path=truth.store is not truth.ingress,
         dropped=result.dropped,
         exit_code=result.exit_code,

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import psutil
 
@@ -77,7 +78,7 @@ HOST = "host"  # the whole machine
 
 @dataclass(kw_only=True)
 class Sampler:
-    """Reads until stopped. usage: by component; gauges: by component, name and value."""
+    """A context manager: reads until it is left. usage: by component; gauges: by component, name and value."""
 
     usage: Callable[[], Mapping[str, Usage]]
     gauges: Callable[[], Mapping[str, Mapping[str, float]]]
@@ -93,15 +94,15 @@ class Sampler:
         self._wait = self.wait or self._stop.wait
         self._thread = threading.Thread(target=self.run, name="sampler", daemon=True)
 
-    def start(self) -> None:
+    def __enter__(self) -> Self:
         """Begins with a reading at once."""
         self._thread.start()
+        return self
 
-    def stop(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Ends the thread after a last reading, so that the window's end is covered."""
         self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=10)
+        self._thread.join(timeout=10)
 
     def run(self) -> None:
         """The loop; moments are multiples of the interval after the start, those missed are skipped."""

@@ -15,8 +15,9 @@ from writepath.analysis.searches import compared
 from writepath.config.registry import Variant
 from writepath.errors import AuditError, StartError
 from writepath.load.corpus import Corpus, Documents
-from writepath.measure.inspector import PREFIX_LENGTH, Inspector, Rows, content_hashes, plain_client
+from writepath.measure.inspector import Inspector, plain_client
 from writepath.measure.read_back import restart_stores
+from writepath.measure.rows import content_hashes
 from writepath.measure.truth import Truth
 from writepath.progress import Progress
 from writepath.records.search import BY_WORDS, DataSetFacts, Hits, Loading, SearchMode
@@ -46,7 +47,7 @@ def load(documents: Documents, store: Inspector, progress: Progress) -> Loading:
         settle_seconds=round(built.settle_seconds, 3),
         store_bytes=sizes.store_bytes,
         search_index_bytes=sizes.search_index_bytes,
-        parts_bytes=dict(sizes.parts_bytes),
+        parts_bytes=dict(sizes.parts),
         digest=digest,
     )
 
@@ -67,8 +68,7 @@ def _send(documents: Documents, store: Inspector, progress: Progress) -> float:
 
 def read_back(documents: Documents, store: Inspector) -> str:
     """The digest of what is stored. AuditError names what is missing, foreign, twice there or of other content."""
-    rows = Rows(documents.post_id(0)[:PREFIX_LENGTH], hashed=True)
-    store.read_posts(rows)
+    rows = store.posts(documents.run_id)
     sequences = rows.seq
     order = np.argsort(sequences, kind="stable")
     sequences, hashes = sequences[order], rows.hashes[order]
@@ -80,7 +80,7 @@ def read_back(documents: Documents, store: Inspector) -> str:
         "unknown": np.setdiff1d(sequences, wanted),
     }
     found = [_flaw(name, [documents.post_id(n) for n in which.tolist()]) for name, which in flaws.items()]
-    found.append(_flaw("foreign", rows.foreign_ids))
+    found.append(_flaw("foreign", list(rows.foreign_ids)))
     if not any(found):
         lines = content_hashes(documents.lines)
         changed = np.flatnonzero(hashes != lines[wanted % len(lines)])
@@ -300,4 +300,4 @@ def restart(stack: Stack, truth: Truth, variant: Variant, known_id: str, client:
         except AuditError:
             return False
 
-    restart_stores(stack, lambda: client.holds(known_id) and guarantees())
+    restart_stores(stack, stack.terminate, lambda: client.holds(known_id) and guarantees())

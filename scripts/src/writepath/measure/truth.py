@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Self
 
 import httpx
@@ -16,25 +15,14 @@ from writepath.analysis.raw import Stored
 from writepath.config.registry import Variant
 from writepath.errors import AuditError, StartError
 from writepath.load.plan import encode_id
-from writepath.measure.inspector import (
-    PREFIX_LENGTH,
-    Inspector,
-    Pending,
-    Rows,
-    assemble,
-    content_hashes,
-    plain_client,
-)
+from writepath.measure.inspector import Inspector, Pending, plain_client, together
+from writepath.measure.rows import assemble, content_hashes
 from writepath.records.measures import Durability, Reading
 from writepath.runtime.base import Stack
 
 PROXY = "nginx"
 TIMEOUT_S = 0.3  # on loopback, from a page that asks nobody
-_PAGE = re.compile(
-    r"Active connections:\s*(?P<active>\d+)\s+server accepts handled requests\s+"
-    r"(?P<accepted>\d+)\s+(?P<handled>\d+)\s+\d+\s+"
-    r"Reading:\s*(?P<reading>\d+)\s+Writing:\s*(?P<writing>\d+)\s+Waiting:\s*(?P<waiting>\d+)"
-)
+_NUMBERS = 7  # active; accepted, handled, requests; reading, writing, waiting
 _MOST = "Worker-Connections"  # a header of the page; nginx.conf.template fills it in
 
 
@@ -58,15 +46,15 @@ class Proxy:
             answer = self._client.get("/nginx-status")
         except httpx.HTTPError:
             return {}
-        found = _PAGE.match(answer.text)
-        if found is None or not answer.headers.get(_MOST, "").isdigit():
+        numbers, most = re.findall(r"\d+", answer.text), answer.headers.get(_MOST, "")
+        if not answer.is_success or len(numbers) != _NUMBERS or not most.isdigit():
             return {}
-        page = {name: float(value) for name, value in found.groupdict().items()}
+        active, accepted, handled, _, _, writing, waiting = map(float, numbers)
         return {
-            "connections_open": page["active"] + page["writing"],
-            "connections_idle": page["waiting"],
-            "connections_max": float(answer.headers[_MOST]),
-            "connections_refused": page["accepted"] - page["handled"],
+            "connections_open": active + writing,
+            "connections_idle": waiting,
+            "connections_max": float(most),
+            "connections_refused": accepted - handled,
         }
 
 
@@ -74,7 +62,7 @@ POLL_S = 0.25
 EMPTY_TIMEOUT_S = 30.0
 VISIBLE_TIMEOUT_S = 15.0
 REQUEST_TIMEOUT_S = 15.0
-CREATED, FOUND = 201, 200
+CREATED = 201
 
 
 @dataclass(kw_only=True)
@@ -113,13 +101,7 @@ class Truth:
 
     def pending(self) -> Pending:
         """Of the one queue, as the services together see it."""
-        seen = [inspector.pending() for inspector in self.inspectors]
-        return Pending(
-            in_flight=sum(p.in_flight for p in seen),
-            ready=max(p.ready for p in seen),
-            unacknowledged=sum(p.unacknowledged for p in seen),
-            dead=max(p.dead for p in seen),
-        )
+        return together(inspector.pending() for inspector in self.inspectors)
 
     def serves(self) -> bool:
         """Whether every inspector and its store answer."""
@@ -191,22 +173,24 @@ class Truth:
         """POST through the proxy, GET by id, the row in the store as it was sent; StartError where it is not."""
         post_id = encode_id(run_id, 0)
         with plain_client(REQUEST_TIMEOUT_S, self.base_url) as client:
+
+            def stored() -> httpx.Response | None:
+                """A queue path has the row a moment after its 201."""
+                answer = client.get(f"/api/posts/{post_id}")
+                return answer if answer.is_success else None
+
             try:
                 answer = client.post("/api/posts", json={"id": post_id, "content": content})
                 if answer.status_code != CREATED or answer.json().get("id") != post_id:
                     raise StartError(f"the first POST was answered {answer.status_code}: {_short(answer)}")
-                get = partial(client.get, f"/api/posts/{post_id}")
-                # A queue path has the row a moment after its 201.
-                poll.until(lambda: get().is_success, VISIBLE_TIMEOUT_S)
-                answer = get()
+                found = poll.until(stored, VISIBLE_TIMEOUT_S)
             except (httpx.HTTPError, ValueError) as error:
                 raise StartError(
                     f"the first write got no answer ({type(error).__name__}: {error})"
                 ) from error
-        if answer.status_code != FOUND or answer.json().get("content") != content:
-            raise StartError(
-                f"the first write cannot be read: GET answered {answer.status_code}: {_short(answer)}"
-            )
+        if found is None or found.json().get("content") != content:
+            words = f"not found within {VISIBLE_TIMEOUT_S:g} s" if found is None else _short(found)
+            raise StartError(f"the first write cannot be read: {words}")
         rows = self.read(run_id, content_hashes([content]))
         if rows.seq.tolist() != [0] or not rows.content_ok.all() or rows.foreign_ids:
             raise StartError(
@@ -216,11 +200,7 @@ class Truth:
 
     def read(self, run_id: str, lines: NDArray[np.uint64]) -> Stored:
         """The whole final store; lines: hashes of the dataset's lines. AuditError where it cannot be read."""
-        prefix = encode_id(run_id, 0)[:PREFIX_LENGTH]
-        posts, commits = Rows(prefix, hashed=True), Rows(prefix, hashed=False)
-        self.store.read_posts(posts)
-        self.store.read_commits(commits)
-        return assemble(posts, commits, lines)
+        return assemble(self.store.posts(run_id), self.store.commits(run_id), lines)
 
 
 def _short(answer: httpx.Response) -> str:

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,15 +156,12 @@ def _both(
 ) -> tuple[SentFacts, Written]:
     folder = path.run.folder / FOLDERS[WRITES]
     writes = _writes(path, corpus, plan, folder)
-    try:
-        with visible.Prober.of(path.truth.store, writes, path.run.seed) as prober:
-            sent, driven = path.send(_mixed(path, searches, path.run.folder / FOLDERS[SEARCHES], writes))
-            result = cast("k6.LoadResult", driven.result.beside)  # the load has writes
-            taken = loading.keep_ledger(result, folder)
-            prober.settle(taken)
-    except BaseException:
-        loading.rescue_ledger(folder)
-        raise
+    with visible.Prober.of(path.truth.store, writes, path.run.seed) as prober:
+        sent, driven = path.send(_mixed(path, searches, path.run.folder / FOLDERS[SEARCHES], writes))
+        taken, result = driven.beside, driven.result.beside
+        if taken is None or result is None:
+            raise AssertionError("the load has writes")
+        prober.settle(taken)
     if (seen := prober.seen()) is not None:
         raw.save_visible(seen, folder / raw.VISIBLE_FILE)
     return sent, Written(sent=sent_facts(writes.run_id, driven, result, taken), taken=taken)
@@ -177,8 +173,7 @@ def _writes(path: WarmPath, corpus: Corpus, plan: ArrivalPlan, folder: Path) -> 
     folder.mkdir(parents=True, exist_ok=True)
     content = folder / CONTENT_FILE
     corpus.written.write(content)
-    facts = {"run_id": run_id, **loading.plan_facts(plan, run.seed, corpus.written)}
-    loading.write_json(folder / loading.PLAN_FILE, facts)
+    loading.save_plan(run_id, plan, run.seed, corpus.written, folder)
     bench = dataclasses.replace(run.bench, content=content)
     return loading.load_of(WRITING, bench, path.stack, plan, run_id, folder)
 

@@ -103,21 +103,15 @@ class WarmPath:
         """The plan under a run id of its own; plan.json is in the folder."""
         run, run_id = self.run, new_run_id()
         folder.mkdir(parents=True, exist_ok=True)
-        facts = {"run_id": run_id, **loading.plan_facts(plan, run.seed, run.dataset)}
-        loading.write_json(folder / loading.PLAN_FILE, facts)
+        loading.save_plan(run_id, plan, run.seed, run.dataset, folder)
         made = loading.load_of(run.suite.load, run.bench, self.stack, plan, run_id, folder)
         return self.operation.load(dataclasses.replace(made, operation=self.operation.request))
 
     def send(self, load: k6.Load) -> tuple[SentFacts, Driven]:
         """Carries out the load; ledger and samples are in its folder, stopped or not."""
-        driven, withheld = loading.carry_out(load, self.run.bench, self.stack, self.truth)
-        try:
-            taken = loading.keep_ledger(driven.result, load.folder, load.operation)
-        except BaseException:
-            loading.rescue_ledger(load.folder)
-            raise
-        facts = sent_facts(load.run_id, driven, driven.result, taken)
-        return dataclasses.replace(facts, withheld=withheld), driven
+        driven = loading.carry_out(load, self.run.bench, self.stack, self.truth)
+        facts = sent_facts(load.run_id, driven, driven.result, driven.taken)
+        return dataclasses.replace(facts, withheld=driven.withheld), driven
 
     def folder_of(self, step: StepFacts) -> Path:
         """Where its raw files are."""

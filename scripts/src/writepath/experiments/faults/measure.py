@@ -62,7 +62,8 @@ def measure(run: CellRun, session: Session) -> None:
         stopped=run.bench.stopped,
     )
     cell = _Cell(run=run, scene=scene, truth=truth, fault=fault)
-    with contextlib.closing(toxiproxy), cell.end() as end:
+    end = cell.end()
+    with contextlib.closing(toxiproxy):
         with run.step("verify"):
             run.durability, run.versions = loading.verified(
                 run.bench.runtime, run.cell.variant, stack, truth, run.dataset, run.folder
@@ -126,7 +127,7 @@ class _Cell:
         """The load with all its faults, to its end."""
         began, run = time.time(), self.run
         load, result = self._overload() if self.fault.action == overload.ACTION else self._struck_repeatedly()
-        loading.keep_ledger(result, run.folder)
+        loading.keep_ledger(result)
         own = {"runtime": run.bench.runtime.name, "declared_level": run.cell.variant.level}
         end.know(
             loading.facts(

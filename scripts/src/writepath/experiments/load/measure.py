@@ -22,7 +22,7 @@ def measure(run: CellRun, session: Session) -> None:
     plan = loading.plan_of(run.suite.load, run.settings)
     stack, truth = session.stack(run), session.truth(run)
     _prepare(run, stack, truth, at_most_s=SHORT_WARM_UP_S if session.warm else math.inf)
-    with ReadBack(
+    end = ReadBack(
         folder=run.folder,
         run_id=run.run_id,
         dataset=run.dataset,
@@ -31,13 +31,13 @@ def measure(run: CellRun, session: Session) -> None:
         progress=run.bench.progress,
         step=run.step,
         keep=lambda facts: save_facts(base.to_data(facts), run.folder),
-    ) as end:
-        with run.step("load"):
-            samples = _load(run, plan, end)
-        end.drain()
-        store = truth.store
-        seen = [(one.metric, one.value) for one in samples if one.component == store.service]
-        end.audit(lambda: sampler.redelivered((*seen, *store.gauges().items())))
+    )
+    with run.step("load"):
+        samples = _load(run, plan, end)
+    end.drain()
+    store = truth.store
+    seen = [(one.metric, one.value) for one in samples if one.component == store.service]
+    end.audit(lambda: sampler.redelivered((*seen, *store.gauges().items())))
 
 
 def _prepare(run: CellRun, stack: Stack, truth: Truth, *, at_most_s: float) -> None:
@@ -56,13 +56,10 @@ def _prepare(run: CellRun, stack: Stack, truth: Truth, *, at_most_s: float) -> N
 
 def _load(run: CellRun, plan: LoadPlan, end: ReadBack) -> Sequence[raw.Sample]:
     """Load, samples and the search for writes, until all that were acknowledged are visible."""
-    facts = {"run_id": run.run_id, **loading.plan_facts(plan, run.seed, run.dataset)}
-    loading.write_json(run.folder / loading.PLAN_FILE, facts)
+    loading.save_plan(run.run_id, plan, run.seed, run.dataset, run.folder)
     load = loading.load_of(run.suite.load, run.bench, end.stack, plan, run.run_id, run.folder)
     with visible.Prober.of(end.truth.store, load, run.seed) as prober:
-        driven, withheld = loading.carry_out(load, run.bench, end.stack, end.truth)
-        taken = loading.read_ledger(driven.result)
-        end.submit(loading.save_ledger, taken, driven.result, run.folder)
+        driven = loading.carry_out(load, run.bench, end.stack, end.truth)
         end.know(
             loading.facts(
                 load,
@@ -72,13 +69,13 @@ def _load(run: CellRun, plan: LoadPlan, end: ReadBack) -> Sequence[raw.Sample]:
                 declared_level=run.cell.variant.level,
                 load_started_at=moment(driven.began_at),
                 load_finished_at=moment(driven.ended_at),
-                generator_faults=tuple(loading.generator_faults(driven.result, taken)),
+                generator_faults=tuple(loading.generator_faults(driven.result, driven.taken)),
                 samples_late=driven.late,
-                withheld=withheld,
+                withheld=driven.withheld,
                 durability=run.durability,
             )
         )
-        prober.settle(taken)
+        prober.settle(driven.taken)
     if (seen := prober.seen()) is not None:
-        end.submit(raw.save_visible, seen, run.folder / raw.VISIBLE_FILE)
+        raw.save_visible(seen, run.folder / raw.VISIBLE_FILE)
     return driven.samples
