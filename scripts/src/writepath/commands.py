@@ -1,4 +1,4 @@
-"""One function a command; what a command needs is imported when it runs."""
+"""The commands that start something; what they need is imported when they run."""
 
 import shutil
 import time
@@ -17,7 +17,6 @@ from writepath.runtime.base import Runtime, Stack
 
 STATE = ".writepath"
 WATCH_S = 1.0
-FEWEST_COMPARED = 2
 FAULTS, FAULT_HELP = "faults", "help"  # the suite, and FAULT=help, which lists the faults
 
 
@@ -87,13 +86,6 @@ def setup(call: Call, runtime_name: RuntimeName) -> int:
     return 0
 
 
-def doctor(call: Call) -> int:
-    """What this machine has, and what is missing."""
-    from writepath import doctor as examination
-
-    return examination.run(call.root, print)
-
-
 def clean(call: Call) -> int:
     """Stops what was started and removes everything but results; refuses while another command runs."""
     lock.interrupt(call.root / STATE, "up ")
@@ -102,67 +94,6 @@ def clean(call: Call) -> int:
         shutil.rmtree(call.root / STATE, ignore_errors=True)
     print(f"removed {STATE}; results/ is kept")
     return 0
-
-
-def audit(call: Call, run: Path | None) -> int:
-    """Recomputes the audit of a run, or of every run of a suite run, from raw files."""
-    from writepath.experiments import reporting
-
-    return reporting.audit(call.root, run, print)
-
-
-def bench_harness(_call: Call, parts: list[str] | None) -> int:
-    """The self-check: speed, memory and correctness of Writepath's own tools."""
-    from writepath import selfcheck
-
-    return selfcheck.run(parts, print)
-
-
-def report(call: Call, run: Path | None) -> int:
-    """Tables and plots of a suite run."""
-    from writepath.experiments import reporting
-
-    return reporting.report(call.root, run)
-
-
-def publish(call: Call, run: Path | None, *, add: bool) -> int:
-    """Copies a suite run's figures to where they are committed."""
-    from writepath.experiments import reporting
-
-    return reporting.publish(call.root, run, add=add)
-
-
-def verify(call: Call, run: Path | None) -> int:
-    """Recomputes every published figure, and those of a raw folder."""
-    from writepath import verify as verifying
-
-    return verifying.run(call.root, run, print)
-
-
-def compare(call: Call, lettered: list[str], runs: list[str], labels: list[str]) -> int:
-    """Compares suite runs with the first one."""
-    from writepath.experiments import reporting
-
-    given = runs or lettered
-    if len(given) < FEWEST_COMPARED or (runs and lettered):
-        raise UsageError(
-            f"{len(given)} suite runs given; at least {FEWEST_COMPARED} are needed, by letter or as a list:"
-            " make compare A=results/default/<stamp> B=results/default/<stamp> C=..., or RUNS=one,other"
-        )
-    if labels and len(labels) != len(given):
-        raise UsageError(
-            f"LABELS={','.join(labels)}: {len(labels)} labels for {len(given)} suite runs;"
-            " give one per run, or none"
-        )
-    return reporting.compare(call.root, [Path(one) for one in given], labels)
-
-
-def with_services(call: Call, runtime_name: RuntimeName, words: list[str]) -> int:
-    """Starts real backing services, runs the words as a command, stops the services."""
-    from writepath import services
-
-    with lock.exclusive(call.root / STATE, "with-services"):
-        return services.run(call.root, runtime_name, words, print)
 
 
 def contract_test(call: Call, runtime_name: RuntimeName, variants: list[str]) -> int:

@@ -6,11 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from writepath.config.settings import Given
-from writepath.errors import UsageError
 
 Runtime = Literal["auto", "native", "docker"]
-
-SEED_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,21 +40,3 @@ class Asked:
     jobs: int = 1
     of_kind: Mapping[str, Any] = field(default_factory=dict)  # that only some kinds have, by name: SLO_MS
     settings: Given = field(default_factory=Given)  # the user's; Given.over() adds the suite's
-
-
-def listed(value: str | None) -> list[str]:
-    """Comma-separated, in order; duplicates are allowed."""
-    return [part.strip() for part in (value or "").split(",") if part.strip()]
-
-
-def names(name: str, value: str | None) -> list[str] | None:
-    """Comma-separated; UsageError for a name given twice and for a list without names."""
-    if value is None:
-        return None
-    found = listed(value)
-    if not found:
-        raise UsageError(f"{name}={value}: contains no name")
-    twice = next((part for part in found if found.count(part) > 1), None)
-    if twice is not None:
-        raise UsageError(f"{name}={value}: '{twice}' is listed twice; to repeat runs, use REPS")
-    return found

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 import typer
 
-from writepath import cli, commands
+from writepath import cli, commands, services
 from writepath.cli.app import app
+from writepath.cli.options import ROOT
 from writepath.config import settings
 from writepath.config.settings import Factor, Given
 from writepath.errors import UsageError
+from writepath.experiments import reporting
 from writepath.options import Asked, Call
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -40,8 +42,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
         return kept
 
-    for name in ("bench_all", "bench", "bench_faults", "report", "publish", "with_services", "script"):
+    for name in ("bench_all", "bench", "bench_faults", "script"):
         monkeypatch.setattr(commands, name, keep(name))
+    monkeypatch.setattr(reporting, "report", keep("report"))
+    monkeypatch.setattr(services, "run", keep("with_services"))
     return found
 
 
@@ -69,7 +73,7 @@ def test_exported_variables_change_nothing(asked: dict[str, Any], monkeypatch: p
     assert asked["bench_all"] == [Asked()]
     assert asked["bench_faults"] == [Asked(suite="faults")]
     assert asked["report"] == [None]
-    assert asked["with_services"] == ["auto", ["true"]]
+    assert asked["with_services"] == ["auto", ["true"], print]
 
 
 def test_an_empty_word_and_a_zero_are_the_default(asked: dict[str, Any]) -> None:
@@ -88,7 +92,7 @@ def test_a_value_with_commas_is_a_factor(asked: dict[str, Any]) -> None:
 
 def test_words_behind_two_hyphens_are_passed_on(asked: dict[str, Any]) -> None:
     run("with-services", "RUNTIME=native", "--", "mvn", "-D", "A=b", "--set")
-    assert asked["with_services"] == ["native", ["mvn", "-D", "A=b", "--set"]]
+    assert asked["with_services"] == ["native", ["mvn", "-D", "A=b", "--set"], print]
 
 
 def test_the_lock_says_what_was_typed(asked: dict[str, Any]) -> None:
@@ -224,7 +228,7 @@ def test_the_settings_are_listed_with_default_and_range(capsys: pytest.CaptureFi
     assert (
         "POOL_SIZE=5 connections to PostgreSQL of each application instance (a whole number from 1" in listed
     )
-    assert all(one.help and f"{one.name}=" in listed for one in settings.known(cli.ROOT).values())
+    assert all(one.help and f"{one.name}=" in listed for one in settings.known(ROOT).values())
 
 
 def test_an_unexpected_error_leaves_its_trace_in_a_file(

@@ -19,10 +19,10 @@ from rich.console import Console
 from rich.text import Text
 
 from writepath.cli.app import app
+from writepath.cli.options import ROOT
 from writepath.errors import INTERRUPTED, UNEXPECTED, UsageError, WritepathError
 from writepath.options import Call
 
-ROOT = Path(__file__).resolve().parents[4]
 PROGRAM = "wp"
 COMPLETION = "_WP_COMPLETE"  # set by the shell function that `wp --install-completion` installs
 

@@ -1,15 +1,22 @@
-"""The commands of the command line with their options; commands.py does the work."""
+"""The commands of the command line with their options. What a command needs is imported when it runs."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import typer
 
-from writepath import commands
+from writepath import commands, lock
 from writepath.cli import options as given
+from writepath.cli.options import listed, names, takes
 from writepath.cli.words import WordCommand
 from writepath.config import settings
 from writepath.config.settings import Given
-from writepath.options import Asked, Call, listed, names
+from writepath.errors import UsageError
+from writepath.options import Asked, Call
+
+FEWEST_COMPARED = 2
+OF_KIND = ("slo_ms", "hold_seconds", "docs", "rounds", "fault", "trials")  # that only some kinds have
 
 app = typer.Typer(
     name="wp",
@@ -30,99 +37,25 @@ def command(name: str, *examples: str) -> Callable[[Callable[..., int]], Callabl
 
 
 @command("bench-all", "--suite smoke", "--variants jpa,rabbitmq-jpa --reps 3", "SUITE=smoke POOL_SIZE=5,10")
-def bench_all(
-    ctx: typer.Context,
-    suite: given.Suite = "default",
-    variants: given.Variants = None,
-    reps: given.Reps = None,
-    seed: given.Seed = 1,
-    runtime: given.Runtime = "auto",
-    dataset: given.Dataset = None,
-    dataset_lines: given.DatasetLines = None,
-    resume: given.Resume = False,
-    reruns: given.Reruns = None,
-    slo_ms: given.SloMs = None,
-    hold_seconds: given.HoldSeconds = None,
-    docs: given.Docs = None,
-    rounds: given.Rounds = None,
-    set_: given.Settings = None,
-) -> int:
+@takes(given.OfSuite)
+def bench_all(ctx: typer.Context, variants: given.Variants = None, **options: Any) -> int:
     """Run a suite, or some of its variants."""
-    asked = Asked(
-        suite=suite,
-        variants=names("VARIANTS", variants),
-        reps=reps,
-        seed=seed,
-        runtime=runtime,
-        dataset=dataset,
-        dataset_lines=dataset_lines,
-        resume=resume,
-        reruns=reruns,
-        of_kind=_given(SLO_MS=slo_ms, HOLD_SECONDS=hold_seconds, DOCS=docs, ROUNDS=rounds),
-        settings=_settings(ctx, set_),
-    )
-    return commands.bench_all(ctx.obj, asked)
+    return commands.bench_all(ctx.obj, _asked(ctx, variants=names("VARIANTS", variants), **options))
 
 
 @command("bench", "--variant jpa --suite smoke", "VARIANT=jpa INSTANCES=4")
-def bench(
-    ctx: typer.Context,
-    variant: given.Variant,
-    suite: given.Suite = "default",
-    reps: given.Reps = None,
-    seed: given.Seed = 1,
-    runtime: given.Runtime = "auto",
-    dataset: given.Dataset = None,
-    dataset_lines: given.DatasetLines = None,
-    resume: given.Resume = False,
-    reruns: given.Reruns = None,
-    slo_ms: given.SloMs = None,
-    hold_seconds: given.HoldSeconds = None,
-    docs: given.Docs = None,
-    rounds: given.Rounds = None,
-    set_: given.Settings = None,
-) -> int:
+@takes(given.OfSuite)
+def bench(ctx: typer.Context, variant: given.Variant, **options: Any) -> int:
     """Run one variant of a suite."""
-    asked = Asked(
-        suite=suite,
-        variants=[variant],
-        reps=reps,
-        seed=seed,
-        runtime=runtime,
-        dataset=dataset,
-        dataset_lines=dataset_lines,
-        resume=resume,
-        reruns=reruns,
-        of_kind=_given(SLO_MS=slo_ms, HOLD_SECONDS=hold_seconds, DOCS=docs, ROUNDS=rounds),
-        settings=_settings(ctx, set_),
-    )
-    return commands.bench(ctx.obj, asked)
+    return commands.bench(ctx.obj, _asked(ctx, variants=[variant], **options))
 
 
 @command("bench-faults", "--fault kill-each", "--fault help", "VARIANTS=jpa TRIALS=6 JOBS=2")
-def bench_faults(
-    ctx: typer.Context,
-    fault: given.Fault = None,
-    variants: given.Variants = None,
-    trials: given.Trials = None,
-    jobs: given.Jobs = 1,
-    seed: given.Seed = 1,
-    runtime: given.Runtime = "auto",
-    resume: given.Resume = False,
-    set_: given.Settings = None,
-) -> int:
+@takes(given.OfFaults)
+def bench_faults(ctx: typer.Context, variants: given.Variants = None, **options: Any) -> int:
     """Inject faults under load and count lost writes."""
-    asked = Asked(
-        suite=commands.FAULTS,
-        variants=names("VARIANTS", variants),
-        jobs=jobs,
-        seed=seed,
-        runtime=runtime,
-        resume=resume,
-        of_kind=_given(FAULT=names("FAULT", fault), TRIALS=trials),
-        settings=_settings(ctx, set_),
-    )
-    return commands.bench_faults(ctx.obj, asked)
+    chosen = options | {"fault": names("FAULT", options["fault"]), "variants": names("VARIANTS", variants)}
+    return commands.bench_faults(ctx.obj, _asked(ctx, suite=commands.FAULTS, **chosen))
 
 
 @command("up", "--variant jpa", "VARIANT=jpa HTTP_PORT=8080")
@@ -145,25 +78,33 @@ def down(ctx: typer.Context) -> int:
 @command("report", "", "--run results/latest")
 def report(ctx: typer.Context, run: given.Run = None) -> int:
     """Write the tables and plots of a suite run."""
-    return commands.report(ctx.obj, run)
+    from writepath.experiments import reporting
+
+    return reporting.report(ctx.obj.root, run)
 
 
 @command("audit", "", "--run results/latest")
 def audit(ctx: typer.Context, run: given.Run = None) -> int:
     """Recompute the audit of a run from its raw files."""
-    return commands.audit(ctx.obj, run)
+    from writepath.experiments import reporting
+
+    return reporting.audit(ctx.obj.root, run, print)
 
 
 @command("verify", "", "--run results/latest")
 def verify(ctx: typer.Context, run: given.RawRun = None) -> int:
     """Recompute every published figure from its raw data."""
-    return commands.verify(ctx.obj, run)
+    from writepath import verify as verifying
+
+    return verifying.run(ctx.obj.root, run, print)
 
 
 @command("publish", "", "--run results/latest --add")
 def publish(ctx: typer.Context, run: given.Run = None, add: given.Add = False) -> int:
     """Publish a finished suite run in docs/results/ and results/published/."""
-    return commands.publish(ctx.obj, run, add=add)
+    from writepath.experiments import reporting
+
+    return reporting.publish(ctx.obj.root, run, add=add)
 
 
 @command(
@@ -181,7 +122,20 @@ def compare(
     labels: given.Labels = None,
 ) -> int:
     """Compare suite runs with the first one."""
-    return commands.compare(ctx.obj, [one for one in (a, b, c, d, e, f) if one], listed(runs), listed(labels))
+    from writepath.experiments import reporting
+
+    lettered, named = [one for one in (a, b, c, d, e, f) if one], listed(labels)
+    compared = listed(runs) or lettered
+    if len(compared) < FEWEST_COMPARED or (runs and lettered):
+        raise UsageError(
+            f"{len(compared)} suite runs given; at least {FEWEST_COMPARED} are needed, by letter or as a list:"
+            " make compare A=results/default/<stamp> B=results/default/<stamp> C=..., or RUNS=one,other"
+        )
+    if named and len(named) != len(compared):
+        raise UsageError(
+            f"LABELS={labels}: {len(named)} labels for {len(compared)} suite runs; give one per run, or none"
+        )
+    return reporting.compare(ctx.obj.root, [Path(one) for one in compared], named)
 
 
 @command("settings", "")
@@ -200,7 +154,9 @@ def setup(ctx: typer.Context, runtime: given.Runtime = "auto") -> int:
 @command("doctor", "")
 def doctor(ctx: typer.Context) -> int:
     """Check what this machine has and what is missing."""
-    return commands.doctor(ctx.obj)
+    from writepath import doctor as examination
+
+    return examination.run(ctx.obj.root, print)
 
 
 @command("test", "", "--runtime native")
@@ -226,13 +182,18 @@ def contract_test(
 @command("with-services", "-- mvn -f services/pom.xml verify")
 def with_services(ctx: typer.Context, words: given.Words = None, runtime: given.Runtime = "auto") -> int:
     """Run a command while real backing services are up."""
-    return commands.with_services(ctx.obj, runtime, words or [])
+    from writepath import services
+
+    with lock.exclusive(ctx.obj.root / commands.STATE, "with-services"):
+        return services.run(ctx.obj.root, runtime, words or [], print)
 
 
 @command("bench-harness", "", "--only audit,report")
-def bench_harness(ctx: typer.Context, only: given.Only = None) -> int:
+def bench_harness(_ctx: typer.Context, only: given.Only = None) -> int:
     """Check speed, memory and correctness of audit, recorder, report and comparison."""
-    return commands.bench_harness(ctx.obj, names("ONLY", only))
+    from writepath import selfcheck
+
+    return selfcheck.run(names("ONLY", only), print)
 
 
 @command("clean", "")
@@ -241,8 +202,13 @@ def clean(ctx: typer.Context) -> int:
     return commands.clean(ctx.obj)
 
 
-def _given(**values: object) -> dict[str, object]:
-    return {name: value for name, value in values.items() if value is not None}
+def _asked(ctx: typer.Context, set_: list[str] | None, **options: Any) -> Asked:
+    of_kind = {name.upper(): options.pop(name) for name in OF_KIND if name in options}
+    return Asked(
+        of_kind={name: value for name, value in of_kind.items() if value is not None},
+        settings=_settings(ctx, set_),
+        **options,
+    )
 
 
 def _settings(ctx: typer.Context, words: list[str] | None) -> Given:

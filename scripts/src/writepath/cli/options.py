@@ -1,27 +1,70 @@
 """The options of the command line: name, range and help of each, once for all commands that have it."""
 
+import dataclasses
+import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from writepath.config import registry, settings
 from writepath.config.registry import Registry
-from writepath.errors import WritepathError
-from writepath.options import SEED_MAX
+from writepath.errors import UsageError, WritepathError
 from writepath.options import Runtime as RuntimeName
 
 ROOT = Path(__file__).resolve().parents[4]
+SEED_MAX = 2**31 - 1
+OF_SUITE = "the suite's"
 
 
-def _completed(names: Callable[[Registry], Iterable[str]]) -> Callable[[str], list[str]]:
+def listed(value: str | None) -> list[str]:
+    """Comma-separated, in order; duplicates are allowed."""
+    return [part.strip() for part in (value or "").split(",") if part.strip()]
+
+
+def names(name: str, value: str | None) -> list[str] | None:
+    """Comma-separated; UsageError for a name given twice and for a list without names."""
+    if value is None:
+        return None
+    found = listed(value)
+    if not found:
+        raise UsageError(f"{name}={value}: contains no name")
+    twice = next((part for part in found if found.count(part) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{name}={value}: '{twice}' is listed twice; to repeat runs, use REPS")
+    return found
+
+
+def takes(declared: type) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Decorates a command that takes the options which the fields of a dataclass declare, as keyword arguments.
+
+    typer reads options from a function's signature; the fields take the place of its `**` parameter.
+    """
+    kinds = get_type_hints(declared, include_extras=True)
+
+    def decorate(function: Callable[..., int]) -> Callable[..., int]:
+        own = [one for one in inspect.signature(function).parameters.values() if one.kind != one.VAR_KEYWORD]
+        more = [
+            inspect.Parameter(
+                one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=kinds[one.name]
+            )
+            for one in dataclasses.fields(declared)
+        ]
+        function.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def _completed(known_names: Callable[[Registry], Iterable[str]]) -> Callable[[str], list[str]]:
     """Completes the last of several names, separated by commas."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
         try:
-            known = names(registry.load(ROOT))
+            known = known_names(registry.load(ROOT))
         except WritepathError:
             return []
         return [f"{before}{comma}{name}" for name in known if name.startswith(last)]
@@ -33,73 +76,28 @@ def _settings(incomplete: str) -> list[str]:
     return [f"{name}=" for name in settings.known(ROOT) if name.startswith(incomplete)]
 
 
-def _option(text: str, **extra: Any) -> Any:
-    return typer.Option(help=text, **extra)
+def _option(text: str, shown: str | None = None, **extra: Any) -> Any:
+    """shown: the default in words."""
+    return typer.Option(help=text, show_default=shown or True, **extra)
+
+
+def _number(text: str, least: int, most: int, shown: str | None = None) -> Any:
+    return _option(text, shown, min=least, max=most)
 
 
 _variants = _completed(lambda known: known.variants)
 _suites = _completed(lambda known: known.suites)
 
-Suite = Annotated[str, _option("The suite in suites.yaml.", autocompletion=_suites)]
 Variant = Annotated[
     str, _option("One variant of variants.yaml, as in --variant jpa.", autocompletion=_variants)
 ]
 Variants = Annotated[
-    str | None,
-    _option("Several variants, separated by commas.", autocompletion=_variants, show_default="the suite's"),
+    str | None, _option("Several variants, separated by commas.", OF_SUITE, autocompletion=_variants)
 ]
 ContractVariants = Annotated[
     str, _option("Several variants, separated by commas, or all.", autocompletion=_variants)
 ]
-Reps = Annotated[
-    int | None,
-    _option(
-        "Blocks; each runs every cell in a new random order.", min=1, max=1000, show_default="the suite's"
-    ),
-]
-Seed = Annotated[int, _option("Seed of order, content and times of faults.", min=0, max=SEED_MAX)]
 Runtime = Annotated[RuntimeName, _option("Containers (docker) or local processes (native).")]
-Dataset = Annotated[
-    str | None,
-    _option(
-        "A CSV or TSV file with your own texts, as in --dataset reviews.tsv.gz.",
-        show_default="generated Korean reviews",
-    ),
-]
-DatasetLines = Annotated[
-    int | None,
-    _option(
-        "Number of different texts.",
-        min=1,
-        max=1_000_000,
-        show_default="1000; search suites: the value of --docs",
-    ),
-]
-Resume = Annotated[bool, _option("Continue the newest unfinished run with the same options.")]
-Reruns = Annotated[int | None, _option("Reruns of a cell on a noisy host.", min=0, max=9, show_default="2")]
-SloMs = Annotated[
-    int | None,
-    _option("Capacity and search suites: limit of the p99.", min=1, max=15_000, show_default="the suite's"),
-]
-HoldSeconds = Annotated[
-    int | None,
-    _option(
-        "Capacity and search suites: duration of a load step.",
-        min=5,
-        max=3600,
-        show_default="the scenario's",
-    ),
-]
-Docs = Annotated[
-    int | None,
-    _option("Search suites: posts in each store.", min=1_000, max=1_000_000, show_default="the suite's"),
-]
-Rounds = Annotated[
-    int | None,
-    _option(
-        "Search suites: rounds of one client over the keywords.", min=1, max=1000, show_default="the suite's"
-    ),
-]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -111,38 +109,77 @@ Settings = Annotated[
         autocompletion=_settings,
     ),
 ]
-Fault = Annotated[
-    str | None,
-    _option("Faults, separated by commas; kill-each; help lists them.", show_default="the suite's"),
-]
-Trials = Annotated[
-    int | None,
-    _option("How often each fault is injected.", min=1, max=1000, show_default="the suite's"),
-]
-Jobs = Annotated[
-    int, _option("Cells that run in parallel; recovery times are then upper bounds.", min=1, max=8)
-]
 Run = Annotated[
-    Path | None,
-    _option("The run to read, as in --run results/default/20261121T031500Z.", show_default="results/latest"),
+    Path | None, _option("The run to read, as in --run results/default/20261121T031500Z.", "results/latest")
 ]
 RawRun = Annotated[
-    Path | None,
-    _option("Also check the raw files of this run, as in --run results/latest.", show_default="none"),
+    Path | None, _option("Also check the raw files of this run, as in --run results/latest.", "none")
 ]
 Add = Annotated[bool, _option("Add the blocks to those already published.")]
 Only = Annotated[
-    str | None,
-    _option("Some of audit, recorder, report, comparison, separated by commas.", show_default="all"),
+    str | None, _option("Some of audit, recorder, report, comparison, separated by commas.", "all")
 ]
-Compared = Annotated[
-    str | None, _option("A suite run, as in --a results/default/20261121T031500Z.", show_default="none")
-]
-Runs = Annotated[
-    str | None, _option("Suite runs, separated by commas; in place of letters.", show_default="none")
-]
+Compared = Annotated[str | None, _option("A suite run, as in --a results/default/20261121T031500Z.", "none")]
+Runs = Annotated[str | None, _option("Suite runs, separated by commas; in place of letters.", "none")]
 Labels = Annotated[
-    str | None,
-    _option("Names of the suite runs in the table, separated by commas.", show_default="their folders"),
+    str | None, _option("Names of the suite runs in the table, separated by commas.", "their folders")
 ]
 Words = Annotated[list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The command to run.")]
+
+
+@dataclass
+class Measured:
+    """Of every command that measures."""
+
+    seed: Annotated[int, _number("Seed of order, content and times of faults.", 0, SEED_MAX)] = 1
+    runtime: Runtime = "auto"
+    resume: Annotated[bool, _option("Continue the newest unfinished run with the same options.")] = False
+    set_: Settings = None
+
+
+@dataclass
+class OfSuite(Measured):
+    """Of `bench` and `bench-all`."""
+
+    suite: Annotated[str, _option("The suite in suites.yaml.", autocompletion=_suites)] = "default"
+    reps: Annotated[
+        int | None, _number("Blocks; each runs every cell in a new random order.", 1, 1000, OF_SUITE)
+    ] = None
+    dataset: Annotated[
+        str | None,
+        _option(
+            "A CSV or TSV file with your own texts, as in --dataset reviews.tsv.gz.",
+            "generated Korean reviews",
+        ),
+    ] = None
+    dataset_lines: Annotated[
+        int | None,
+        _number("Number of different texts.", 1, 1_000_000, "1000; search suites: the value of --docs"),
+    ] = None
+    reruns: Annotated[int | None, _number("Reruns of a cell on a noisy host.", 0, 9, "2")] = None
+    slo_ms: Annotated[
+        int | None, _number("Capacity and search suites: limit of the p99.", 1, 15_000, OF_SUITE)
+    ] = None
+    hold_seconds: Annotated[
+        int | None,
+        _number("Capacity and search suites: duration of a load step.", 5, 3600, "the scenario's"),
+    ] = None
+    docs: Annotated[
+        int | None, _number("Search suites: posts in each store.", 1_000, 1_000_000, OF_SUITE)
+    ] = None
+    rounds: Annotated[
+        int | None, _number("Search suites: rounds of one client over the keywords.", 1, 1000, OF_SUITE)
+    ] = None
+
+
+@dataclass
+class OfFaults(Measured):
+    """Of `bench-faults`."""
+
+    fault: Annotated[
+        str | None, _option("Faults, separated by commas; kill-each; help lists them.", OF_SUITE)
+    ] = None
+    trials: Annotated[int | None, _number("How often each fault is injected.", 1, 1000, OF_SUITE)] = None
+    jobs: Annotated[
+        int, _number("Cells that run in parallel; recovery times are then upper bounds.", 1, 8)
+    ] = 1

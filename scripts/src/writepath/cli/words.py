@@ -1,7 +1,8 @@
 """NAME=value words, as make has them: each stands for the option of that name, or for a setting."""
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import typer
@@ -11,14 +12,12 @@ from writepath.config import settings
 from writepath.config.checked import nearest
 from writepath.errors import UsageError
 
-SET = "--set"
 _WORD = re.compile(r"([^=\-][^=]*)=(.*)", re.DOTALL)
 _ELSEWHERE = {
     "VARIANT": "for one variant: make bench VARIANT=...; for several: VARIANTS=a,b",
     "VARIANTS": "this command takes one variant: VARIANT=...",
     "REPETITIONS": "use REPS=",
 }
-_FLAG = {"1": "--{}", "0": "--no-{}"}
 
 
 class WordCommand(TyperCommand):
@@ -28,50 +27,44 @@ class WordCommand(TyperCommand):
         """Puts options in the place of words, then parses as usual."""
         return super().parse_args(ctx, list(self._without_words(ctx, args)))
 
-    def flags(self) -> frozenset[str]:
-        """Names of options that are on or off."""
-        return frozenset(str(one.name) for one in self.params if getattr(one, "is_flag", False))
-
-    def option_names(self) -> dict[str, str]:
-        """Each option as it is typed, by the name of its word: {"SLO_MS": "slo-ms"}."""
-        options = [one.opts[0] for one in self.params if one.param_type_name == "option"]
-        return {
-            name[2:].replace("-", "_").upper(): name[2:] for name in options if name not in (SET, "--help")
-        }
+    def _options(self) -> dict[str, Any]:
+        """By the name of its word: SLO_MS; --set is SET_."""
+        options = [one for one in self.params if one.param_type_name == "option" and one.name != "help"]
+        return {str(one.name).upper(): one for one in options}
 
     def _without_words(self, ctx: typer.Context, args: list[str]) -> Iterator[str]:
         rest = iter(args)
-        flags = self.flags()
-        taking_a_value = {SET, *(f"--{name}" for name in self.option_names().values() if name not in flags)}
+        taking_a_value = {one.opts[0] for one in self._options().values() if not one.is_flag}
         for arg in rest:
             if arg == "--":
                 yield arg
                 yield from rest
             elif arg in taking_a_value:
                 yield arg
-                yield from (value for value in [next(rest, None)] if value is not None)
+                yield from itertools.islice(rest, 1)
             elif word := _WORD.fullmatch(arg):
-                yield from self._options_of(ctx, word[1], word[2])
+                yield from self._option(ctx, word[1], word[2])
             else:
                 yield arg
 
-    def _options_of(self, ctx: typer.Context, name: str, value: str) -> list[str]:
-        options = self.option_names()
+    def _option(self, ctx: typer.Context, name: str, value: str) -> list[str]:
+        options = self._options()
+        has_settings = options.pop("SET_", None) is not None
         if name not in options:
-            return self._setting(ctx, name, value)
+            return self._setting(name, value, options, settings.known(ctx.obj.root) if has_settings else {})
         option = options[name]
-        if option not in self.flags():
-            return [f"--{option}={value}"] if value else []
-        if value not in ("", *_FLAG):
+        if not value:
+            return []
+        if not option.is_flag:
+            return [f"{option.opts[0]}={value}"]
+        if value not in ("0", "1"):
             raise UsageError(f"{name}={value}: write {name}=1 or {name}=0")
-        return [_FLAG[value].format(option)] if value else []
+        return [option.opts[0] if value == "1" else option.secondary_opts[0]]
 
-    def _setting(self, ctx: typer.Context, name: str, value: str) -> list[str]:
-        has_settings = any(SET in one.opts for one in self.params)
-        known = settings.known(ctx.obj.root) if has_settings else {}
+    def _setting(self, name: str, value: str, options: Iterable[str], known: Iterable[str]) -> list[str]:
         if name in known:
-            return [SET, f"{name}={value}"]
-        all_known = [*self.option_names(), *known]
+            return ["--set", f"{name}={value}"]
+        all_known = [*options, *known]
         hint = _ELSEWHERE.get(name) or (
             nearest(name.upper(), all_known) if all_known else f"`{self.name}` takes no options"
         )
