@@ -122,9 +122,8 @@ def test_what_finds_no_free_virtual_user_is_dropped_and_counted(
         threading.Timer(3.5, target.released.set).start()  # all are due by then
         result = generator.result(WAIT_S)
     assert load.plan.planned == 119
-    assert (result.started, result.dropped) == (50, 69)
+    assert (result.started, result.dropped) == (plan.SPARE_VIRTUAL_USERS, 69)
     assert result.complete
-    assert result.virtual_users_max == 50 == plan.SPARE_VIRTUAL_USERS
 
 
 def test_in_a_closed_load_each_user_waits_for_its_answer(
@@ -158,8 +157,6 @@ def test_a_stopped_load_still_tells_how_many_it_started(
         result = generator.result()
     assert (result.exit_code, result.meaning, result.complete) == (105, "stopped by a signal", False)
     assert result.started is not None
-    assert result.interrupted is not None
-    assert result.interrupted >= 4
     whole = ledger.concluded(ledger.read(result.ledger), result.started)
     assert whole.records["seq"].tolist() == list(range(result.started))
     assert recording.by_error(whole)["interrupted"] >= 4
@@ -190,19 +187,20 @@ def test_a_ledger_that_cannot_be_written_ends_the_load(
 ) -> None:
     """As on a disk that becomes full: after a first part, no write succeeds."""
     load = load_of(target.url, tmp_path, (600, 200, 200))
-    pipe, summary = tmp_path / "pipe", tmp_path / "summary.json"
-    os.mkfifo(pipe)
+    os.mkfifo(load.ledger)
     with ThreadPoolExecutor(1) as pool:
-        ran = pool.submit(process.attempt, *k6.command(load, prefix, pipe, summary), timeout_s=WAIT_S)
-        with pipe.open("rb") as reader:
+        ran = pool.submit(process.attempt, *k6.command(load, prefix), timeout_s=WAIT_S)
+        with load.ledger.open("rb") as reader:
             assert reader.read(64)[:16] == ledger.MAGIC
         ended = ran.result()
     assert ended.code == 108, k6.meaning_of(ended.code)
     assert "the request could not be recorded: write" in ended.stdout + ended.stderr
-    assert not summary.exists(), "counts would make the load look whole"
-    full = process.attempt(*k6.command(load, prefix, Path("/dev/full"), summary), timeout_s=WAIT_S)
+    assert not load.summary.exists(), "counts would make the load look whole"
+    load.ledger.unlink()
+    load.ledger.symlink_to("/dev/full")
+    full = process.attempt(*k6.command(load, prefix), timeout_s=WAIT_S)
     assert full.code == 107
-    assert "the ledger cannot be written: write /dev/full" in full.stdout + full.stderr
+    assert "the ledger cannot be written: write " in full.stdout + full.stderr
 
 
 @pytest.mark.parametrize(

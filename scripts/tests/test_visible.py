@@ -1,7 +1,6 @@
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Self
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from writepath.load import ledger
 from writepath.load.ledger import NO_TIME
 from writepath.load.plan import arrival_plan
 from writepath.measure import visible
-from writepath.measure.visible import Prober, Sent, sampled
+from writepath.measure.visible import Prober, sampled
 
 DEFAULT_LOAD = (
     Phase(name="ramp-up", seconds=20, from_per_s=3, to_per_s=100),
@@ -121,50 +120,18 @@ def test_a_question_without_an_answer_says_nothing_of_the_writes() -> None:
     store.down = False
     probe.question()
     assert seen(probe).not_before_us[0] == NO_TIME
-    assert (probe.failed, probe.answered) == (1, 1)
+    assert probe.answered == 1
 
 
-class Growing(ledger.Tail):
-    """Of a closed load: so many records are there now."""
-
-    def __init__(self, finished: int = 0) -> None:
-        super().__init__(Path("nowhere"))
-        self.finished = finished
-
-    def poll(self) -> Self:
-        self.highest = self.finished - 1
-        return self
-
-
-def closed(store: Store, tail: Growing, users: int = 10) -> Prober:
-    sent = Sent(tail=tail, virtual_users=users, seed=1)
-    nothing = np.empty(0, np.int64)
-    return Prober(ask=store.ask, seq=nothing, due_s=nothing.astype(float), clock=store.clock, more=sent.more)
-
-
-def test_of_a_closed_load_about_twenty_a_second_are_asked_for_by_its_first_rate() -> None:
-    store, tail = Store(shown_from_s={}), Growing()
-    probe = closed(store, tail)
-    while store.now_s < 1021:
-        tail.finished = round((store.now_s - 1000) * 400)  # 400/s
-        probe.question()
-        store.now_s += 0.05
-    first = probe.seq[0]
-    assert first >= 400  # those of the first second were sent before anybody knew the rate
-    assert len(probe.seq) == pytest.approx(20 * visible.PER_S, rel=0.2)
-    assert (np.diff(probe.seq) > 0).all()
-
-
-def test_of_a_closed_load_what_was_never_sent_is_no_sample() -> None:
-    store, tail = Store(shown_from_s={13: 0.0}), Growing(finished=10)
-    probe = closed(store, tail, users=3)
-    store.now_s += visible.FIRST_S
-    probe.question()
-    assert store.asked == []
-    tail.finished = 12
-    probe.question()
-    assert store.asked == [[13, 14]]  # once a user may have sent them
-    records = np.zeros(14, ledger.RECORD)
-    records["seq"], records["status"] = np.arange(14), 201
+def test_a_sample_that_was_acknowledged_is_waited_for_and_another_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(visible, "CAP_S", 0.2)
+    probe = prober(Store(shown_from_s={}), [0.0, 0.0])
+    records = np.zeros(2, ledger.RECORD)
+    records["seq"], records["status"] = [0, 1], 503
     probe.settle(ledger.Ledger(records=records))
-    assert seen(probe).seq.tolist() == [13]
+    began = time.monotonic()
+    records["status"] = [503, 201]
+    probe.settle(ledger.Ledger(records=records))
+    assert time.monotonic() - began >= 0.2

@@ -17,7 +17,6 @@ from writepath.load.corpus import (
     WRITTEN_LINES,
     Corpus,
     Documents,
-    Keyword,
     Oracle,
     chosen_keywords,
     drawn_keywords,
@@ -96,14 +95,14 @@ def test_keywords_are_drawn_by_frequency_of_the_seed_alone() -> None:
     made = Documents.of(generate(1, 5_000), 5_000, 1)
     found = chosen_keywords(made, 1, 50)
     assert found == chosen_keywords(made, 1, 50) != chosen_keywords(made, 2, 50)
-    assert {keyword.text: keyword.documents for keyword in found}.items() <= frequencies(made).items()
+    assert found.items() <= frequencies(made).items()
     lines = ["흔한"] * 99 + ["드문"]
-    firsts = Counter(chosen_keywords(documents(*lines), seed, 1)[0].text for seed in range(300))
+    firsts = Counter(next(iter(chosen_keywords(documents(*lines), seed, 1))) for seed in range(300))
     assert firsts["드문"] < 15 < firsts["흔한"]
 
 
 def test_questions_are_drawn_by_frequency_of_the_seed_alone() -> None:
-    known = (Keyword(text="흔한", documents=900), Keyword(text="드문", documents=100))
+    known = {"흔한": 900, "드문": 100}
     asked = drawn_keywords(known, 1)
     assert asked == drawn_keywords(known, 1) != drawn_keywords(known, 2)
     assert len(asked) == corpus.DRAWN
@@ -118,6 +117,5 @@ def test_posts_without_a_word_are_refused_with_a_remedy() -> None:
 def test_what_is_written_during_searches_can_be_found_by_one_of_the_keywords() -> None:
     corpus = Corpus.of(generate(1, 3_000), 3_000, ("영화",), 1)
     assert 100 < len(corpus.written.lines) <= WRITTEN_LINES
-    texts = [keyword.text for keyword in corpus.keywords]
-    assert all(any(text in line for text in texts) for line in corpus.written.lines)
-    assert set(corpus.drawn) <= set(texts)
+    assert all(any(keyword in line for keyword in corpus.keywords) for line in corpus.written.lines)
+    assert set(corpus.drawn) <= set(corpus.keywords)

@@ -8,13 +8,11 @@ import hashlib
 import json
 import math
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from itertools import accumulate
 from pathlib import Path
 from random import Random
 from urllib.parse import quote
@@ -100,9 +98,9 @@ SAYS = regex.compile(  # what makes a part between two boundaries a word
 
 
 def words(text: str) -> list[str]:
-    """In their order, in lower case."""
+    """In their order, in lower case: one character of each, as Java has no longer ones here."""
     return [
-        "".join(map(_lower, part[begin : begin + LONGEST_WORD]))
+        "".join(character.lower()[0] for character in part[begin : begin + LONGEST_WORD])
         for part in BOUNDARY.split(text)
         if SAYS.search(part)
         for begin in range(0, len(part), LONGEST_WORD)
@@ -114,8 +112,7 @@ def lines_with(lines: Sequence[str], keywords: Iterable[str]) -> dict[str, NDArr
     found: dict[str, list[int]] = {keyword: [] for keyword in keywords}
     by_first: dict[str, list[tuple[str, list[str]]]] = {}
     for keyword in found:
-        phrase = words(keyword)
-        if phrase:
+        if phrase := words(keyword):
             by_first.setdefault(phrase[0], []).append((keyword, phrase))
     for number, line in enumerate(lines):
         said = words(line)
@@ -127,23 +124,10 @@ def lines_with(lines: Sequence[str], keywords: Iterable[str]) -> dict[str, NDArr
     return {keyword: np.array(numbers, dtype=np.int64) for keyword, numbers in found.items()}
 
 
-def _lower(character: str) -> str:
-    """Of one character one: Java has no longer ones here."""
-    return character.lower()[0]
-
-
 KEYWORDS = 300
 DRAWN = 8192  # questions, then the same again
 SHORTEST, LONGEST = 2, 20  # characters: one alone is rarely searched for, and has no bigram of its own
 WORD = re.compile(rf"(?<![^\W_])[^\W_]{{{SHORTEST},{LONGEST}}}(?![^\W_])")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Keyword:
-    """A word of the posts."""
-
-    text: str
-    documents: int  # posts in which it is a word of its own
 
 
 def frequencies(documents: Documents) -> Counter[str]:
@@ -159,8 +143,11 @@ def frequencies(documents: Documents) -> Counter[str]:
     return posts
 
 
-def chosen_keywords(documents: Documents, seed: int, count: int = KEYWORDS) -> tuple[Keyword, ...]:
-    """So many different words, drawn by their frequency, in a sorted order; UsageError where there is none."""
+def chosen_keywords(documents: Documents, seed: int, count: int = KEYWORDS) -> dict[str, int]:
+    """So many different words, drawn by their frequency, in a sorted order; UsageError where there is none.
+
+    By word, in how many posts it is.
+    """
     known = sorted(frequencies(documents).items())
     if not known:
         raise UsageError(
@@ -170,36 +157,35 @@ def chosen_keywords(documents: Documents, seed: int, count: int = KEYWORDS) -> t
     random = Random(f"writepath:keywords:{seed}")  # noqa: S311 - a choice, not a secret
     # The smallest of exponential waiting times: drawn by weight, and none twice.
     waits = sorted((-math.log(1.0 - random.random()) / posts, word, posts) for word, posts in known)
-    return tuple(
-        Keyword(text=word, documents=posts) for word, posts in sorted((w, p) for _, w, p in waits[:count])
-    )
+    return dict(sorted((word, posts) for _, word, posts in waits[:count]))
 
 
-def drawn_keywords(keywords: Sequence[Keyword], seed: int, count: int = DRAWN) -> tuple[str, ...]:
+def drawn_keywords(keywords: Mapping[str, int], seed: int, count: int = DRAWN) -> tuple[str, ...]:
     """What request 0, 1, 2, ... asks for: each keyword as often as it is in the posts."""
     random = Random(f"writepath:questions:{seed}")  # noqa: S311 - a choice, not a secret
-    texts = [keyword.text for keyword in keywords]
-    return tuple(random.choices(texts, [keyword.documents for keyword in keywords], k=count))
+    return tuple(random.choices([*keywords], [*keywords.values()], k=count))
 
 
-BETWEEN = b"\0"  # in no line and no keyword: PostgreSQL cannot store it
+Lines = Mapping[
+    SearchMode, NDArray[np.int64]
+]  # numbers of the dataset's lines that a search must find, ascending
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Lines:
-    """Numbers of the dataset's lines that belong to a keyword, ascending."""
+def lines_of(lines: Sequence[str], keywords: Iterable[str]) -> dict[str, Lines]:
+    """By keyword: the lines with it, code point by code point, anywhere; those with its words, by the analyzer."""
+    worded = lines_with(lines, keywords)
+    return {
+        keyword: {
+            "substring": np.array([number for number, line in enumerate(lines) if keyword in line], np.int64),
+            "native": worded[keyword],
+        }
+        for keyword in worded
+    }
 
-    holding: NDArray[np.int64]  # the keyword as it is, code point by code point, anywhere in the line
-    worded: NDArray[np.int64]  # its words, by the standard analyzer's rule
 
-    def of(self, mode: SearchMode) -> NDArray[np.int64]:
-        """Those that a search of this mode must find."""
-        return self.holding if mode == "substring" else self.worded
-
-    @property
-    def both(self) -> NDArray[np.int64]:
-        """Those that hold the keyword between word boundaries."""
-        return np.intersect1d(self.holding, self.worded, assume_unique=True)
+def between_words(lines: Lines) -> NDArray[np.int64]:
+    """Those with the keyword between word boundaries."""
+    return np.intersect1d(lines["substring"], lines["native"], assume_unique=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -211,47 +197,20 @@ class Oracle:
 
     @staticmethod
     def of(documents: Documents, keywords: Iterable[str]) -> "Oracle":
-        """About 20 ms a keyword for 250,000 lines, and some seconds for the words of all."""
-        wanted = tuple(dict.fromkeys(keywords))
-        return Oracle(documents=documents, lines=lines_of(documents.lines[: documents.count], wanted))
+        """About 10 ms a keyword for 250,000 lines, and some seconds for the words of all."""
+        return Oracle(documents=documents, lines=lines_of(documents.lines[: documents.count], keywords))
 
     def total(self, keyword: str, mode: SearchMode) -> int:
         """How many posts a search finds."""
-        return self.documents.total(self.lines[keyword].of(mode))
+        return self.documents.total(self.lines[keyword][mode])
 
     def sequences(self, keyword: str, mode: SearchMode) -> NDArray[np.int64]:
         """Which posts, ascending: from the oldest to the youngest."""
-        return self.documents.of_lines(self.lines[keyword].of(mode))
+        return self.documents.of_lines(self.lines[keyword][mode])
 
     def as_word(self, keyword: str) -> int:
         """Posts that hold the keyword between word boundaries."""
-        return self.documents.total(self.lines[keyword].both)
-
-
-def lines_of(lines: Sequence[str], keywords: Sequence[str]) -> dict[str, Lines]:
-    """By keyword, which of the lines belong to it."""
-    text, worded = Text(lines), lines_with(lines, keywords)
-    return {keyword: Lines(holding=text.holding(keyword), worded=worded[keyword]) for keyword in keywords}
-
-
-class Text:
-    """All lines as one text: UTF-8 finds what code points find, as none of its characters begins within another."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        """Twice the bytes of all lines for a moment."""
-        encoded = [line.encode() for line in lines]
-        self._joined = BETWEEN.join(encoded)
-        self._starts = list(accumulate((len(line) + len(BETWEEN) for line in encoded), initial=0))
-
-    def holding(self, keyword: str) -> NDArray[np.int64]:
-        """Numbers of the lines that hold the keyword, ascending."""
-        needle, numbers = keyword.encode(), []
-        at = self._joined.find(needle)
-        while at >= 0:
-            number = bisect_right(self._starts, at) - 1
-            numbers.append(number)
-            at = self._joined.find(needle, self._starts[number + 1])
-        return np.array(numbers, dtype=np.int64)
+        return self.documents.total(between_words(self.lines[keyword]))
 
 
 WRITTEN_LINES = 1000  # as many as every other suite's writes cycle through
@@ -263,7 +222,7 @@ class Corpus:
 
     documents: Documents
     asked: tuple[str, ...]  # keywords of the rounds, by one client
-    keywords: tuple[Keyword, ...]  # of the load
+    keywords: Mapping[str, int]  # of the load: in how many posts each is
     drawn: tuple[str, ...]  # which of them request 0, 1, 2, ... asks for
     oracle: Oracle  # of both
     written: Dataset  # what is written during searches: lines that a search for one of the keywords must find
@@ -274,14 +233,16 @@ class Corpus:
         """A function of its arguments; takes seconds for 50,000 posts."""
         documents = Documents.of(dataset, count, seed)
         keywords = chosen_keywords(documents, seed)
-        oracle = Oracle.of(documents, (*asked, *(keyword.text for keyword in keywords)))
+        oracle = Oracle.of(documents, (*asked, *keywords))
+        # Each line is found by some keyword in either mode, so that every write can be looked for.
+        found = np.unique(np.concatenate([between_words(oracle.lines[keyword]) for keyword in keywords]))
         return Corpus(
             documents=documents,
             asked=asked,
             keywords=keywords,
             drawn=drawn_keywords(keywords, seed),
             oracle=oracle,
-            written=_written(dataset, oracle, keywords),
+            written=dataset.only(found[:WRITTEN_LINES].tolist()),
         )
 
 
@@ -289,9 +250,3 @@ def write_questions(drawn: Sequence[str], totals: Mapping[str, int], path: Path)
     """The file that k6 reads (k6/lib/searches.js): by request, the keyword and how many posts hold it."""
     questions = [{"keyword": quote(keyword, safe=""), "total": totals[keyword]} for keyword in drawn]
     path.write_text(json.dumps(questions), encoding="utf-8")
-
-
-def _written(dataset: Dataset, oracle: Oracle, keywords: Sequence[Keyword]) -> Dataset:
-    """Each line is found by some keyword in either mode, so that every write can be looked for."""
-    found = [oracle.lines[keyword.text].both for keyword in keywords]
-    return dataset.only(np.unique(np.concatenate(found))[:WRITTEN_LINES].tolist())

@@ -6,7 +6,6 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
@@ -165,7 +164,6 @@ def _one_of(random: Random, choices: Sequence[T]) -> T:
 
 DEFAULT_LINES = 1000  # as many as the original experiment cycled through
 MAX_CHARACTERS = 1000  # what POST /api/posts accepts, in UTF-16 units as Java counts
-REPORTED_LINES = 10
 CONTENT_COLUMNS = ("document", "content", "review", "text")
 EMBEDDED = "embedded"
 _REMEDY = "use a .csv or .tsv file of one-line texts (plain or .gz), or omit DATASET"
@@ -178,8 +176,6 @@ class Dataset:
     name: str  # "embedded" or the file's name, never a path
     sha256: str  # of the lines, each ended by a line feed
     lines: tuple[str, ...]
-    skipped: int = 0  # lines that could not be used, up to the last one that was taken
-    skipped_reasons: tuple[str, ...] = ()  # the first 10: "line 7: 2 columns instead of 3"
 
     def content(self, sequence: int) -> str:
         """What request `sequence` writes."""
@@ -187,7 +183,7 @@ class Dataset:
 
     def only(self, numbers: Iterable[int]) -> "Dataset":
         """Of these lines alone."""
-        return _dataset(self.name, tuple(self.lines[number] for number in numbers))
+        return _dataset(self.name, (self.lines[number] for number in numbers))
 
     def write(self, path: Path) -> None:
         """Writes the file that k6 reads: a JSON array of strings."""
@@ -213,69 +209,40 @@ def load(path: Path, count: int = DEFAULT_LINES) -> Dataset:
     The first line is a header where one of its columns is named document, content, review or text; a file of one
     column needs none. UsageError names DATASET, value and remedy where there is nothing to take.
     """
-    skipped = _Skipped()
-    with _opened(path) as text:
-        rows = _rows_of_csv(text, skipped) if _kind(path) == ".csv" else _rows_of_tsv(text)
-        lines = tuple(islice(_usable(rows, skipped, path), count))
-    if not lines:
-        why = f"; {skipped.reasons[0]}" if skipped.reasons else ""
-        raise UsageError(f"DATASET={path}: no usable line ({skipped.total} invalid{why}); {_REMEDY}")
-    return _dataset(path.name, lines, skipped.total, tuple(skipped.reasons))
-
-
-def _dataset(
-    name: str, lines: Iterator[str] | tuple[str, ...], skipped: int = 0, reasons: tuple[str, ...] = ()
-) -> Dataset:
-    lines = tuple(lines)
-    digest = hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()
-    return Dataset(name=name, sha256=digest, lines=lines, skipped=skipped, skipped_reasons=reasons)
-
-
-class _Skipped:
-    """Lines left out: all counted, the first ones named."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self.reasons: list[str] = []
-
-    def add(self, number: int, reason: str) -> None:
-        self.total += 1
-        if len(self.reasons) < REPORTED_LINES:
-            self.reasons.append(f"line {number}: {reason}")
-
-
-def _kind(path: Path) -> str:
-    """`.csv` or `.tsv`, or whatever else the name ends in, without regard to .gz."""
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return plain.suffix.lower()
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[str]]:
-    """The file's text; what is not UTF-8 comes as surrogates, so that one bad line costs one line."""
-    if _kind(path) not in (".csv", ".tsv"):
+    packed = path.suffix.lower() == ".gz"
+    kind = (path.with_suffix("") if packed else path).suffix.lower()
+    if kind not in (".csv", ".tsv"):
         raise UsageError(f"DATASET={path}: '{path.suffix}' is not a known file type; {_REMEDY}")
-    unpack = gzip.open if path.suffix.lower() == ".gz" else open
+    unpack = gzip.open if packed else open
+    problems: list[str] = []
     try:
+        # What is not UTF-8 comes as surrogates, so that one bad line costs one line.
         with unpack(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="\n") as text:
-            yield text
+            lines = tuple(islice(_usable(_rows(text, kind, problems), problems, path), count))
     except OSError as error:  # a broken .gz too
         raise UsageError(f"DATASET={path}: cannot be read ({error.strerror or error}); {_REMEDY}") from error
     except (EOFError, zlib.error) as error:
         raise UsageError(
             f"DATASET={path}: the archive is damaged ({error}); create it anew, or use fewer lines (DATASET_LINES)"
         ) from error
+    if not lines:
+        why = f"; {problems[0]}" if problems else ""
+        raise UsageError(f"DATASET={path}: no usable line ({len(problems)} invalid{why}); {_REMEDY}")
+    return _dataset(path.name, lines)
 
 
-def _rows_of_tsv(text: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and columns. A quote is a character like any other: corpora as TSV do not escape."""
-    for number, line in enumerate(text, 1):
-        yield number, line.rstrip("\r\n").split("\t")
+def _dataset(name: str, lines: Iterable[str]) -> Dataset:
+    lines = tuple(lines)
+    digest = hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()
+    return Dataset(name=name, sha256=digest, lines=lines)
 
 
-def _rows_of_csv(text: IO[str], skipped: _Skipped) -> Iterator[tuple[int, list[str]]]:
-    """As RFC 4180 has it: quoted columns may hold commas, doubled quotes and line feeds."""
-    reader = csv.reader(text, strict=True)
+def _rows(text: IO[str], kind: str, problems: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and columns. CSV as RFC 4180 has it; corpora as TSV do not escape: a quote is a character."""
+    if kind == ".csv":
+        reader = csv.reader(text, strict=True)
+    else:
+        reader = csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
     while True:
         number = reader.line_num + 1
         try:
@@ -283,10 +250,11 @@ def _rows_of_csv(text: IO[str], skipped: _Skipped) -> Iterator[tuple[int, list[s
         except StopIteration:
             return
         except csv.Error as error:
-            skipped.add(number, str(error))
+            problems.append(f"line {number}: {error}")
 
 
-def _usable(rows: Iterator[tuple[int, list[str]]], skipped: _Skipped, path: Path) -> Iterator[str]:
+def _usable(rows: Iterator[tuple[int, list[str]]], problems: list[str], path: Path) -> Iterator[str]:
+    """Contents; what is wrong with the other lines is added to the problems."""
     column, columns = 0, 0
     for number, row in rows:
         if columns == 0 and any(cell.strip() for cell in row):
@@ -305,7 +273,7 @@ def _usable(rows: Iterator[tuple[int, list[str]]], skipped: _Skipped, path: Path
         if problem is None:
             yield row[column]
         else:
-            skipped.add(number, problem)
+            problems.append(f"line {number}: {problem}")
 
 
 def _problem(row: list[str], column: int, columns: int) -> str | None:

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -21,17 +21,11 @@ THRESHOLDS_CROSSED = 99
 EXIT_CODES = {
     0: "ended normally",
     THRESHOLDS_CROSSED: "ended normally; a threshold was crossed",
-    100: "setup took too long",
-    101: "teardown took too long",
-    102: "k6 timed out",
-    103: "stopped through k6's REST interface",
     104: "k6 refused its options",
     105: "stopped by a signal",
-    106: "k6's REST interface could not start",
     107: "the script raised an exception",
     108: "the script aborted the test",
     109: "k6 crashed",
-    110: "the script marked the test as failed",
 }
 
 
@@ -73,24 +67,22 @@ class LoadResult:
     complete: bool  # every planned request, if there is a plan, was sent or dropped, and k6 found no fault
     ledger: Path  # as k6 records it; read it with ledger.read
     started: int | None = None  # finished and interrupted iterations
-    interrupted: int | None = None
     dropped: int | None = None
-    virtual_users_max: int | None = None
     beside: "LoadResult | None" = None  # of the writes that were sent beside it
 
 
-def command(load: Load, prefix: Sequence[str], ledger: Path, summary: Path) -> list[str]:
+def command(load: Load, prefix: Sequence[str]) -> list[str]:
     """All settings are flags: a container does not inherit the environment."""
-    variables = {**_variables(load, "BENCH_", ledger, summary), **load.variables}
-    if (beside := load.beside) is not None:
-        variables |= _variables(beside, "BENCH_WRITES_", beside.ledger, beside.summary)
+    variables = {**_variables(load, "BENCH_"), **load.variables}
+    if load.beside is not None:
+        variables |= _variables(load.beside, "BENCH_WRITES_")
     flags = ["--quiet", "--no-color", "--no-usage-report", "--address", "", "--log-format", "raw"]
     for name, value in variables.items():
         flags += ["-e", f"{name}={value}"]
     return [*prefix, "run", *flags, *load.flags, str(load.script)]
 
 
-def _variables(load: Load, prefix: str, ledger: Path, summary: Path) -> dict[str, str]:
+def _variables(load: Load, prefix: str) -> dict[str, str]:
     plan = load.plan
     if isinstance(plan, ClosedPlan):
         model = {"MODEL": "closed", "SECONDS": str(plan.seconds)}
@@ -102,8 +94,8 @@ def _variables(load: Load, prefix: str, ledger: Path, summary: Path) -> dict[str
         **model,
         "VUS": str(plan.virtual_users),
         "CONTENT": str(load.content),
-        "LEDGER": str(ledger),
-        "SUMMARY": str(summary),
+        "LEDGER": str(load.ledger),
+        "SUMMARY": str(load.summary),
     }
     return {f"{prefix}{name}": value for name, value in variables.items()}
 
@@ -115,15 +107,15 @@ class Generator:
         """Starts k6; prefix is Runtime.load_generator(). LoadError where the program is missing."""
         self.ledger = load.ledger  # grows by each finished iteration: ledger.Tail
         self._load = load
-        for each in (load, load.beside) if load.beside is not None else (load,):
-            for left_over in (each.ledger, each.summary):
+        for each in (load, load.beside):
+            for left_over in (each.ledger, each.summary) if each is not None else ():
                 left_over.unlink(missing_ok=True)  # of an earlier load
         # k6's own variables replace what the script says; ours come as flags.
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("K6_", "BENCH_"))}
         try:
             self._daemon = Daemon(
                 "k6",
-                command(load, prefix, load.ledger, load.summary),
+                command(load, prefix),
                 pid_folder=load.pid_folder or load.folder,
                 log=load.folder / "k6.log",
                 env=inherited | {"K6_AUTO_EXTENSION_RESOLUTION": "false"},
@@ -159,25 +151,20 @@ class Generator:
 
 def _result(load: Load, code: int) -> LoadResult:
     """From what k6 left in the load's folder."""
-    beside = None if load.beside is None else _result(load.beside, code)
+    found = LoadResult(
+        exit_code=code,
+        meaning=meaning_of(code),
+        complete=False,
+        ledger=load.ledger,
+        beside=None if load.beside is None else _result(load.beside, code),
+    )
     try:
         counts: dict[str, int] = json.loads(load.summary.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # killed before or while it wrote
-        return LoadResult(
-            exit_code=code, meaning=meaning_of(code), complete=False, ledger=load.ledger, beside=beside
-        )
+        return found
     started, dropped, planned = counts["started"], counts["dropped"], load.plan.planned
-    return LoadResult(
-        exit_code=code,
-        meaning=meaning_of(code),
-        complete=code in (0, THRESHOLDS_CROSSED) and planned in (None, started + dropped),
-        ledger=load.ledger,
-        started=started,
-        interrupted=started - counts["finished"],
-        dropped=dropped,
-        virtual_users_max=counts["virtual_users_max"],
-        beside=beside,
-    )
+    complete = code in (0, THRESHOLDS_CROSSED) and planned in (None, started + dropped)
+    return replace(found, complete=complete, started=started, dropped=dropped)
 
 
 def run(load: Load, prefix: Sequence[str]) -> LoadResult:

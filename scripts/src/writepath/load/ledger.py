@@ -294,7 +294,6 @@ class Tail:
         self._offset = HEADER.itemsize
         self.finished = 0
         self.acknowledged = 0
-        self.highest = -1  # sequence of what was read
 
     def poll(self) -> Self:
         """Itself, once what is new was read."""
@@ -305,6 +304,4 @@ class Tail:
             self._offset += rows.nbytes
             self.finished += len(rows)
             self.acknowledged += int(np.count_nonzero(_served(rows)))
-            if len(rows):
-                self.highest = max(self.highest, int(rows["seq"].max()))
         return self

@@ -4,6 +4,7 @@ import itertools
 import json
 import statistics
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import quote
@@ -139,45 +140,30 @@ class Client:
 
     def first_page(self, keyword: str, size: int = FIRST_PAGE) -> Answer:
         """The youngest posts, and how many there are. AuditError where there is no answer."""
-        return self._timed(keyword, size, most=1)
+        return _timed(keyword, itertools.islice(self._pages(keyword, size), 1))
 
     def every_match(self, keyword: str) -> Answer:
         """All posts, page by page. AuditError where there is no answer."""
-        return self._timed(keyword, EVERY_MATCH, most=MOST_PAGES)
+        return _timed(keyword, self._pages(keyword, EVERY_MATCH))
 
-    def page(self, keyword: str, after: str | None) -> tuple[list[str], str | None]:
-        """Ids of a large page, and the cursor of the next one."""
-        page = self._page(keyword, EVERY_MATCH, after)
-        return [post["id"] for post in _parsed(keyword, page)["posts"]], _cursor(page)
+    def ids(self, keyword: str) -> Iterator[list[str]]:
+        """Of all posts, page by page, from the youngest on."""
+        for page in self._pages(keyword, EVERY_MATCH):
+            yield [post["id"] for post in _parsed(keyword, page)["posts"]]
 
-    def _timed(self, keyword: str, size: int, *, most: int) -> Answer:
-        """Pages until the last one, or the most that are asked for; parsed after the clock was stopped."""
-        started_us, began = time.time_ns() // 1000, time.perf_counter_ns()
-        pages = [self._page(keyword, size, None)]
-        while len(pages) < most and (cursor := _cursor(pages[-1])) is not None:
-            pages.append(self._page(keyword, size, cursor))
-        duration_us = (time.perf_counter_ns() - began) // 1000
-        if len(pages) == most > 1:
-            raise AuditError(f"a search for '{keyword}' does not end: it returned {most:,} pages")
-        parsed = [_parsed(keyword, page) for page in pages]
-        total = parsed[0].get("total")
-        if not isinstance(total, int):
-            raise AuditError(f"a search for '{keyword}' returned no total")
-        posts = [post for page in parsed for post in page["posts"]]
-        return Answer(
-            keyword=keyword,
-            started_us=started_us,
-            duration_us=duration_us,
-            pages=len(pages),
-            total=total,
-            ids=tuple(post["id"] for post in posts),
-            contents=tuple(post["content"] for post in posts),
-        )
+    def _pages(self, keyword: str, size: int) -> Iterator[bytes]:
+        question = f"/api/posts?keyword={quote(keyword, safe='')}&size={size}"
+        cursor: str | None = ""
+        for _ in range(MOST_PAGES):
+            page = self._page(keyword, f"{question}&after={quote(cursor, safe='')}" if cursor else question)
+            yield page
+            if (cursor := _cursor(page)) is None:
+                return
+        raise AuditError(f"a search for '{keyword}' does not end: it returned {MOST_PAGES:,} pages")
 
-    def _page(self, keyword: str, size: int, after: str | None) -> bytes:
-        cursor = "" if after is None else f"&after={quote(after, safe='')}"
+    def _page(self, keyword: str, question: str) -> bytes:
         try:
-            answer = self._client.get(f"/api/posts?keyword={quote(keyword, safe='')}&size={size}{cursor}")
+            answer = self._client.get(question)
         except httpx.HTTPError as error:
             raise AuditError(
                 f"a search for '{keyword}' got no answer ({str(error) or type(error).__name__})"
@@ -186,6 +172,27 @@ class Client:
             said = " ".join(answer.text.split())[:200]
             raise AuditError(f"a search for '{keyword}' was answered {answer.status_code}: {said}")
         return answer.content
+
+
+def _timed(keyword: str, pages: Iterator[bytes]) -> Answer:
+    """Parsed after the clock was stopped."""
+    started_us, began = time.time_ns() // 1000, time.perf_counter_ns()
+    found = list(pages)
+    duration_us = (time.perf_counter_ns() - began) // 1000
+    parsed = [_parsed(keyword, page) for page in found]
+    total = parsed[0].get("total")
+    if not isinstance(total, int):
+        raise AuditError(f"a search for '{keyword}' returned no total")
+    posts = [post for page in parsed for post in page["posts"]]
+    return Answer(
+        keyword=keyword,
+        started_us=started_us,
+        duration_us=duration_us,
+        pages=len(found),
+        total=total,
+        ids=tuple(post["id"] for post in posts),
+        contents=tuple(post["content"] for post in posts),
+    )
 
 
 def _parsed(keyword: str, page: bytes) -> dict[str, Any]:
@@ -247,16 +254,16 @@ def totals(
     unexplained: list[Hits] = []
     began = time.monotonic()
     for number, keyword in enumerate(corpus.keywords, 1):
-        total = client.first_page(keyword.text, 1).total
-        ruled = corpus.oracle.total(keyword.text, mode)
+        total = client.first_page(keyword, 1).total
+        ruled = corpus.oracle.total(keyword, mode)
         if total != ruled and mode == "substring":
             raise AuditError(
-                f"a search for '{keyword.text}' counts {total:,} posts, but {ruled:,} contain it;"
+                f"a search for '{keyword}' counts {total:,} posts, but {ruled:,} contain it;"
                 " its response time would be that of a different search"
             )
         if total != ruled:
-            unexplained.append(hits_of(client.every_match(keyword.text), mode, corpus))
-        found[keyword.text] = total
+            unexplained.append(hits_of(client.every_match(keyword), mode, corpus))
+        found[keyword] = total
         progress.piece(number, len(corpus.keywords), "keywords", time.monotonic() - began)
     return found, tuple(unexplained)
 
@@ -266,7 +273,7 @@ def warm_up(corpus: Corpus, client: Client, seconds: float) -> float:
     ends, took_us = time.monotonic() + seconds, []
     for keyword in itertools.cycle(corpus.drawn):
         took_us.append(client.first_page(keyword).duration_us)
-        client.page(keyword, None)
+        next(client.ids(keyword))
         if time.monotonic() >= ends:
             break
     return statistics.fmean(took_us) / 1000

@@ -1,9 +1,8 @@
 """Asks the final store, while the load runs, from when on a search finds a sample of its writes.
 
-Of an open load, the sample follows from plan and seed alone, so that nobody waits for the ledger. A closed load has no
-schedule: its sample begins after the first second, whose rate gives the share, and a write is due when k6's ledger
-shows that it may have been sent. One question asks for all that are due and not seen yet. The moment of the answer that
-has a write is an upper bound of its visible moment, and the sending of the last question that missed it a lower one.
+The sample follows from plan and seed alone, so that nobody waits for the ledger; a closed load, which has no schedule,
+has none. One question asks for all that are due and not seen yet. The moment of the answer that has a write is an upper
+bound of its visible moment, and the sending of the last question that missed it a lower one.
 """
 
 import statistics
@@ -12,7 +11,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Self
 
 import numpy as np
@@ -22,11 +20,11 @@ from writepath.analysis.raw import Seen
 from writepath.analysis.stats import US_PER_S
 from writepath.errors import AuditError
 from writepath.load import k6
-from writepath.load.ledger import NO_TIME, Ledger, Outcome, Tail
-from writepath.load.plan import NS_PER_S, ArrivalPlan, ClosedPlan, decode_id, encode_id
+from writepath.load.ledger import NO_TIME, Ledger, Outcome
+from writepath.load.plan import NS_PER_S, ArrivalPlan, decode_id, encode_id
 from writepath.measure.inspector import Inspector
 
-PER_S = 20.0  # samples at an open plan's peak rate, or at the first rate of a closed load; 0 asks for nothing
+PER_S = 20.0  # samples at the plan's peak rate; 0 asks for nothing
 EVERY_S = 0.05  # between questions, or a share of what writes take to be seen there, up to SELDOM_S
 USUAL_SHARE = 0.25  # an index that shows a write after half a second need not be asked ten times meanwhile
 SELDOM_S = 0.25
@@ -36,26 +34,20 @@ MOST_ASKED = 500  # in one question, the longest unasked first
 GIVE_UP_S = 150.0  # after its scheduled send time: longer than k6's patience and the drain together
 QUIET_S = 5.0  # after the load: so long without a new one, and the rest is not awaited
 CAP_S = 120.0
-FIRST_S = 1.0  # of a closed load, which gives its rate
 
 
 def sampled(plan: ArrivalPlan, seed: int) -> NDArray[np.int64]:
-    """About PER_S sequences a second at the plan's peak, and the same share of all others; of plan and seed alone."""
-    return _chosen(np.arange(plan.planned, dtype=np.int64), plan.peak_per_s, seed)
+    """About PER_S sequences a second at the plan's peak, and the same share of all others; of plan and seed alone.
 
-
-def _chosen(sequences: NDArray[np.int64], rate_per_s: float, seed: int) -> NDArray[np.int64]:
-    """The share of them that is PER_S at that rate."""
-    return sequences[_uniform(sequences, seed) < min(1.0, PER_S / rate_per_s)]
-
-
-def _uniform(sequences: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
-    """SplitMix64 of each sequence, as a fraction of its range."""
+    By SplitMix64 of each sequence, as a fraction of its range.
+    """
+    sequences = np.arange(plan.planned, dtype=np.int64)
     with np.errstate(over="ignore"):
         x = (sequences.astype(np.uint64) + np.uint64(seed % 2**32)) * np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (x ^ (x >> np.uint64(31))).astype(np.float64) / 2.0**64
+    share = (x ^ (x >> np.uint64(31))).astype(np.float64) / 2.0**64
+    return sequences[share < min(1.0, PER_S / plan.peak_per_s)]
 
 
 @dataclass(kw_only=True)
@@ -65,23 +57,24 @@ class Prober:
     ask: Callable[[Sequence[int]], Collection[int]]  # which of these a search finds; AuditError: no answer
     seq: NDArray[np.int64]
     due_s: NDArray[np.float64]  # scheduled send time of each, since the start
-    more: Callable[[float], NDArray[np.int64]] | None = None  # those due by now, given the seconds passed
     clock: Callable[[], float] = time.time
     answered: int = 0
-    failed: int = 0
-    _last: int | None = None  # sequence of the load, once it has ended
     _took_s: deque[float] = field(default_factory=lambda: deque(maxlen=USUAL_OF))
     _ending: threading.Event = field(default_factory=threading.Event)
 
     @staticmethod
     def of(store: Inspector, load: k6.Load, seed: int) -> "Prober":
         """For one load."""
-        plan, ask = load.plan, partial(_found, store, load.run_id)
-        if isinstance(plan, ClosedPlan):
-            sent = Sent(tail=Tail(load.ledger), virtual_users=plan.virtual_users, seed=seed)
-            return Prober(ask=ask, seq=np.empty(0, np.int64), due_s=np.empty(0), more=sent.more)
-        seq = sampled(plan, seed)
-        return Prober(ask=ask, seq=seq, due_s=plan.starts_ns[seq] / NS_PER_S)
+        plan, seq, due_s = load.plan, np.empty(0, np.int64), np.empty(0)
+        if isinstance(plan, ArrivalPlan):
+            seq = sampled(plan, seed)
+            due_s = plan.starts_ns[seq] / NS_PER_S
+
+        def ask(sequences: Sequence[int]) -> Collection[int]:
+            found = store.visible([encode_id(load.run_id, sequence) for sequence in sequences])
+            return [known[1] for known in map(decode_id, found) if known is not None]
+
+        return Prober(ask=ask, seq=seq, due_s=due_s)
 
     def __post_init__(self) -> None:
         self._not_before_us = np.full(len(self.seq), NO_TIME, np.int64)
@@ -102,13 +95,11 @@ class Prober:
     def settle(self, taken: Ledger) -> None:
         """After the load: waits for the acknowledged samples, as the drain's counting would make them visible."""
         acknowledged = taken.records["seq"][taken.outcomes() == Outcome.ACKNOWLEDGED]
-        self._last = int(taken.records["seq"].max(initial=-1))
         began = changed = time.monotonic()
         left = len(self.seq) + 1
         while True:
-            seq, now = self.seq, time.monotonic()
-            unseen = self._visible_at_us[: len(seq)] == NO_TIME
-            waiting = int(np.isin(seq[unseen], acknowledged).sum())
+            now, unseen = time.monotonic(), self._visible_at_us == NO_TIME
+            waiting = int(np.isin(self.seq[unseen], acknowledged).sum())
             changed, left = (now, waiting) if waiting < left else (changed, left)
             if not waiting or now - changed >= QUIET_S or now - began >= CAP_S:
                 return
@@ -118,11 +109,9 @@ class Prober:
         """What was found so far; None where no question was ever answered, which says nothing of visibility."""
         if not self.answered:
             return None
-        seq = self.seq
-        if self.more is not None and self._last is not None:
-            seq = seq[seq <= self._last]  # nobody knew where a closed load would end
-        not_before_us, visible_at_us = self._not_before_us[: len(seq)], self._visible_at_us[: len(seq)]
-        return Seen(seq=seq, not_before_us=not_before_us.copy(), visible_at_us=visible_at_us.copy())
+        return Seen(
+            seq=self.seq, not_before_us=self._not_before_us.copy(), visible_at_us=self._visible_at_us.copy()
+        )
 
     def _run(self) -> None:
         while not self._ending.is_set():
@@ -139,8 +128,6 @@ class Prober:
         """One, for all that are due; one that gets no answer says nothing and is asked again."""
         sent_s = self.clock()
         now_s = sent_s - self._started_s
-        if self.more is not None:
-            self._add(self.more(now_s), now_s)
         due = (self._visible_at_us == NO_TIME) & (self._next_s <= now_s) & (now_s < self.due_s + GIVE_UP_S)
         which = np.flatnonzero(due)
         which = which[np.argsort(self._next_s[which], kind="stable")][:MOST_ASKED]
@@ -149,7 +136,6 @@ class Prober:
         try:
             found = self.ask(self.seq[which].tolist())
         except AuditError:
-            self.failed += 1
             return
         at_s = self.clock()
         hit = np.isin(self.seq[which], np.fromiter(found, dtype=np.int64))
@@ -160,40 +146,3 @@ class Prober:
         age_s = now_s - self.due_s[missed]
         self._next_s[missed] = now_s + np.maximum(EVERY_S / 2, AGE_SHARE * age_s)
         self.answered += 1
-
-    def _add(self, sequences: NDArray[np.int64], now_s: float) -> None:
-        """Writes that are due from now on. Other threads see them once `seq` has them."""
-        unknown = np.full(len(sequences), NO_TIME, np.int64)
-        self._not_before_us = np.concatenate([self._not_before_us, unknown])
-        self._visible_at_us = np.concatenate([self._visible_at_us, unknown])
-        self.due_s = np.concatenate([self.due_s, np.full(len(sequences), now_s)])
-        self._next_s = np.concatenate([self._next_s, np.full(len(sequences), now_s)])
-        self.seq = np.concatenate([self.seq, sequences])
-
-
-@dataclass(kw_only=True)
-class Sent:
-    """Which writes of a closed load may have been sent: so many beyond the last one recorded as there are users."""
-
-    tail: Tail
-    virtual_users: int
-    seed: int
-    _next: int = 0  # the first sequence that was not looked at
-    _rate_per_s: float | None = None  # of the first second
-
-    def more(self, now_s: float) -> NDArray[np.int64]:
-        """The sampled ones that were added since the last call."""
-        finished = self.tail.poll().finished
-        sequences = np.arange(self._next, self.tail.highest + 1 + self.virtual_users, dtype=np.int64)
-        if not finished or now_s < FIRST_S:
-            return sequences[:0]
-        self._next = max(self._next, self.tail.highest + 1 + self.virtual_users)
-        if self._rate_per_s is None:
-            self._rate_per_s = finished / now_s
-            return sequences[:0]  # sent before anybody could ask for them
-        return _chosen(sequences, self._rate_per_s, self.seed)
-
-
-def _found(store: Inspector, run_id: str, sequences: Sequence[int]) -> Collection[int]:
-    decoded = (decode_id(post_id) for post_id in store.visible([encode_id(run_id, s) for s in sequences]))
-    return [known[1] for known in decoded if known is not None]

@@ -181,11 +181,10 @@ def _writes(path: WarmPath, corpus: Corpus, plan: ArrivalPlan, folder: Path) -> 
 def found(written: Written, corpus: Corpus, mode: SearchMode, client: Client) -> int:
     """How many acknowledged writes every search finds that must find them, after a refresh."""
     lines, acknowledged = corpus.written.lines, written.acknowledged
-    keywords = [keyword.text for keyword in corpus.keywords]
-    ruled = lines_of(lines, keywords)
+    ruled = lines_of(lines, corpus.keywords)
     missing: set[int] = set()
-    for keyword in keywords:
-        wanted = set(acknowledged[np.isin(acknowledged % len(lines), ruled[keyword].of(mode))].tolist())
+    for keyword in corpus.keywords:
+        wanted = set(acknowledged[np.isin(acknowledged % len(lines), ruled[keyword][mode])].tolist())
         if wanted:
             missing |= wanted - _searched(keyword, written.sent.run_id, client)
     return len(acknowledged) - len(missing)
@@ -194,11 +193,10 @@ def found(written: Written, corpus: Corpus, mode: SearchMode, client: Client) ->
 def _searched(keyword: str, run_id: str, client: Client) -> set[int]:
     """Writes of the run that a search finds: they are younger than all other posts."""
     sequences: set[int] = set()
-    cursor: str | None = None
-    while True:
-        ids, cursor = client.page(keyword, cursor)
+    for ids in client.ids(keyword):
         decoded = [decode_id(post_id) for post_id in ids]
         ours = {known[1] for known in decoded if known is not None and known[0] == run_id}
         sequences |= ours
-        if cursor is None or len(ours) < len(ids):
-            return sequences
+        if len(ours) < len(ids):
+            break
+    return sequences
