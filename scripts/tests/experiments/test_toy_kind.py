@@ -71,7 +71,7 @@ def test_a_kind_runs_through_every_command(root: Path, toy: Toy, capsys: pytest.
     assert "It thought." in said
     assert "Thoughts" in said
     written = {path.name for path in (root / "results/latest/report").iterdir()}
-    assert written >= {"report.md", "report.html", "tables.json", "thoughts.csv"}
+    assert written >= {"report.md", "report.html", "thoughts.csv"}
     assert wp(root, "publish") == 0
     assert "| JPA | 2.19 (2.12–2.25) |" in (root / "docs/results/toys.md").read_text(encoding="utf-8")
     assert "(toys.md)" in (root / "docs/results/README.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from writepath.report import faults, front, plots, render, staging
 from writepath.report.capacity.figures import by_host
 from writepath.report.data import SuiteData
 from writepath.report.facts import CAPACITY, FAULTS, LOAD, SEARCH, Facts
-from writepath.report.render import escape, tables
+from writepath.report.render import bare, escaped
 from writepath.report.staging import PAGES, PUBLISHED
 
 README, ANSWER = "README.md", "results:answer"  # and the name of its generated part
@@ -78,7 +78,7 @@ def _evidence(suites: Iterable[SuiteData[Any]]) -> str:
     for data in suites:
         if data.index.kind == FAULTS:
             table = faults.evidence(faults.struck(data))
-            parts += [f"{data.index.runtime} runtime. {escape.markdown(table.caption)}", tables.bare(table)]
+            parts += [f"{data.index.runtime} runtime. {escaped(table.caption)}", bare(table)]
     return "\n\n".join(parts)
 
 
@@ -144,7 +144,7 @@ def differences(root: Path) -> list[str]:
 
 
 def _index(titles: dict[str, str]) -> str:
-    entries = [f"- [{escape.markdown(titles[name])}]({name}.md): suite {name}" for name in titles]
+    entries = [f"- [{escaped(titles[name])}]({name}.md): suite {name}" for name in titles]
     return (
         "# Published results\n\n"
         "Tables and plots that `make publish` generates from the raw data in `results/published/`;"

@@ -12,8 +12,8 @@ from writepath.experiments.registry import kind_of
 from writepath.report import render
 from writepath.report.comparison import compared
 from writepath.report.data import CellData, SuiteData
-from writepath.report.render import console, print_tables
 from writepath.report.staging import PUBLISHED
+from writepath.report.terminal import console, print_report, print_tables
 
 FOLDER = "report"  # next to the index
 READING = "docs/reading-results.md"
@@ -35,8 +35,8 @@ def report(root: Path, path: Path | None) -> int:
         f"{index.title}: {index.suite} {index.stamp}, {index.status}, {len(data.all_cells)} of {wanted} cells",
         markup=False,
     )
-    render.print_report(built, to)
-    to.print(f"\nHTML, Markdown, CSV, JSON and SVG: {_short(root, target)}", markup=False)
+    print_report(built, to)
+    to.print(f"\nHTML, Markdown, CSV and SVG: {_short(root, target)}", markup=False)
     return exit_code(data)
 
 

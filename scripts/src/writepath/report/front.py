@@ -12,9 +12,7 @@ from writepath.report.facts import Facts, NotPublishedError
 from writepath.report.faults import coverage_in_words
 from writepath.report.model import Column, listed, number, short
 from writepath.report.plots import clocks_ms
-from writepath.report.render import pages
-from writepath.report.render import tables as exports
-from writepath.report.render.escape import markdown
+from writepath.report.render import engine, escaped, pipe_table
 from writepath.report.rows import DAGGER
 
 ANSWER, CHOOSING = "readme.md.j2", "choosing.md.j2"
@@ -62,7 +60,7 @@ def table(facts: Facts) -> str:
         )
         for variant in facts.variants
     ]
-    return exports.pipe_table(columns, rows)
+    return pipe_table(columns, rows)
 
 
 def classes(suites: Iterable[SuiteData[Any]]) -> str:
@@ -76,7 +74,7 @@ def classes(suites: Iterable[SuiteData[Any]]) -> str:
         Column(key="class", title="durability class"),
         Column(key="variants", title="published variants"),
     ]
-    return exports.pipe_table(columns, [(level, "; ".join(found[level])) for level in sorted(found)])
+    return pipe_table(columns, [(level, "; ".join(found[level])) for level in sorted(found)])
 
 
 def _levels(suites: Iterable[SuiteData[Any]]) -> Iterator[tuple[str, str]]:
@@ -125,7 +123,7 @@ def footnote(facts: Facts) -> str:
             words.append(f"Above that limit at {facts.rate_per_s}/s already: {listed(late)}.")
     if facts.faults:
         words.append(f"Native runtime: {coverage_in_words(facts.faults)[0]}")
-    return markdown(" ".join(words))
+    return escaped(" ".join(words))
 
 
 def picture_in_words(facts: Facts) -> str:
@@ -173,11 +171,11 @@ def _sustainable(facts: Facts, name: str) -> str:
 
 
 def _rendered(name: str, facts: Facts, **given: bool) -> str:
-    engine = pages.markdown_engine()
-    engine.filters |= {"ms": _rounded}
+    templates = engine()
+    templates.filters["ms"] = _rounded
     sentences = (throughput, footnote, picture_in_words, cpu_in_words, order, overload_caveat, table)
     said = {sentence.__name__: partial(sentence, facts) for sentence in sentences}
-    return engine.get_template(name).render(facts=facts, **said, **given)
+    return templates.get_template(name).render(facts=facts, **said, **given)
 
 
 def _rounded(value: float | None) -> str:

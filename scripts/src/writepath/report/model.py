@@ -10,7 +10,7 @@ from writepath.analysis.stats import Spread
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One figure. `key` is its name in CSV and JSON and in docs/reading-results.md."""
+    """One figure. `key` is its name in CSV and in docs/reading-results.md."""
 
     key: str
     title: str
@@ -21,6 +21,11 @@ class Column:
     def header(self) -> str:
         """Title and unit."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it has figures: it has a unit or is a count."""
+        return bool(self.unit) or self.exact
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +166,12 @@ def shown(cell: Cell, column: Column) -> str:
     if not cell.spans or (low == middle == high and low_sign == high_sign):
         return f"{cell.prefix}{middle}"
     return f"{cell.prefix}{middle} ({low_sign}{low}–{high_sign}{high})"
+
+
+def texts(table: Table, row: Row) -> list[str]:
+    """A row's cells as people read them; the first one with the row's mark."""
+    first, *others = (shown(one, column) for one, column in zip(row.cells, table.columns, strict=True))
+    return [f"{first} ({row.mark})" if row.mark else first, *others]
 
 
 def plain(value: float) -> str:

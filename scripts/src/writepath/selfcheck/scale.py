@@ -3,6 +3,7 @@
 `python -m writepath.selfcheck.scale audit|report <folder>` measures one and prints it as JSON.
 """
 
+import csv
 import json
 import math
 import sys
@@ -12,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from writepath import process
 from writepath.analysis import audit, stats
@@ -30,7 +30,6 @@ AUDIT_GOALS_S = {100_000: 10.0, 1_000_000: 10.0, 10_000_000: 100.0}  # by reques
 REPORT_GOALS_S = {100_000: 30.0, 1_000_000: 30.0, 10_000_000: 30.0}
 NEAR_MS = 0.0021  # start and latency are kept to the microsecond, each
 NEAR_SHARE = 0.001  # of a rank in a histogram
-TABLES_FILE = "report/tables.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,16 +126,16 @@ def plant_report(requests: int, folder: Path) -> Callable[[Found], Iterator[str]
     planted.write_suite(load, folder)
 
     def differing(found: Found) -> Iterator[str]:
-        yield from report_differences(load, json.loads((folder / TABLES_FILE).read_text(encoding="utf-8")))
+        yield from report_differences(load, folder / "report")
         if found.exit_code:
             yield f"the report ended with exit code {found.exit_code}"
 
     return differing
 
 
-def report_differences(load: Planted, tables: list[dict[str, Any]]) -> Iterator[str]:
-    """Between the tables and what was planted, in words; none where the report is right."""
-    rows = {table["key"]: table["rows"][0] for table in tables if table["rows"]}
+def report_differences(load: Planted, folder: Path) -> Iterator[str]:
+    """Between the tables in the folder and what was planted, in words; none where the report is right."""
+    rows = {name: _first_row(folder / f"{name}.csv") for name in ("latency", "answers", "clocks")}
     unserved = len(load.of("clean_fail"))
     served = load.requests - unserved
     share = NEAR_SHARE if load.requests > ROWS_MAX else 0.0
@@ -156,10 +155,14 @@ def report_differences(load: Planted, tables: list[dict[str, Any]]) -> Iterator[
         )  # fmt: skip
         wanted["clocks", f"to_durable_{name}_ms"] = durable_ms, NEAR_MS + share * durable_ms
     for (table, key), (value, near) in wanted.items():
-        cell = rows[table][key]
-        found = cell["median"] if isinstance(cell, dict) else cell
-        if found is None or not abs(float(found) - value) <= near:
+        found = rows[table].get(key)
+        if not found or not abs(float(found) - value) <= near:
             yield f"{table}.{key}: {found}, planted {value}"
+
+
+def _first_row(path: Path) -> dict[str, str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return next(csv.DictReader(file), {})
 
 
 if __name__ == "__main__":
