@@ -1,6 +1,6 @@
-"""Validates the content of a YAML file against annotated dataclasses, and explains what is wrong with it.
+"""Reads YAML files into annotated dataclasses, and explains what is wrong with one: file, place, value and remedy.
 
-An error names file, place, value and remedy. The same dataclasses give the JSON Schemas of `schemas/`.
+YAML 1.2: `on` and `no` are words, `010` is ten, `1e3` is a number, and no key is defined twice.
 """
 
 import difflib
@@ -8,30 +8,18 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast, dataclass_transform
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from writepath.errors import UsageError
 
 T = TypeVar("T")
 CONFIG = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-_TYPES = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "dict_type": "a mapping of keys to values",
-    "dataclass_type": "a mapping of keys to values",
-    "tuple_type": "a list",
-}
-_LIMITS = {
-    "greater_than": "{shown} is too small; it must be more than {gt}",
-    "greater_than_equal": "{shown} is too small; at least {ge}",
-    "less_than_equal": "{shown} is too large; at most {le}",
-    "literal_error": "{shown} is not one of {expected}",
-}
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -90,6 +78,26 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names)}"
 
 
+def load_yaml(path: Path) -> Any:
+    """One document. UsageError names file and line of what is not YAML, of a key defined twice and of a tag."""
+    try:
+        return YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(
+            f"{path.name}: cannot be read ({error.strerror}); it must be in the directory of the Makefile"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    except YAMLError as error:
+        raise UsageError(f"{path.name}: not YAML: {_in_one_line(error)}") from error
+
+
+def _in_one_line(error: YAMLError) -> str:
+    if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
+        return " ".join(str(error).split())
+    return f"{error.problem} (line {error.problem_mark.line + 1}, column {error.problem_mark.column + 1})"
+
+
 def validated(kind: type[T], data: object, file: str, place: str = "") -> T:
     """The data as a `kind`. file and place: where the data is, for the UsageError."""
     adapter = TypeAdapter(kind)
@@ -109,29 +117,23 @@ def _is_unknown(error: ErrorDetails) -> bool:
 
 def _explained(error: ErrorDetails, schema: dict[str, Any], outside: str) -> str:
     """One sentence: where, what, and what would be right."""
-    place = [part for part in error["loc"] if part != "[key]"]
-    value, kind = error["input"], error["type"]
-    if error["loc"][-1:] == ("[key]",) or kind.startswith("missing") or _is_unknown(error):
-        *place, key = place
-    else:
-        key = ""
+    place, kind = [part for part in error["loc"] if part != "[key]"], error["type"]
+    shown = "empty" if error["input"] is None else json.dumps(error["input"], ensure_ascii=False)
+    key = place.pop() if error["loc"][-1:] == ("[key]",) or _is_unknown(error) or "missing" in kind else None
     around = _schema_at(schema, place)
     if _is_unknown(error):
         problem = f"unknown key '{key}'; {nearest(str(key), around.get('properties', {}))}"
-    elif kind.startswith("missing"):
+    elif "missing" in kind:
         problem = f"key '{key}' is missing"
-    elif kind in _TYPES:
-        problem = f"must be {_TYPES[kind]}, but is {_shown(value)}"
-    elif kind in ("too_short", "string_too_short"):
-        fewest = error["ctx"]["min_length"]
-        problem = "must not be empty" if fewest == 1 else f"at least {fewest} values are needed"
-    elif kind in _LIMITS:
-        problem = _LIMITS[kind].format(shown=_shown(value), **error.get("ctx", {}))
     elif kind == "string_pattern_mismatch":
-        rule = around.get("propertyNames", {}) if key else around
-        problem = f"{_shown(value)} is not {rule.get('description', error['msg'])}"
-    else:
+        rule = around if key is None else around["propertyNames"]
+        problem = f"{shown} is not {rule.get('description', error['msg'])}"
+    elif kind == "too_short":
+        problem = f"at least {error['ctx']['min_length']} values are needed"
+    elif kind == "value_error":
         problem = error["msg"].removeprefix("Value error, ")
+    else:
+        problem = f"{shown}: {error['msg']}"
     inside = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
     return f"{(outside + inside).lstrip('.') or 'top level'}: {problem}"
 
@@ -153,7 +155,3 @@ def _resolved(here: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = schema["$defs"][here["$ref"].rpartition("/")[2]]
         return {**found, **{key: value for key, value in here.items() if key != "$ref"}}
     return here
-
-
-def _shown(value: object) -> str:
-    return "empty" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,43 +1,166 @@
-"""Reads variants.yaml and suites.yaml: which variants, scenarios and suites exist."""
+"""Reads variants.yaml and suites.yaml: which variants, scenarios and suites exist, as checked models."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from writepath.config import settings, yaml_file
-from writepath.config.checked import nearest, validated
-from writepath.config.entries import (
-    SUITES_FILE,
-    VARIANTS_FILE,
-    Phase,
-    Scenario,
-    Suite,
-    SuiteEntry,
-    SuitesFile,
-    Variant,
-    VariantsFile,
-    WarmUp,
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from writepath.config import settings
+from writepath.config.checked import (
+    Name,
+    Names,
+    Text,
+    Thousandths,
+    Value,
+    entry,
+    load_yaml,
+    nearest,
+    validated,
 )
-from writepath.config.settings import Setting
+from writepath.config.settings import Factor, Setting
 from writepath.errors import UsageError
 
-__all__ = [
-    "Phase",
-    "Registry",
-    "Scenario",
-    "Suite",
-    "Variant",
-    "WarmUp",
-    "load",
-    "nearest",
-]
+__all__ = ["Phase", "Registry", "Scenario", "Suite", "Variant", "WarmUp", "load", "nearest"]
 
 T = TypeVar("T")
-COMPOSE_FILE = "docker-compose.yml"
+Model = Literal["open", "closed"]
+
+VARIANTS_FILE, SUITES_FILE, COMPOSE_FILE = "variants.yaml", "suites.yaml", "docker-compose.yml"
 _VARIABLE = re.compile(r"(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)")  # $${X} is a literal ${X}
+
+Rate = Annotated[Thousandths, Field(gt=0, le=100_000, description="Requests/s, with at most three decimals.")]
+Seconds = Annotated[Thousandths, Field(gt=0, le=86_400)]
+SloMs = Annotated[float, Field(gt=0, le=15_000, description="Limit of the p99 from the scheduled send time.")]
+Script = Annotated[
+    str,
+    Field(
+        pattern=r"^k6/scenarios/[a-z0-9-]+\.js$",
+        description="a k6 script below the checkout, as in 'k6/scenarios/ramp.js'",
+    ),
+]
+
+
+Entries = Field(min_length=1, json_schema_extra={"additionalProperties": False})
+
+
+@entry
+class Variant:
+    """Services + backing services + settings."""
+
+    name: SkipJsonSchema[str]
+    title: Text
+    family: Name
+    profiles: Names  # profiles of docker-compose.yml that start its services
+    ingress: str  # the service that answers POST /api/posts
+    inspector: str  # the service whose inspector knows the final store
+    acknowledges: Text  # what a 201 guarantees, in words
+    naive_twin_of: Name | None = None  # the variant that this one weakens; never ranked with others
+    tutorial_of: Name | None = None  # the variant that this one runs with Spring Boot defaults; a baseline
+    control_of: Name | None = None  # the variant that this one slows down, to check the comparison
+    level: Literal["A", "B", "C"] = "A"  # what a 201 guarantees: A on disk, B in memory, C handed over
+    settings: dict[str, Value] = field(default_factory=dict)  # variables of docker-compose.yml, taken as text
+
+
+@entry
+class Phase:
+    """A straight line of the arrival rate."""
+
+    name: Name
+    seconds: Seconds
+    from_per_s: Rate
+    to_per_s: Rate
+
+
+@entry
+class WarmUp:
+    """Requests before the load, excluded from every figure."""
+
+    requests: Annotated[int, Field(ge=1, le=10_000_000)]
+    rate_per_s: Rate
+
+
+@entry
+class Scenario:
+    """One k6 load shape, the same for every variant: phases (open), or virtual users (closed)."""
+
+    name: SkipJsonSchema[str]
+    script: Script
+    warm_up: WarmUp | None = None
+    phases: tuple[Phase, ...] = ()  # open: requests are sent on schedule whatever the answers do
+    virtual_users: Annotated[int, Field(ge=1, le=10_000)] | None = None  # closed: each waits for its answer
+    seconds: Seconds | None = None  # how long the users of a closed load send
+
+    @property
+    def model(self) -> Model:
+        """Whether requests are sent on schedule, or each user waits for its answer."""
+        return "open" if self.virtual_users is None else "closed"
+
+
+@entry
+class SuiteEntry:
+    """Kind x variants x factors x repetitions. The part named like the kind is checked by the kind."""
+
+    title: Text
+    kind: Name  # what is done in a cell: load, capacity, search, faults or ceilings
+    scenario: str | None = None  # of kinds that send a load
+    repetitions: Annotated[int, Field(ge=1, le=1_000)]
+    variants: Names
+    baseline: str | None = None  # the others are compared with it; it runs twice in each block (A/A control)
+    references: str | None = None  # a suite of another kind whose cells run in each block too
+    settings: dict[str, Value] = field(default_factory=dict)  # settings of every cell (make settings)
+    factors: dict[str, Annotated[tuple[Value, ...], Field(min_length=2)]] = field(
+        default_factory=dict
+    )  # settings that are varied: every combination of their levels is a cell
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """An entry of suites.yaml, with the scenario and the variants it names."""
+
+    name: str
+    title: str
+    kind: str
+    scenario: Scenario | None
+    repetitions: int
+    variants: tuple[Variant, ...]
+    baseline: Variant | None = None
+    references: str | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    factors: tuple[Factor, ...] = ()
+    params: dict[str, Any] = field(default_factory=dict)  # the part named like the kind, as it is written
+
+    @property
+    def load(self) -> Scenario:
+        """Its scenario; UsageError where it has none."""
+        if self.scenario is None:
+            raise UsageError(
+                f"{SUITES_FILE}: suites.{self.name}: kind '{self.kind}' sends a load, so it needs a `scenario`"
+            )
+        return self.scenario
+
+    def checked_params(self, kind: type[T]) -> T:
+        """The part named like the kind as a dataclass; UsageError for what it forbids."""
+        return validated(kind, self.params, SUITES_FILE, f"suites.{self.name}.{self.kind}")
+
+
+@entry
+class VariantsFile:
+    """variants.yaml."""
+
+    variants: Annotated[dict[Name, Variant], Entries]
+
+
+@entry
+class SuitesFile:
+    """suites.yaml."""
+
+    scenarios: Annotated[dict[Name, Scenario], Entries]
+    suites: Annotated[dict[Name, SuiteEntry], Entries]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,29 +183,34 @@ class Registry:
 
 def load(root: Path) -> Registry:
     """Reads both files below root. UsageError for what their models, docker-compose.yml or .env forbid."""
-    variants_file = validated(VariantsFile, yaml_file.load(root / VARIANTS_FILE), VARIANTS_FILE)
-    variants = {name: Variant(name=name, **vars(entry)) for name, entry in variants_file.variants.items()}
+    data = _named(load_yaml(root / VARIANTS_FILE), "variants")
+    variants = validated(VariantsFile, data, VARIANTS_FILE).variants
     topology = _topology(root)
     for variant in variants.values():
         _check_variant(variant, topology)
         _check_twins(variant, variants)
-    data = yaml_file.load(root / SUITES_FILE)
+    data = _named(load_yaml(root / SUITES_FILE), "scenarios")
     params = _taken_params(data)
     file = validated(SuitesFile, data, SUITES_FILE)
-    scenarios = {name: Scenario(name=name, **vars(entry)) for name, entry in file.scenarios.items()}
-    for scenario in scenarios.values():
+    for scenario in file.scenarios.values():
         _check_scenario(root, scenario)
-    known = settings.known(root)
-    suites = {
-        name: _suite(
-            name, entry, Registry(root=root, variants=variants, scenarios=scenarios, suites={}), known
-        )
-        for name, entry in file.suites.items()
-    }
-    suites = {name: replace(suite, params=params.get(name, {})) for name, suite in suites.items()}
-    for suite in suites.values():
-        _check_references(suite, suites)
-    return Registry(root=root, variants=variants, scenarios=scenarios, suites=suites)
+    known = Registry(root=root, variants=variants, scenarios=file.scenarios, suites={})
+    of_settings = settings.known(root)
+    for name, one in file.suites.items():
+        known.suites[name] = _suite(name, one, params.get(name, {}), known, of_settings)
+    for suite in known.suites.values():
+        _check_references(suite, known.suites)
+    return known
+
+
+def _named(data: Any, section: str) -> Any:
+    """The data with each entry of a section having its key as its name."""
+    entries = data.get(section) if isinstance(data, dict) else None
+    if isinstance(entries, dict):
+        data[section] = {
+            name: {**one, "name": name} if isinstance(one, dict) else one for name, one in entries.items()
+        }
+    return data
 
 
 def _taken_params(data: Any) -> dict[str, dict[str, Any]]:
@@ -112,7 +240,7 @@ class _Topology:
 
 def _topology(root: Path) -> _Topology:
     path = root / COMPOSE_FILE
-    services = yaml_file.load(path)["services"]
+    services = load_yaml(path)["services"]
     return _Topology(
         services={name: frozenset(service.get("profiles", ())) for name, service in services.items()},
         variables=frozenset(_VARIABLE.findall(path.read_text(encoding="utf-8"))),
@@ -163,7 +291,9 @@ def _check_scenario(root: Path, scenario: Scenario) -> None:
         )
 
 
-def _suite(name: str, entry: SuiteEntry, files: Registry, known: dict[str, Setting]) -> Suite:
+def _suite(
+    name: str, entry: SuiteEntry, params: dict[str, Any], files: Registry, known: dict[str, Setting]
+) -> Suite:
     where = f"{SUITES_FILE}: suites.{name}"
     if entry.scenario is not None:
         _require(entry.scenario, files.scenarios, f"{where}.scenario", f"{SUITES_FILE} has no scenario")
@@ -186,7 +316,7 @@ def _suite(name: str, entry: SuiteEntry, files: Registry, known: dict[str, Setti
         "baseline": None if entry.baseline is None else files.variants[entry.baseline],
         "factors": tuple(known[setting].factor(levels) for setting, levels in entry.factors.items()),
     }
-    return Suite(name=name, **fields)
+    return Suite(name=name, params=params, **fields)
 
 
 def _check_references(suite: Suite, suites: dict[str, Suite]) -> None:
@@ -199,15 +329,12 @@ def _check_references(suite: Suite, suites: dict[str, Suite]) -> None:
 
 
 def _check_ranked(variant: Variant, where: str) -> None:
-    if twin := variant.naive_twin_of:
+    if twin := variant.naive_twin_of or variant.control_of:
+        what = f"a weakened control of '{twin}', only for fault runs"
+        if variant.control_of:
+            what = "slowed down on purpose, to check the comparison"
         raise UsageError(
-            f"{where}.variants: '{variant.name}' is a weakened control of '{twin}', only for fault runs;"
-            f" no suite may rank it. List '{twin}' instead"
-        )
-    if slowed := variant.control_of:
-        raise UsageError(
-            f"{where}.variants: '{variant.name}' is slowed down on purpose, to check the comparison;"
-            f" no suite may rank it. List '{slowed}' instead"
+            f"{where}.variants: '{variant.name}' is {what}; no suite may rank it. List '{twin}' instead"
         )
 
 

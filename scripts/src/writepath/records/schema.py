@@ -1,4 +1,4 @@
-"""Generates the JSON Schemas of the saved records, for other languages.
+"""Generates the JSON Schemas of the saved records and of the YAML files, for other languages and editors.
 
 `python -m writepath.records.schema` rewrites the committed files; a test fails where they differ. The comment next to a
 field is its description, so that a unit is written once.
@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from writepath.config.registry import SuitesFile, VariantsFile
 from writepath.records import capacity_run, ceilings, cell, faults, index, load, search
 
 ROOT = Path(__file__).parents[4]
@@ -30,13 +31,17 @@ SAVED: dict[str, tuple[type, str, int]] = {  # by name in schemas/: record, file
     "index": (index.Index, index.INDEX_FILE, index.SCHEMA_VERSION),
     "cell": (cell.CellRecord, cell.CELL_FILE, index.SCHEMA_VERSION),
 }
+YAML_FILES = {"variants": VariantsFile, "suites": SuitesFile}
+DIALECT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 
 
 def files() -> dict[str, str]:
     """Name below schemas/ and text of each file."""
+    schemas = {name: _schema(*saved) for name, saved in SAVED.items()}
+    schemas |= {name: _schema_of_yaml(name, kind) for name, kind in YAML_FILES.items()}
     return {
-        f"{name}.schema.json": json.dumps(_schema(*saved), indent=2, ensure_ascii=False) + "\n"
-        for name, saved in SAVED.items()
+        f"{name}.schema.json": json.dumps(DIALECT | schema, indent=2, ensure_ascii=False) + "\n"
+        for name, schema in schemas.items()
     }
 
 
@@ -51,7 +56,16 @@ def _schema(record: type, file: str, version: int) -> dict[str, Any]:
         results = [references[kind, "serialization"] for kind in RESULTS]
         body["properties"]["result"]["anyOf"] = [*results, {"type": "null"}]
     del body["title"]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": file} | body | schema
+    return {"title": file} | body | schema
+
+
+def _schema_of_yaml(name: str, kind: type) -> dict[str, Any]:
+    schema = TypeAdapter(kind).json_schema(schema_generator=_Generator)
+    if suite := schema["$defs"].get("SuiteEntry"):
+        # Only the kind knows what the part with its name may hold.
+        description = "The part named like the kind, as in `capacity: {slo_ms: 100}`."
+        suite["additionalProperties"] = {"type": "object", "description": description}
+    return schema | {"title": f"{name}.yaml"}
 
 
 class _Generator(GenerateJsonSchema):

@@ -10,8 +10,7 @@ from pydantic import Field
 from writepath.analysis.capacity import derive_capacity, reduce_capacity
 from writepath.analysis.evidence import Evidence
 from writepath.config.checked import entry
-from writepath.config.entries import SUITES_FILE, SloMs
-from writepath.config.registry import Suite
+from writepath.config.registry import SUITES_FILE, SloMs, Suite
 from writepath.errors import UsageError
 from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.capacity import measure as measuring
