@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from planted_tables import CANARY, FACTS, HOST
 from writepath.analysis import audit
-from writepath.analysis.verdict import Evidence, judge
+from writepath.analysis.verdict import judge
 from writepath.records.load_facts import WithheldFacts
-from writepath.records.measures import Canary, Drain, Durability, Generator, Offenders, Requests
+from writepath.records.measures import Drain, Durability, Generator, Offenders, Requests, Verdict
 
 REQUESTS = Requests(
     planned=100,
@@ -38,31 +39,20 @@ GENERATOR = Generator(
     samples=15,
     samples_late=0,
 )
-CANARY = Canary(
-    fsync_ms_p50=1.0,
-    fsync_ms_p99=2.0,
-    cpu_ms=50.0,
-    steal_share=0.0,
-    load_average_1m=0.2,
-    disk_free_bytes=1 << 40,
-)
 NOTHING = WithheldFacts(steal_share=0.001, throttled_share=None, swapped_pages=0)
-GOOD = Evidence(
-    requests=REQUESTS,
-    audit=AUDIT,
-    drain=DRAIN,
-    generator=GENERATOR,
-    durability=Durability(level="A", settings={}),
-    lost_components=(),
-    before=CANARY,
-    after=CANARY,
-    withheld=NOTHING,
-)
+SEEN = replace(FACTS, withheld=NOTHING)
+GOOD: dict[str, Any] = {"requests": REQUESTS, "audit": AUDIT, "drain": DRAIN, "generator": GENERATOR}
 OFFENDERS = {"absent": Offenders(count=3, intervals="17..19", first_ids=())}
 
 
+def judged(**changed: Any) -> Verdict:
+    """Of a good run with these differences, of its facts or of what follows from its tables."""
+    given = {name: changed.pop(name) for name in (*GOOD, "foreign_cpu_share") if name in changed}
+    return judge(replace(SEEN, **changed), **GOOD | given)
+
+
 def test_a_run_without_a_fault_is_valid() -> None:
-    verdict = judge(GOOD)
+    verdict = judged()
     assert (verdict.status, verdict.reasons, verdict.notes) == ("valid", (), ())
 
 
@@ -99,14 +89,13 @@ def test_a_run_without_a_fault_is_valid() -> None:
     ],
 )
 def test_a_fault_makes_a_run_invalid_and_says_why(changed: dict[str, Any], reason: str) -> None:
-    verdict = judge(replace(GOOD, **changed))
+    verdict = judged(**changed)
     assert verdict.status == "invalid"
     assert any(reason in words for words in verdict.reasons), verdict.reasons
 
 
 def test_a_variant_that_declares_less_is_held_to_its_own_word() -> None:
-    lower = replace(GOOD, durability=Durability(level="C", settings={}), declared_level="C")
-    assert judge(lower).status == "valid"
+    assert judged(durability=Durability(level="C", settings={}), declared_level="C").status == "valid"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +104,7 @@ def test_a_variant_that_declares_less_is_held_to_its_own_word() -> None:
         ({"audit": audit.not_read()}, "could not be read back"),
         ({"durability": None}, "what a 201 guarantees"),
         ({"generator": replace(GENERATOR, samples=0)}, "could not be sampled"),
-        ({"after": replace(CANARY, steal_share=0.05)}, "noisy host: 5.0%"),
+        ({"host": replace(HOST, after=replace(CANARY, steal_share=0.05))}, "noisy host: 5.0%"),
         ({"foreign_cpu_share": 0.3}, "other programs used 30%"),
         (
             {"withheld": replace(NOTHING, steal_share=0.03)},
@@ -126,12 +115,15 @@ def test_a_variant_that_declares_less_is_held_to_its_own_word() -> None:
             "the CPU quota stopped the run for 2.0% of the load",
         ),
         ({"withheld": replace(NOTHING, swapped_pages=1000)}, "1000 pages swapped"),
-        ({"after": replace(CANARY, cpu_ms=80.0)}, "noisy host: a fixed CPU task"),
-        ({"after": replace(CANARY, fsync_ms_p50=9.0)}, "noisy host: an fsync took 9.0 ms"),
+        ({"host": replace(HOST, after=replace(CANARY, cpu_ms=80.0))}, "noisy host: a fixed CPU task"),
+        (
+            {"host": replace(HOST, after=replace(CANARY, fsync_ms_p50=9.0))},
+            "noisy host: an fsync took 9.0 ms",
+        ),
     ],
 )
 def test_what_was_not_seen_makes_a_run_unknown_never_valid(changed: dict[str, Any], reason: str) -> None:
-    verdict = judge(replace(GOOD, **changed))
+    verdict = judged(**changed)
     assert verdict.status == "unknown"
     assert any(reason in words for words in verdict.reasons), verdict.reasons
 
@@ -149,17 +141,17 @@ def test_what_was_not_seen_makes_a_run_unknown_never_valid(changed: dict[str, An
 def test_only_where_noise_is_all_that_speaks_against_a_run_may_it_be_made_again(
     changed: dict[str, Any], status: str, noise: bool
 ) -> None:
-    verdict = judge(replace(GOOD, **changed))
+    verdict = judged(**changed)
     assert (verdict.status, verdict.noise) == (status, noise)
 
 
 def test_requests_that_were_not_acknowledged_are_a_note_not_a_fault() -> None:
     requests = replace(REQUESTS, acknowledged=98, indeterminate=2, by_error={"HTTP 503": 2})
-    verdict = judge(replace(GOOD, requests=requests, audit=replace(AUDIT, ok=98, recovered=1)))
+    verdict = judged(requests=requests, audit=replace(AUDIT, ok=98, recovered=1))
     assert verdict.status == "valid"
     assert "2 of 100 scheduled requests were not acknowledged (2 HTTP 503)" in verdict.notes[0]
 
 
 def test_an_invalid_run_also_names_what_was_not_seen() -> None:
-    verdict = judge(replace(GOOD, durability=None, requests=replace(REQUESTS, dropped=1)))
+    verdict = judged(durability=None, requests=replace(REQUESTS, dropped=1))
     assert (verdict.status, len(verdict.reasons)) == ("invalid", 2)

@@ -5,8 +5,8 @@ when it was durable. There are few combinations, so that a table of all classes 
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from writepath.analysis.stats import Ints
 from writepath.load.parquet import column_of, whole
 from writepath.load.plan import encode_id
 from writepath.records.load_facts import LoadFacts
-from writepath.records.measures import Audit, AuditVerdict, Offenders, Reading, Requests
+from writepath.records.measures import Audit, AuditVerdict, Offenders, Requests
 
 NEVER, ACKNOWLEDGED, REJECTED, INDETERMINATE, UNREAD = range(5)  # what the client saw of a sequence
 MOMENT_UNKNOWN, IN_TIME, LATE = range(3)  # when the row of the first read became durable
@@ -44,31 +44,9 @@ COUNTED = (
 # Lost and stranded are one list: which of the absent a message in the queue would bring is not known.
 NAMED = ("absent", *(name for name in MUST_BE_ZERO if name not in ("lost", "stranded")), *NOTED)
 NOT_READ_AGAIN = "the store was not read after a restart"
-READS = 2  # of the store: after the drain, after the restart
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """The same facts as counted by others, and what could not be read."""
-
-    planned: int
-    dropped: int  # by k6
-    reads: tuple[Reading, ...]  # as many as were read
-    suppressed_duplicates: int | None = None
-    unread: tuple[str, ...] = ()  # in words: a torn file, an inspector that did not answer
-    reads_required: int = READS
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
-    """What a ledger and the reads of a store hold of one load."""
-
-    tally: NDArray[np.int64]  # writes by combination
-    requests: int  # records of the ledger
-    rows: tuple[int, int]  # in either read, of whatever id; without a second one, the first's
-    never_sent: int  # different ids in either read that are no sequence of the tally
-    read_again: bool
-    listed: Mapping[str, Offenders] = field(default_factory=dict)  # by class of NAMED that is not empty
+READ_WHEN = ("after the drain", "after the restart")
+READS = len(READ_WHEN)
+NEVER_SENT = "unexpected"
 
 
 def combinations(**known: npt.ArrayLike) -> NDArray[np.uint16]:
@@ -80,7 +58,7 @@ def combinations(**known: npt.ArrayLike) -> NDArray[np.uint16]:
     return number
 
 
-def known_of(number: npt.ArrayLike) -> dict[str, NDArray[np.int64]]:
+def known_of(number: npt.ArrayLike) -> dict[str, Ints]:
     """What combinations() was given."""
     return dict(zip(SIZES, np.unravel_index(np.asarray(number), tuple(SIZES.values())), strict=True))
 
@@ -123,39 +101,58 @@ def _classes() -> dict[str, NDArray[np.bool_]]:
 CLASSES = _classes()
 
 
-def audited(found: Found, counts: Counts) -> Audit:
-    """The audit, its seconds left at 0."""
-    number = {name: int(found.tally[marks].sum()) for name, marks in CLASSES.items()}
-    left = max((reading.left_in_queue for reading in counts.reads), default=0)
-    stranded = min(number["absent"], left)
-    unread = list(counts.unread)
-    if not found.read_again and not unread and counts.reads_required == READS:
+def audit_of(
+    tables: Mapping[str, pa.Table],
+    scalars: Mapping[str, int],
+    unexpected: pa.Table,
+    facts: LoadFacts,
+    requests: Requests,
+) -> Audit:
+    """Both reads, offenders, sums and verdict. unexpected: stored rows that no request sent."""
+    seconds = round(facts.audit_seconds, 3)
+    if not facts.reads:
+        return replace(not_read(*facts.unread), seconds=seconds)
+    tally = _tally(tables["tally"])
+    number = {name: int(tally[marks].sum()) for name, marks in CLASSES.items()}
+    never_sent = _never_sent(unexpected, facts.run_id)
+    listed = dict(_listed(tables["offenders"], tally, facts.run_id))
+    if never_sent.count:
+        listed[NEVER_SENT] = never_sent
+    first, second = (int((whole(unexpected, "read") == read).sum()) for read in (1, 2))
+    rows = (scalars["rows_first"] + first, scalars["rows_second"] + second)
+    read_again = bool(scalars["read_again"]) and len(facts.reads) > 1
+    unread = list(facts.unread)
+    if not read_again and not unread and facts.reads_required == READS:
         unread.append(NOT_READ_AGAIN)
+    stranded = min(number["absent"], max(reading.left_in_queue for reading in facts.reads))
     audit = Audit(
         verdict="UNKNOWN",
         unread=tuple(unread),
-        reads=counts.reads,
-        stored_rows=found.rows[0],
-        stored_ids=number["stored"] + found.never_sent,
+        reads=facts.reads,
+        stored_rows=rows[0],
+        stored_ids=number["stored"] + never_sent.count,
         acknowledged=number["acknowledged"],
         lost=number["absent"] - stranded,
         stranded=stranded,
-        unexpected=number["unexpected"] + found.never_sent,
+        unexpected=number["unexpected"] + never_sent.count,
         late=number["late"] if not number["ok"] or number["dated"] else None,
         **{name: number[name] for name in COUNTED},
-        suppressed_duplicates=counts.suppressed_duplicates,
-        offenders={name: of for name, of in found.listed.items() if name not in NOTED},
-        noted={name: of for name, of in found.listed.items() if name in NOTED},
+        suppressed_duplicates=facts.suppressed_duplicates,
+        offenders={name: listed[name] for name in NAMED if name in listed and name not in NOTED},
+        noted={name: listed[name] for name in NOTED if name in listed},
         identities_broken=(),
-        seconds=0.0,
+        seconds=seconds,
     )
-    audit = replace(audit, identities_broken=tuple(_broken_identities(found, counts, number, audit)))
-    if not found.read_again and counts.reads_required < READS:
-        audit = replace(audit, vanished=None)
-    return replace(audit, verdict=verdict(audit, counts.reads_required))
+    sums = _identities(tally, number, requests, audit) | _reads(
+        rows if read_again else rows[:1] * READS, audit
+    )
+    broken = tuple(words for words, holds in sums.items() if not holds)
+    vanished = audit.vanished if read_again or facts.reads_required == READS else None
+    audit = replace(audit, identities_broken=broken, vanished=vanished)
+    return replace(audit, verdict=_verdict(audit, facts.reads_required))
 
 
-def verdict(audit: Audit, reads_required: int = READS) -> AuditVerdict:
+def _verdict(audit: Audit, reads_required: int) -> AuditVerdict:
     """PASS only where everything was read, nothing is in a class that should be empty, and all sums agree."""
     if audit.unread or audit.never_read or len(audit.reads) < reads_required or not audit.acknowledged:
         return "UNKNOWN"
@@ -165,30 +162,46 @@ def verdict(audit: Audit, reads_required: int = READS) -> AuditVerdict:
 
 def not_read(*words: str) -> Audit:
     """The store could not be read back: nothing is known, which is never a pass."""
-    nothing = Found(
-        tally=np.zeros(COMBINATIONS, np.int64), requests=0, rows=(0, 0), never_sent=0, read_again=False
+    numbers = (
+        "stored_rows",
+        "stored_ids",
+        "acknowledged",
+        "lost",
+        "stranded",
+        "unexpected",
+        "late",
+        *COUNTED,
     )
-    unread = words or ("the store could not be read back",)
-    return audited(nothing, Counts(planned=0, dropped=0, reads=(), unread=unread))
+    return Audit(
+        verdict="UNKNOWN",
+        unread=words or ("the store could not be read back",),
+        reads=(),
+        **dict.fromkeys(numbers, 0),
+        suppressed_duplicates=None,
+        offenders={},
+        noted={},
+        identities_broken=(),
+        seconds=0.0,
+    )
 
 
-def _broken_identities(
-    found: Found, counts: Counts, number: Mapping[str, int], audit: Audit
-) -> Iterator[str]:
-    """In words, the sums that do not agree; audit: with a number of vanished."""
+def _identities(tally: Ints, number: Mapping[str, int], requests: Requests, audit: Audit) -> dict[str, bool]:
+    """By the words of each sum, whether it agrees; audit: with a number of vanished."""
     distinct, vanished = number["attempted"], number["vanished"]
-    seen = _by_client(found.tally, np.ones(COMBINATIONS, np.bool_))
-    of = _by_client(found.tally, CLASSES["duplicated"] | CLASSES["corrupted"])
-    gone = _by_client(found.tally, CLASSES["vanished"])[ACKNOWLEDGED]
+    seen = _by_client(tally, np.ones(COMBINATIONS, np.bool_))
+    of = _by_client(tally, CLASSES["duplicated"] | CLASSES["corrupted"])
+    gone = _by_client(tally, CLASSES["vanished"])[ACKNOWLEDGED]
     gone_without_answer = vanished - gone
     whole = audit.ok + audit.recovered + audit.rejected_present + vanished
     others = number["absent_then_stored"] + number["never_read_stored"]
     wrong_ids = audit.duplicated + audit.corrupted + audit.unexpected
-    sums = {
-        f"planned {counts.planned} = started {found.requests} + dropped {counts.dropped}": (
-            counts.planned == found.requests + counts.dropped
+    return {
+        f"planned {requests.planned} = started {requests.started} + dropped {requests.dropped}": (
+            requests.planned == requests.started + requests.dropped
         ),
-        f"started {found.requests} = distinct sequences in the ledger {distinct}": found.requests == distinct,
+        f"started {requests.started} = distinct sequences in the ledger {distinct}": (
+            requests.started == distinct
+        ),
         f"acknowledged {seen[ACKNOWLEDGED]} = ok {audit.ok} + lost {audit.lost} + stranded {audit.stranded}"
         f" + vanished {gone} + duplicated or corrupted {of[ACKNOWLEDGED]}": (
             seen[ACKNOWLEDGED] == audit.ok + audit.lost + audit.stranded + gone + of[ACKNOWLEDGED]
@@ -207,14 +220,18 @@ def _broken_identities(
             audit.stored_ids == whole + wrong_ids + others
         ),
     }
-    when = ("after the drain", "after the restart")
-    for read, reading, words in zip(found.rows, counts.reads, when, strict=False):
-        name = f"rows read back {words} {read} = rows the store counts {reading.store_rows}"
-        sums[name] = read == reading.store_rows
-    yield from (words for words, holds in sums.items() if not holds)
 
 
-def _by_client(tally: NDArray[np.int64], marks: NDArray[np.bool_]) -> list[int]:
+def _reads(rows: Sequence[int], audit: Audit) -> dict[str, bool]:
+    """The same of either read, of rows of whatever id."""
+    return {
+        f"rows read back {when} {read} = rows the store counts {reading.store_rows}": read
+        == reading.store_rows
+        for read, reading, when in zip(rows, audit.reads, READ_WHEN, strict=False)
+    }
+
+
+def _by_client(tally: Ints, marks: NDArray[np.bool_]) -> list[int]:
     """Writes of the combinations marked, by what the client saw."""
     client = known_of(np.arange(COMBINATIONS))["client"]
     return [int(tally[marks & (client == saw)].sum()) for saw in range(SIZES["client"])]
@@ -224,27 +241,22 @@ INTERVALS_MAX = 100
 FIRST_IDS = 20
 
 
-def offenders_of(seq: NDArray[np.int64], others: Sequence[str], post_id: Callable[[int], str]) -> Offenders:
+def offenders_of(seq: Ints, others: Sequence[str], post_id: Callable[[int], str]) -> Offenders:
     """Members of a class in short; others: ids that are no sequence."""
     ids = [post_id(int(s)) for s in seq[:FIRST_IDS]] + list(others)
     return Offenders(
-        count=len(seq) + len(others), intervals=intervals_in_words(seq), first_ids=tuple(ids[:FIRST_IDS])
+        count=len(seq) + len(others), intervals=_intervals(*bounds(seq)), first_ids=tuple(ids[:FIRST_IDS])
     )
 
 
-def intervals_in_words(seq: NDArray[np.int64]) -> str:
-    """Ascending sequences as `17..42 90`."""
-    return intervals_of(*bounds(seq))
-
-
-def intervals_of(firsts: NDArray[np.int64], lasts: NDArray[np.int64]) -> str:
-    """The same of the first and the last sequence of each interval."""
+def _intervals(firsts: Ints, lasts: Ints) -> str:
+    """As `17..42 90`, of the first and the last sequence of each interval."""
     pairs = zip(firsts[:INTERVALS_MAX].tolist(), lasts.tolist(), strict=False)
     words = [f"{first}..{last}" if last > first else f"{first}" for first, last in pairs]
     return " ".join(words) + (" ..." if len(firsts) > INTERVALS_MAX else "")
 
 
-def bounds(seq: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def bounds(seq: Ints) -> tuple[Ints, Ints]:
     """Of ascending sequences, the first and the last one of each interval."""
     if not len(seq):
         return seq, seq
@@ -252,47 +264,11 @@ def bounds(seq: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return seq[np.concatenate(([0], breaks + 1))], seq[np.concatenate((breaks, [len(seq) - 1]))]
 
 
-NEVER_SENT = "unexpected"
-
-
-def audit_of(
-    tables: Mapping[str, pa.Table],
-    scalars: Mapping[str, int],
-    unexpected: pa.Table,
-    facts: LoadFacts,
-    requests: Requests,
-) -> Audit:
-    """Both reads, offenders, sums and verdict. unexpected: stored rows that no request sent."""
-    seconds = round(facts.audit_seconds, 3)
-    if not facts.reads:
-        return replace(not_read(*facts.unread), seconds=seconds)
-    tally = _tally(tables["tally"])
+def _never_sent(unexpected: pa.Table, run_id: str) -> Offenders:
+    """Different ids that are no sequence of the tally."""
     sequences = np.unique(whole(unexpected.filter(column_of(unexpected, "sequence").is_valid()), "sequence"))
     foreign = tuple(dict.fromkeys(column_of(unexpected, "foreign_id").drop_null().to_pylist()))
-    never_sent = offenders_of(sequences, foreign, lambda sequence: encode_id(facts.run_id, sequence))
-    first, second = (int((whole(unexpected, "read") == read).sum()) for read in (1, 2))
-    rows = (scalars["rows_first"] + first, scalars["rows_second"] + second)
-    read_again = bool(scalars["read_again"]) and len(facts.reads) > 1
-    listed = dict(_listed(tables["offenders"], tally, facts.run_id))
-    if never_sent.count:
-        listed[NEVER_SENT] = never_sent
-    found = Found(
-        tally=tally,
-        requests=requests.started,
-        rows=rows if read_again else (rows[0], rows[0]),
-        never_sent=never_sent.count,
-        read_again=read_again,
-        listed={name: listed[name] for name in NAMED if name in listed},
-    )
-    counts = Counts(
-        planned=requests.planned,
-        dropped=requests.dropped,
-        reads=facts.reads,
-        suppressed_duplicates=facts.suppressed_duplicates,
-        unread=facts.unread,
-        reads_required=facts.reads_required,
-    )
-    return replace(audited(found, counts), seconds=seconds)
+    return offenders_of(sequences, foreign, lambda sequence: encode_id(run_id, sequence))
 
 
 def _tally(table: pa.Table) -> Ints:
@@ -315,7 +291,7 @@ def _listed(table: pa.Table, tally: Ints, run_id: str) -> Iterator[tuple[str, Of
                 name,
                 Offenders(
                     count=int(tally[CLASSES[name]].sum()),
-                    intervals=intervals_of(firsts, lasts),
+                    intervals=_intervals(firsts, lasts),
                     first_ids=tuple(encode_id(run_id, s) for s in own[:FIRST_IDS].tolist()),
                 ),
             )
@@ -333,33 +309,18 @@ def exit_code_of(verdicts: Collection[str]) -> int:
 
 def audit_lines(audit: Audit) -> Iterator[str]:
     """One fact a line; the verdict last."""
-    yield class_counts(audit, HARMLESS)
-    yield class_counts(audit, MUST_BE_ZERO)
-    yield from readings(audit)
-    for name, offenders in audit.offenders.items():
-        ids = ", ".join(offenders.first_ids[:3])
-        yield f"{name}: {offenders.count} (sequence {offenders.intervals or 'none'}; {ids})"
-    yield from ending(audit)
-
-
-def readings(audit: Audit) -> Iterator[str]:
-    """What the store counted at each read, and whether the sums agree."""
-    for reading, when in zip(audit.reads, ("after the drain", "after the restart"), strict=False):
+    for names in (HARMLESS, MUST_BE_ZERO):
+        values = ((name, getattr(audit, name)) for name in names)
+        yield ", ".join(f"{name} {'unknown' if value is None else value}" for name, value in values)
+    for reading, when in zip(audit.reads, READ_WHEN, strict=False):
         yield f"{when}: {reading.store_rows} rows, {reading.left_in_queue} messages left in the queue"
     for words in audit.identities_broken:
         yield f"sums do not agree: {words}"
     if not audit.identities_broken:
         yield "sums agree"
-
-
-def ending(audit: Audit) -> Iterator[str]:
-    """What was not read, and the verdict."""
+    for name, offenders in audit.offenders.items():
+        ids = ", ".join(offenders.first_ids[:3])
+        yield f"{name}: {offenders.count} (sequence {offenders.intervals or 'none'}; {ids})"
     for words in audit.unread:
         yield f"not read: {words}"
     yield f"{audit.verdict} in {audit.seconds:.1f} s"
-
-
-def class_counts(audit: Audit, names: Iterable[str]) -> str:
-    """`ok 7030, late 0, ...`."""
-    values = ((name, getattr(audit, name)) for name in names)
-    return ", ".join(f"{name} {'unknown' if value is None else value}" for name, value in values)

@@ -30,7 +30,6 @@ from writepath.analysis.samples import (
 )
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Bands, Floats, Ints, Marks
 from writepath.analysis.times import MEAN_DIGITS, Times, times
-from writepath.analysis.verdict import Evidence as Judged
 from writepath.analysis.verdict import judge
 from writepath.errors import LoadError
 from writepath.load.ledger import ACKNOWLEDGED_STATUS, END_OF_FILE, NO_TIME, WRONG_ACK, error_kind
@@ -38,7 +37,7 @@ from writepath.load.parquet import column_of, whole
 from writepath.records.base import from_data, to_data
 from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.load_facts import LoadFacts
-from writepath.records.measures import Drain, Generator, Host, Order, Requests
+from writepath.records.measures import Drain, Generator, Order, Requests
 from writepath.records.steps import SentFacts
 
 STATUSES = (500, 502, 503, 504)  # with columns of their own
@@ -216,7 +215,6 @@ def derive_load(evidence: Evidence) -> LoadResult:
     drain = _drain(load)
     generator = generator_of(load.tables, load.seen, facts)
     foreign = _foreign(load)
-    host = _with_canaries(facts)
     return LoadResult(
         requests=requests,
         answers=load.answers.by_column(requests.planned),
@@ -238,21 +236,13 @@ def derive_load(evidence: Evidence) -> LoadResult:
         generator=generator,
         foreign_cpu_share=None if foreign is None else round(foreign, SHARE_DIGITS),
         verdict=judge(
-            Judged(
-                requests=requests,
-                audit=audit,
-                drain=drain,
-                generator=generator,
-                durability=facts.durability,
-                declared_level=facts.declared_level,
-                lost_components=facts.lost_components,
-                generator_faults=facts.generator_faults,
-                before=host.before if host else None,
-                after=host.after if host else None,
-                foreign_cpu_share=foreign,
-                withheld=facts.withheld,
-                broken_sums=tuple(_broken_sums(load)),
-            )
+            facts,
+            requests=requests,
+            audit=audit,
+            drain=drain,
+            generator=generator,
+            foreign_cpu_share=foreign,
+            broken_sums=tuple(_broken_sums(load)),
         ),
         load_started_at=facts.load_started_at,
         load_finished_at=facts.load_finished_at,
@@ -401,11 +391,6 @@ def _foreign(load: _Load) -> float | None:
     """By the samples; where what was published of them does not say, by the facts."""
     share = foreign_share(load.seen)
     return load.facts.host.foreign_cpu_share if share is None and load.facts.host else share
-
-
-def _with_canaries(facts: LoadFacts) -> Host | None:
-    """A suite that read the store once was judged before canaries were compared."""
-    return facts.host if facts.reads_required > 1 else None
 
 
 def _broken_sums(load: _Load) -> Iterator[str]:

@@ -1,11 +1,10 @@
 """May a run's figures be believed? Every rule of docs/methodology.md, each with its reason in words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from writepath.analysis.audit import LATE_US, MUST_BE_ZERO
+from writepath.analysis.audit import LATE_US, MUST_BE_ZERO, READS
 from writepath.analysis.stats import US_PER_S
-from writepath.records.load_facts import WithheldFacts
+from writepath.records.load_facts import LoadFacts, WithheldFacts
 from writepath.records.measures import Audit, Canary, Drain, Durability, Generator, Requests, Verdict
 
 STEAL_LIMIT = 0.02  # of all processor time: what the hypervisor gave to others
@@ -16,24 +15,23 @@ FSYNC_SLOWER = 3.0  # times, and
 FSYNC_SLOWER_MS = 2.0  # more than so much: any disk cache takes from 0.3 to 1 ms, and it changes no figure
 
 
+WITHHELD = (  # by field of WithheldFacts
+    ("steal_share", STEAL_LIMIT, "{:.1%} of the CPU time was stolen during the load (limit {:.0%})"),
+    (
+        "throttled_share",
+        THROTTLED_LIMIT,
+        "the CPU quota stopped the run for {:.1%} of the load (limit {:.0%})",
+    ),
+    ("swapped_pages", SWAPPED_LIMIT, "{} pages swapped during the load (limit {})"),
+)
+
+
 def noise_reasons(withheld: WithheldFacts) -> tuple[str, ...]:
     """In words, where a limit is passed: the figures of the load are noise."""
-    found = []
-    if (withheld.steal_share or 0.0) > STEAL_LIMIT:
-        found.append(
-            f"noisy host: {withheld.steal_share:.1%} of the CPU time was stolen during the load"
-            f" (limit {STEAL_LIMIT:.0%})"
-        )
-    if (withheld.throttled_share or 0.0) > THROTTLED_LIMIT:
-        found.append(
-            f"noisy host: the CPU quota stopped the run for {withheld.throttled_share:.1%} of the load"
-            f" (limit {THROTTLED_LIMIT:.0%})"
-        )
-    if (withheld.swapped_pages or 0) > SWAPPED_LIMIT:
-        found.append(
-            f"noisy host: {withheld.swapped_pages} pages swapped during the load (limit {SWAPPED_LIMIT})"
-        )
-    return tuple(found)
+    found = ((getattr(withheld, name) or 0, limit, words) for name, limit, words in WITHHELD)
+    return tuple(
+        f"noisy host: {words.format(value, limit)}" for value, limit, words in found if value > limit
+    )
 
 
 def slower_reasons(before: Canary, after: Canary) -> tuple[str, ...]:
@@ -58,33 +56,28 @@ LATENESS_MS_LIMIT = 250.0  # p99: a generator that is silent for a quarter secon
 FOREIGN_LIMIT = 0.25  # of all processors: a browser and a mail program stay below, a build does not
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """All that is known of a finished run when it is judged."""
+def judge(
+    facts: LoadFacts,
+    *,
+    requests: Requests,
+    audit: Audit,
+    drain: Drain,
+    generator: Generator,
+    foreign_cpu_share: float | None = None,
+    broken_sums: Sequence[str] = (),
+) -> Verdict:
+    """Invalid where anything contradicts the figures, else unknown where something was not seen, else valid.
 
-    requests: Requests
-    audit: Audit
-    drain: Drain
-    generator: Generator
-    durability: Durability | None
-    declared_level: str = "A"  # of variants.yaml
-    lost_components: Sequence[str]  # each with its reason in words
-    generator_faults: Sequence[
-        str
-    ] = ()  # in words: k6 did not send all of its schedule, or its ledger is cut
-    before: Canary | None = None
-    after: Canary | None = None
-    foreign_cpu_share: float | None = None
-    withheld: WithheldFacts | None = None
-    broken_sums: Sequence[str] = ()  # in words
-
-
-def judge(evidence: Evidence) -> Verdict:
-    """Invalid where anything contradicts the figures, else unknown where something was not seen, else valid."""
-    invalid = [*_of_data(evidence), *_of_system(evidence), *_of_generator(evidence)]
-    unseen, noise = [*_unseen(evidence)], [*_noise(evidence)]
-    unknown = [*unseen, *noise]
-    notes = tuple(_notes(evidence))
+    broken_sums: in words.
+    """
+    invalid = [
+        *_of_data(audit, requests, broken_sums),
+        *_of_system(facts, drain),
+        *_of_generator(facts.generator_faults, generator, requests),
+    ]
+    unseen = [*_unseen(audit, generator, facts.durability)]
+    unknown = [*unseen, *foreign_reasons(foreign_cpu_share), *_noise(facts)]
+    notes = tuple(_notes(requests, audit, generator))
     if invalid:
         return Verdict(status="invalid", reasons=(*invalid, *unknown), notes=notes)
     if unknown:
@@ -92,8 +85,7 @@ def judge(evidence: Evidence) -> Verdict:
     return Verdict(status="valid", notes=notes)
 
 
-def _of_data(evidence: Evidence) -> Iterator[str]:
-    audit = evidence.audit
+def _of_data(audit: Audit, requests: Requests, broken_sums: Sequence[str]) -> Iterator[str]:
     for name, words in MUST_BE_ZERO.items():
         if name == "never_read":
             continue  # not a contradiction: something that was not seen
@@ -101,32 +93,29 @@ def _of_data(evidence: Evidence) -> Iterator[str]:
             offenders = audit.offenders.get("absent" if name in ("lost", "stranded") else name)
             where = f" (sequence {_short(offenders.intervals)})" if offenders and offenders.intervals else ""
             yield f"{count} {words}{where}"
-    for words in (*audit.identities_broken, *evidence.broken_sums):
+    for words in (*audit.identities_broken, *broken_sums):
         yield f"sums do not agree: {words}"
-    requests = evidence.requests
     if requests.started != requests.acknowledged + requests.rejected + requests.indeterminate:
         yield "sums do not agree: started = acknowledged + rejected + indeterminate"
     if requests.acknowledged == 0 and requests.planned > 0:
         yield "no request was acknowledged"
 
 
-def _of_system(evidence: Evidence) -> Iterator[str]:
-    for component in evidence.lost_components:
+def _of_system(facts: LoadFacts, drain: Drain) -> Iterator[str]:
+    for component in facts.lost_components:
         yield f"component lost: {component}"
-    drain = evidence.drain
     if drain.capped:
         yield (
             f"the store was still receiving rows {drain.settle_seconds:.0f} s after the load:"
             f" {drain.queue_ready_left + drain.queue_unacknowledged_left} messages left in the queue"
         )
-    durability = evidence.durability
-    if durability is not None and durability.level > evidence.declared_level:
-        yield f"a 201 guarantees less than declared: level {durability.level}, not {evidence.declared_level}"
+    durability = facts.durability
+    if durability is not None and durability.level > facts.declared_level:
+        yield f"a 201 guarantees less than declared: level {durability.level}, not {facts.declared_level}"
 
 
-def _of_generator(evidence: Evidence) -> Iterator[str]:
-    generator, requests = evidence.generator, evidence.requests
-    for fault in evidence.generator_faults:
+def _of_generator(faults: Sequence[str], generator: Generator, requests: Requests) -> Iterator[str]:
+    for fault in faults:
         yield f"k6: {fault}"
     if requests.dropped:
         yield f"k6 dropped {requests.dropped} of {requests.planned} scheduled requests (limit 0)"
@@ -137,29 +126,28 @@ def _of_generator(evidence: Evidence) -> Iterator[str]:
         yield f"k6 was late: it sent {late:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
 
 
-def _unseen(evidence: Evidence) -> Iterator[str]:
-    audit = evidence.audit
+def _unseen(audit: Audit, generator: Generator, durability: Durability | None) -> Iterator[str]:
     for words in audit.unread:
         yield f"the audit is incomplete: {words}"
     if audit.never_read:
         yield f"{audit.never_read} {MUST_BE_ZERO['never_read']}"
     if audit.verdict == "UNKNOWN" and not audit.unread and not audit.never_read:
         yield "the audit is incomplete: a read is missing, or nothing was acknowledged"
-    if evidence.durability is None:
+    if durability is None:
         yield "what a 201 guarantees could not be read from the running system"
-    if evidence.generator.samples == 0:
+    if generator.samples == 0:
         yield "the CPU use of k6 could not be sampled"
 
 
-def _noise(evidence: Evidence) -> Iterator[str]:
-    """What the host and other programs did during the run."""
-    yield from foreign_reasons(evidence.foreign_cpu_share)
-    before, after = evidence.before, evidence.after
+def _noise(facts: LoadFacts) -> Iterator[str]:
+    """What the host did during the run. A suite that read the store once was judged before canaries were compared."""
+    host = facts.host if facts.reads_required == READS else None
+    before, after = (host.before, host.after) if host else (None, None)
     for canary, when in ((before, "before"), (after, "during")):
         if canary is not None and (canary.steal_share or 0) > STEAL_LIMIT:
             yield f"noisy host: {canary.steal_share:.1%} of the CPU time was stolen {when} the run"
-    if evidence.withheld is not None:
-        yield from noise_reasons(evidence.withheld)
+    if facts.withheld is not None:
+        yield from noise_reasons(facts.withheld)
     if before is not None and after is not None:
         yield from slower_reasons(before, after)
 
@@ -173,8 +161,7 @@ def foreign_reasons(share: float | None) -> Iterator[str]:
         )
 
 
-def _notes(evidence: Evidence) -> Iterator[str]:
-    requests, audit = evidence.requests, evidence.audit
+def _notes(requests: Requests, audit: Audit, generator: Generator) -> Iterator[str]:
     if missed := requests.rejected + requests.indeterminate:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(requests.by_error.items()))
         yield f"{missed} of {requests.planned} scheduled requests were not acknowledged ({kinds})"
@@ -184,8 +171,8 @@ def _notes(evidence: Evidence) -> Iterator[str]:
         yield f"{audit.late} acknowledged writes were durable more than {LATE_US / US_PER_S:.0f} s after their 201"
     if audit.suppressed_duplicates:
         yield f"{audit.suppressed_duplicates} repeated deliveries were suppressed"
-    if evidence.generator.samples_late:
-        yield f"{evidence.generator.samples_late} of {evidence.generator.samples} samples were late"
+    if generator.samples_late:
+        yield f"{generator.samples_late} of {generator.samples} samples were late"
 
 
 def _short(intervals: str) -> str:
