@@ -3,14 +3,15 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
 from writepath import poll, provision
-from writepath.measure.truth import Proxy
+from writepath.measure.inspector import plain_client
+from writepath.measure.truth import proxy_gauges
 from writepath.process import Daemon
 from writepath.provision import packages
 from writepath.runtime import network, topology
@@ -157,25 +158,21 @@ def test_a_rolling_restart_costs_no_write_that_was_not_sent(tmp_path: Path) -> N
 
 def test_the_status_page_counts_what_is_open_of_what_may_be(tmp_path: Path) -> None:
     one, limit = Instance(), {"NGINX_WORKER_CONNECTIONS": "64"}
-    with proxy(tmp_path, [one.port], settings=limit) as client, status(client) as asking:
-        before = asking.gauges()
+    with proxy(tmp_path, [one.port], settings=limit) as client:
+        before = proxy_gauges(client)
         assert before["connections_max"] == 64
         assert before["connections_refused"] == 0
         with httpx.Client(base_url=client.base_url, trust_env=False) as other:
             assert other.post("/api/posts", content="1").status_code == 201
-            after = asking.gauges()
+            after = proxy_gauges(client)
         assert after["connections_open"] == before["connections_open"] + 1
         assert after["connections_idle"] >= 1
     one.end()
 
 
 def test_a_proxy_that_is_gone_or_has_no_such_page_tells_nothing(tmp_path: Path) -> None:
-    with closing(Proxy(f"http://127.0.0.1:{refused()}")) as asking:
-        assert asking.gauges() == {}
+    with plain_client(1, f"http://127.0.0.1:{refused()}") as client:
+        assert proxy_gauges(client) == {}
     without: Callable[[str], str] = lambda text: text.replace("stub_status;", "return 404;")  # noqa: E731
-    with proxy(tmp_path, [refused()], without) as client, status(client) as asking:
-        assert asking.gauges() == {}
-
-
-def status(client: httpx.Client) -> closing[Proxy]:
-    return closing(Proxy(str(client.base_url)))
+    with proxy(tmp_path, [refused()], without) as client:
+        assert proxy_gauges(client) == {}

@@ -7,9 +7,9 @@ import pytest
 
 from writepath.errors import AuditError, StartError
 from writepath.measure import truth
-from writepath.measure.inspector import Inspector, Pending
+from writepath.measure.inspector import Inspector, Pending, plain_client
 from writepath.measure.read_back import CAP_S, POLL_S, QUIET_S, drain
-from writepath.measure.truth import Proxy, Truth
+from writepath.measure.truth import Truth
 
 
 class Path(Inspector):
@@ -38,7 +38,7 @@ class Path(Inspector):
 
 
 def of(path: Path) -> Truth:
-    return Truth(base_url="", store=path, ingress=path, proxy=Proxy("http://127.0.0.1"))
+    return Truth(base_url="", store=path, ingress=path, proxy=plain_client(1))
 
 
 @pytest.fixture(autouse=True)

@@ -5,50 +5,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.verdict import noise_reasons, slower_reasons
-from writepath.load.corpus import Oracle
 from writepath.load.parquet import load_table
 from writepath.records import base
 from writepath.records.measures import Verdict
-from writepath.records.search import KINDS, Hits, SearchFacts, SearchMode, SearchResult, Times
-
-
-def compared(
-    keyword: str,
-    mode: SearchMode,
-    oracle: Oracle,
-    *,
-    total: int,
-    ids: Sequence[str],
-    contents: Sequence[str],
-) -> Hits:
-    """total, ids, contents: of every match, in the order given."""
-    documents = oracle.documents
-    expected = oracle.sequences(keyword, "substring")
-    ruled = oracle.sequences(keyword, mode)
-    found = [documents.sequence_of(post_id) for post_id in ids]
-    right = [
-        sequence
-        for sequence, content in zip(found, contents, strict=True)
-        if sequence is not None and documents.content(sequence) == content
-    ]
-    known = np.array(right, dtype=np.int64)
-    as_ruled = len(right) == len(found) and np.array_equal(known, ruled[::-1])  # the youngest first
-    return Hits(
-        keyword=keyword,
-        mode=mode,
-        expected=len(expected),
-        found=total,
-        missed=len(np.setdiff1d(expected, known)),
-        surplus=len(found) - len(np.intersect1d(expected, known)),
-        as_word=oracle.as_word(keyword),
-        explained=as_ruled and total == len(ruled),
-    )
-
+from writepath.records.search import KINDS, Hits, SearchFacts, SearchResult, Times
 
 SEARCHES = "searches"  # the table of evidence
 SEARCHES_FILE = f"{SEARCHES}.parquet"

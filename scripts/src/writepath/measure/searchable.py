@@ -12,11 +12,10 @@ from urllib.parse import quote
 import httpx
 import numpy as np
 
-from writepath.analysis.searches import compared
 from writepath.config.registry import Variant
 from writepath.errors import AuditError, StartError
 from writepath.load.corpus import Corpus, Documents
-from writepath.measure.inspector import Inspector, plain_client
+from writepath.measure.inspector import Inspector, plain_client, short
 from writepath.measure.read_back import restart_stores
 from writepath.measure.rows import content_hashes
 from writepath.measure.truth import Truth
@@ -25,18 +24,39 @@ from writepath.records.search import BY_WORDS, DataSetFacts, Hits, Loading, Sear
 from writepath.runtime.base import Stack
 
 NAMED = 3  # ids in an error
+LOAD_TIMEOUT_S = 120.0  # of a chunk of a bulk load
+BUILD_TIMEOUT_S = 1800.0  # of a search index over a million posts
+SIZES_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadEnd:
+    """What a store did after a bulk load."""
+
+    build_seconds: float | None  # None: its index is built while loading
+    settle_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What a store takes on disk."""
+
+    documents: int
+    store_bytes: int
+    search_index_bytes: int | None  # None: no figure of its own
+    parts: dict[str, int]  # bytes
 
 
 def load(documents: Documents, store: Inspector, progress: Progress) -> Loading:
     """Into an empty store. AuditError where it holds anything else than these posts afterwards."""
     progress.phase("load posts")
-    store.begin_load()
+    store.request("load/begin", method="POST", timeout_s=BUILD_TIMEOUT_S)
     seconds = _send(documents, store, progress)
     progress.phase("build the search index")
-    built = store.finish_load()
+    built = store.ask(LoadEnd, "load/finish", method="POST", timeout_s=BUILD_TIMEOUT_S)
     progress.phase("read back")
     digest = read_back(documents, store)
-    sizes = store.sizes()
+    sizes = store.ask(Sizes, "sizes", timeout_s=SIZES_TIMEOUT_S)
     if sizes.documents != documents.count:
         raise AuditError(
             f"{store.service}: /inspector/sizes counts {sizes.documents:,} documents of {documents.count:,} stored"
@@ -48,17 +68,18 @@ def load(documents: Documents, store: Inspector, progress: Progress) -> Loading:
         settle_seconds=round(built.settle_seconds, 3),
         store_bytes=sizes.store_bytes,
         search_index_bytes=sizes.search_index_bytes,
-        parts_bytes=dict(sizes.parts),
+        parts_bytes=sizes.parts,
         digest=digest,
     )
 
 
 def _send(documents: Documents, store: Inspector, progress: Progress) -> float:
-    """All posts, one request after the other; what the requests took, in seconds."""
-    seconds, done = 0.0, 0
+    """All posts past the write path, one request after the other; what the requests took, in seconds."""
+    seconds, done, lines_of_json = 0.0, 0, {"Content-Type": "application/x-ndjson"}
     for posts, lines in documents.chunks():
         began = time.monotonic()
-        taken = store.load(lines)
+        request: dict[str, Any] = {"content": lines, "headers": lines_of_json}
+        taken = store.ask(int, "load", field="posts", method="POST", timeout_s=LOAD_TIMEOUT_S, **request)
         seconds += time.monotonic() - began
         if taken != posts:
             raise AuditError(f"{store.service}: /inspector/load accepted {taken} of {posts} posts")
@@ -69,23 +90,19 @@ def _send(documents: Documents, store: Inspector, progress: Progress) -> float:
 
 def read_back(documents: Documents, store: Inspector) -> str:
     """The digest of what is stored. AuditError names what is missing, foreign, twice there or of other content."""
-    rows = store.posts(documents.run_id)
-    sequences = rows.seq
-    order = np.argsort(sequences, kind="stable")
-    sequences, hashes = sequences[order], rows.hashes[order]
-    wanted = np.arange(documents.count)
-    again = sequences[1:][sequences[1:] == sequences[:-1]]
+    rows, wanted = store.posts(documents.run_id), np.arange(documents.count)
+    order = np.argsort(rows.seq, kind="stable")
+    sequences, hashes = rows.seq[order], rows.hashes[order]
     flaws = {
         "missing": np.setdiff1d(wanted, sequences),
-        "stored twice": np.unique(again),
+        "stored twice": np.unique(sequences[1:][sequences[1:] == sequences[:-1]]),
         "unknown": np.setdiff1d(sequences, wanted),
     }
+    if np.array_equal(sequences, wanted):
+        lines = content_hashes(documents.lines)
+        flaws["with different content"] = np.flatnonzero(hashes != lines[wanted % len(lines)])
     found = [_flaw(name, [documents.post_id(n) for n in which.tolist()]) for name, which in flaws.items()]
     found.append(_flaw("foreign", list(rows.foreign_ids)))
-    if not any(found):
-        lines = content_hashes(documents.lines)
-        changed = np.flatnonzero(hashes != lines[wanted % len(lines)])
-        found.append(_flaw("with different content", [documents.post_id(n) for n in changed.tolist()]))
     if said := [words for words in found if words]:
         raise AuditError(
             f"{store.service}: the store differs from the {documents.count:,} posts that were loaded:"
@@ -169,8 +186,7 @@ class Client:
                 f"a search for '{keyword}' got no answer ({str(error) or type(error).__name__})"
             ) from error
         if answer.status_code != FOUND:
-            said = " ".join(answer.text.split())[:200]
-            raise AuditError(f"a search for '{keyword}' was answered {answer.status_code}: {said}")
+            raise AuditError(f"a search for '{keyword}' was answered {answer.status_code}: {short(answer)}")
         return answer.content
 
 
@@ -281,8 +297,21 @@ def warm_up(corpus: Corpus, client: Client, seconds: float) -> float:
 
 def hits_of(whole: Answer, mode: SearchMode, corpus: Corpus) -> Hits:
     """What every match of a keyword was, compared with what it must be."""
-    return compared(
-        whole.keyword, mode, corpus.oracle, total=whole.total, ids=whole.ids, contents=whole.contents
+    documents, oracle, keyword = corpus.documents, corpus.oracle, whole.keyword
+    expected, ruled = oracle.sequences(keyword, "substring"), oracle.sequences(keyword, mode)
+    numbered = zip(map(documents.sequence_of, whole.ids), whole.contents, strict=True)
+    right = [number for number, text in numbered if number is not None and documents.content(number) == text]
+    as_ruled = len(right) == len(whole.ids) and right == ruled[::-1].tolist()  # the youngest first
+    found = np.array(right, dtype=np.int64)
+    return Hits(
+        keyword=keyword,
+        mode=mode,
+        expected=len(expected),
+        found=whole.total,
+        missed=len(np.setdiff1d(expected, found)),
+        surplus=len(whole.ids) - len(np.intersect1d(expected, found)),
+        as_word=oracle.as_word(keyword),
+        explained=as_ruled and whole.total == len(ruled),
     )
 
 

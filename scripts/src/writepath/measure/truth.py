@@ -15,7 +15,7 @@ from writepath.analysis.raw import Stored
 from writepath.config.registry import Variant
 from writepath.errors import AuditError, StartError
 from writepath.load.plan import encode_id
-from writepath.measure.inspector import Inspector, Pending, plain_client, together
+from writepath.measure.inspector import Inspector, Pending, plain_client, short, together
 from writepath.measure.rows import assemble, content_hashes
 from writepath.records.measures import Durability, Reading
 from writepath.runtime.base import Stack
@@ -26,36 +26,26 @@ _NUMBERS = 7  # active; accepted, handled, requests; reading, writing, waiting
 _MOST = "Worker-Connections"  # a header of the page; nginx.conf.template fills it in
 
 
-class Proxy:
-    """Asked each second during a load, over one connection that stays open."""
+def proxy_gauges(client: httpx.Client) -> Mapping[str, float]:
+    """Asked each second of a load, over one connection that stays open. Empty where it does not answer in time.
 
-    def __init__(self, base_url: str) -> None:
-        self._client = plain_client(TIMEOUT_S, base_url)
-
-    def close(self) -> None:
-        """Ends the connection."""
-        self._client.close()
-
-    def gauges(self) -> Mapping[str, float]:
-        """Empty where it does not answer in time.
-
-        connections_open: clients', this one too, and one to an application for each request under way; idle ones
-        that are kept to the applications are not known, at most 256.
-        """
-        try:
-            answer = self._client.get("/nginx-status")
-        except httpx.HTTPError:
-            return {}
-        numbers, most = re.findall(r"\d+", answer.text), answer.headers.get(_MOST, "")
-        if not answer.is_success or len(numbers) != _NUMBERS or not most.isdigit():
-            return {}
-        active, accepted, handled, _, _, writing, waiting = map(float, numbers)
-        return {
-            "connections_open": active + writing,
-            "connections_idle": waiting,
-            "connections_max": float(most),
-            "connections_refused": accepted - handled,
-        }
+    connections_open: clients', this one too, and one to an application for each request under way; idle ones
+    that are kept to the applications are not known, at most 256.
+    """
+    try:
+        answer = client.get("/nginx-status")
+    except httpx.HTTPError:
+        return {}
+    numbers, most = re.findall(r"\d+", answer.text), answer.headers.get(_MOST, "")
+    if not answer.is_success or len(numbers) != _NUMBERS or not most.isdigit():
+        return {}
+    active, accepted, handled, _, _, writing, waiting = map(float, numbers)
+    return {
+        "connections_open": active + writing,
+        "connections_idle": waiting,
+        "connections_max": float(most),
+        "connections_refused": accepted - handled,
+    }
 
 
 POLL_S = 0.25
@@ -72,7 +62,7 @@ class Truth:
     base_url: str
     store: Inspector
     ingress: Inspector  # the same object where one service is both
-    proxy: Proxy
+    proxy: httpx.Client
 
     @staticmethod
     def of(stack: Stack, variant: Variant) -> "Truth":
@@ -80,7 +70,8 @@ class Truth:
         store = Inspector(variant.inspector, stack.inspector_urls(variant.inspector))
         same = variant.ingress == variant.inspector
         ingress = store if same else Inspector(variant.ingress, stack.inspector_urls(variant.ingress))
-        return Truth(base_url=stack.base_url, store=store, ingress=ingress, proxy=Proxy(stack.base_url))
+        proxy = plain_client(TIMEOUT_S, stack.base_url)
+        return Truth(base_url=stack.base_url, store=store, ingress=ingress, proxy=proxy)
 
     def __enter__(self) -> Self:
         return self
@@ -115,7 +106,7 @@ class Truth:
     def gauges(self) -> Mapping[str, Mapping[str, float]]:
         """By service."""
         of_services = {inspector.service: inspector.gauges() for inspector in self.inspectors}
-        return {**of_services, PROXY: self.proxy.gauges()}
+        return {**of_services, PROXY: proxy_gauges(self.proxy)}
 
     def durability(self) -> Durability:
         """Of a 201, which is the ingress's word, unless the far end of a queue keeps less of it."""
@@ -182,14 +173,14 @@ class Truth:
             try:
                 answer = client.post("/api/posts", json={"id": post_id, "content": content})
                 if answer.status_code != CREATED or answer.json().get("id") != post_id:
-                    raise StartError(f"the first POST was answered {answer.status_code}: {_short(answer)}")
+                    raise StartError(f"the first POST was answered {answer.status_code}: {short(answer)}")
                 found = poll.until(stored, VISIBLE_TIMEOUT_S)
             except (httpx.HTTPError, ValueError) as error:
                 raise StartError(
                     f"the first write got no answer ({type(error).__name__}: {error})"
                 ) from error
         if found is None or found.json().get("content") != content:
-            words = f"not found within {VISIBLE_TIMEOUT_S:g} s" if found is None else _short(found)
+            words = f"not found within {VISIBLE_TIMEOUT_S:g} s" if found is None else short(found)
             raise StartError(f"the first write cannot be read: {words}")
         rows = self.read(run_id, content_hashes([content]))
         if rows.seq.tolist() != [0] or not rows.content_ok.all() or rows.foreign_ids:
@@ -201,7 +192,3 @@ class Truth:
     def read(self, run_id: str, lines: NDArray[np.uint64]) -> Stored:
         """The whole final store; lines: hashes of the dataset's lines. AuditError where it cannot be read."""
         return assemble(self.store.posts(run_id), self.store.commits(run_id), lines)
-
-
-def _short(answer: httpx.Response) -> str:
-    return " ".join(answer.text.split())[:200]
