@@ -21,7 +21,7 @@ from writepath.runtime.docker import engine as engines
 from writepath.runtime.docker.compose import checkout_key, project_prefix
 from writepath.runtime.docker.engine import Engine, usage_of
 from writepath.runtime.docker.stack import DockerStack
-from writepath.selfcheck.null_server import null_server
+from writepath.selfcheck.recorder_part import null_server
 
 # The first to need an image builds it: k6 from its modules takes minutes.
 pytestmark = pytest.mark.timeout(1200)

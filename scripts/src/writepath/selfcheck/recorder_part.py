@@ -7,26 +7,86 @@ its own judge. The recorded side is the scenario that every run uses; the plain 
 import json
 import os
 import resource
+import signal
 import statistics
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from writepath import provision
-from writepath.errors import LoadError
+from writepath import poll, provision
+from writepath.errors import LoadError, SetupError
 from writepath.load import dataset, k6
 from writepath.load.plan import constant_plan, new_run_id
+from writepath.process import Daemon
+from writepath.provision import packages
 from writepath.provision.golang import K6
-from writepath.selfcheck.null_server import null_server
+from writepath.runtime import network
+from writepath.runtime.network import LOOPBACK, free_ports
+from writepath.selfcheck.scale import missed
 
 ROOT = Path(__file__).resolve().parents[4]
 PLAIN, RECORDED = "k6/harness/plain.js", "k6/scenarios/ramp.js"
-P99_GOAL, CPU_GOAL, TOP_GOAL = 1.25, 1.1, 0.9
+GOALS = (  # by figure of a side: its name, and the limit of recorded ÷ plain
+    ("p99_ms", "p99", "at most", 1.25),
+    ("cpu_us", "CPU", "at most", 1.1),
+    ("top_per_s", "maximum rate", "at least", 0.9),
+)
 TREND = ("--summary-trend-stats", "p(99)")
+READY_S = 20.0
+CREATED = 201
 _CONTENT_SEED = 7
 _ANSWER_S = 0.05  # virtual users for that: each costs time to start, and the server answers in less than 1 ms
+NULL_SERVER = """\
+worker_processes 1;
+pid {folder}/nginx.pid.own;
+error_log stderr warn;
+events {{ worker_connections 8192; }}
+http {{
+  access_log off;
+  keepalive_requests 100000000;
+  client_body_temp_path {folder}/body;
+  proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi;
+  scgi_temp_path {folder}/scgi;
+  server {{
+    listen {address} backlog=4096;
+    location / {{ return 201; }}
+  }}
+}}
+"""
+
+
+@contextmanager
+def null_server(folder: Path, prefix: Sequence[str] = ()) -> Iterator[str]:
+    """Nginx that returns 201 to everything, so that all a load shows is the generator: its base URL.
+
+    prefix: what starts it, such as `taskset -c 0`.
+    """
+    program = packages.NGINX.installed()
+    port = free_ports()[0]
+    config = folder / "nginx.conf"
+    config.write_text(NULL_SERVER.format(folder=folder, address=f"{LOOPBACK}:{port}"), encoding="utf-8")
+    daemon = Daemon(
+        "nginx",
+        [*prefix, program, "-p", folder, "-c", config, "-e", "stderr", "-g", "daemon off;"],
+        pid_folder=folder,
+        log=folder / "nginx.log",
+        death_signal=signal.SIGTERM,  # SIGKILL of the master would leave its worker behind
+    )
+
+    def created() -> bool:
+        return network.http_request("GET", port, "/")[0] == CREATED
+
+    try:
+        if not poll.until(created, READY_S):
+            raise SetupError(f"nginx did not start. The end of its log:\n{daemon.log_tail()}")
+        yield f"http://{LOOPBACK}:{port}"
+    finally:
+        daemon.stop()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,54 +110,17 @@ class Side:
     top_per_s: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pair:
-    """Both sides, one right after the other."""
-
-    plain: Side
-    recorded: Side
+Pair = tuple[Side, Side]  # plain and recorded, one right after the other
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """A ratio, recorded ÷ plain, and its goal."""
-
-    name: str
-    ratios: tuple[float, ...]  # by pair
-    goal: float
-    least: bool = False  # the goal is a least, not a most
-
-    @property
-    def median(self) -> float:
-        """Of the pairs."""
-        return statistics.median(self.ratios)
-
-    @property
-    def met(self) -> bool:
-        """Whether the median is within the goal."""
-        return self.median >= self.goal if self.least else self.median <= self.goal
-
-    def __str__(self) -> str:
-        """One line."""
-        bound = "at least" if self.least else "at most"
-        found = f"{self.median:.2f} ({min(self.ratios):.2f} to {max(self.ratios):.2f})"
-        return (
-            f"{self.name}: {found} times plain k6 (goal {bound} {self.goal}){'' if self.met else '  MISSED'}"
-        )
-
-
-def findings(pairs: Sequence[Pair]) -> tuple[Finding, ...]:
-    """The goals of the recorder."""
-    return (
-        Finding(name="p99", ratios=tuple(p.recorded.p99_ms / p.plain.p99_ms for p in pairs), goal=P99_GOAL),
-        Finding(name="CPU", ratios=tuple(p.recorded.cpu_us / p.plain.cpu_us for p in pairs), goal=CPU_GOAL),
-        Finding(
-            name="maximum rate",
-            ratios=tuple(p.recorded.top_per_s / p.plain.top_per_s for p in pairs),
-            goal=TOP_GOAL,
-            least=True,
-        ),
-    )
+def findings(pairs: Sequence[Pair]) -> Iterator[tuple[str, bool]]:
+    """By goal: one line, and whether the median pair is within it."""
+    for figure, name, bound, goal in GOALS:
+        ratios = [getattr(recorded, figure) / getattr(plain, figure) for plain, recorded in pairs]
+        median = statistics.median(ratios)
+        met = median <= goal if bound == "at most" else median >= goal
+        found = f"{median:.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        yield f"{name}: {found} times plain k6 (goal {bound} {goal}){missed(met)}", met
 
 
 def run(say: Callable[[str], None], shape: Shape | None = None) -> bool:
@@ -114,16 +137,16 @@ def run(say: Callable[[str], None], shape: Shape | None = None) -> bool:
             for number in range(shape.pairs):
                 order = (PLAIN, RECORDED) if number % 2 == 0 else (RECORDED, PLAIN)
                 sides = {script: bench.measure(script) for script in order}
-                pairs.append(Pair(plain=sides[PLAIN], recorded=sides[RECORDED]))
+                pairs.append((sides[PLAIN], sides[RECORDED]))
                 say(f"  pair {number + 1} of {shape.pairs}, plain / recorded: {_in_words(pairs[-1])}")
-    found = findings(pairs)
-    for finding in found:
-        say(f"  {finding}")
-    return all(finding.met for finding in found)
+    found = list(findings(pairs))
+    for line, _ in found:
+        say(f"  {line}")
+    return all(met for _, met in found)
 
 
 def _in_words(pair: Pair) -> str:
-    a, b = pair.plain, pair.recorded
+    a, b = pair
     dropped = f", dropped {a.dropped} / {b.dropped}" if a.dropped or b.dropped else ""
     return (
         f"p99 {a.p99_ms:.2f} / {b.p99_ms:.2f} ms, CPU {a.cpu_us:.0f} / {b.cpu_us:.0f} µs per request, "
