@@ -23,7 +23,7 @@ from planted_capacity import (
 )
 from planted_steps import HOST
 from writepath.errors import InvalidRunError
-from writepath.experiments import publishable
+from writepath.experiments import publish
 from writepath.experiments.capacity import tables
 from writepath.experiments.capacity.answer import answer, findings
 from writepath.experiments.capacity.sections import report
@@ -316,12 +316,12 @@ def test_hosts_are_in_the_order_of_their_blocks_each_with_its_own_references() -
 
 
 def test_a_suite_of_several_hosts_is_published_if_all_its_cells_count() -> None:
-    publishable.refuse(on_two_hosts())
+    publish.refuse(on_two_hosts())
     broken = suite(
         [(JPA, runs(MEASURED[0]))], references=[cell(JPA, None, role="reference", error="no pgbench")]
     )
     with pytest.raises(InvalidRunError, match="jpa@ceilings, block 1: no pgbench"):
-        publishable.refuse(broken)
+        publish.refuse(broken)
 
 
 def test_the_fingerprint_says_which_block_ran_on_which_host() -> None:

@@ -13,7 +13,7 @@ from planted_runs import LATER, PlantedCell
 from report import planted_documents
 from writepath import verify
 from writepath.errors import InvalidRunError, UsageError
-from writepath.experiments import publish, publishable, read
+from writepath.experiments import publish, read
 from writepath.records.cell import load_cell
 from writepath.records.index import Factor, load_index, save_index
 from writepath.records.measures import DatasetFacts
@@ -83,7 +83,7 @@ def test_add_with_nothing_published_publishes(checkout: Path) -> None:
     [
         ({"seed": 1}, "SEED=1 already gave the order of published blocks; run with another seed, SEED=2"),
         ({"runtime": "docker"}, "RUNTIME differs: published native, now docker"),
-        ({"params": {"scenario": "other"}}, "the suite's load in suites.yaml differs"),
+        ({"params": {"scenario": "other"}}, "what suites.yaml or an option says of the load differs"),
         ({"baseline": "slow"}, "the baseline differs"),
         ({"settings": {"INSTANCES": "4"}}, "settings differs"),
         ({"factors": (Factor(name="POOL_SIZE", scope="stack", levels=("5",)),)}, "factors differs"),
@@ -98,7 +98,7 @@ def test_blocks_of_another_design_are_refused(
     staged = shutil.copytree(original / ADDED, tmp_path / "staged")
     save_index(dataclasses.replace(load_index(staged), **changes), staged)
     with pytest.raises(UsageError, match=f"ADD=1: {words}"):
-        publishable.join(original / PUBLISHED, staged)
+        publish.join(original / PUBLISHED, staged)
 
 
 def test_a_variant_that_is_defined_otherwise_by_now_is_refused(original: Path, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_variant_that_is_defined_otherwise_by_now_is_refused(original: Path, t
     other = dataclasses.replace(index.variants[0], settings={"POOL_SIZE": "99"})
     save_index(dataclasses.replace(index, variants=(other, *index.variants[1:])), staged)
     with pytest.raises(UsageError, match=r"settings in variants.yaml differs: .*POOL_SIZE"):
-        publishable.join(original / PUBLISHED, staged)
+        publish.join(original / PUBLISHED, staged)
 
 
 def test_blocks_of_another_host_are_refused_and_nothing_changes(checkout: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faults.planted import READ, TRIAL, result, suite
-from writepath.experiments import publish, publishable, reporting
+from writepath.experiments import publish, reporting
 from writepath.records.faults import FaultResult
 from writepath.records.index import load_index
 from writepath.report import faults
@@ -107,7 +107,7 @@ def test_a_variant_struck_by_few_faults_gets_no_column_of_its_own() -> None:
 
 def test_a_failure_that_was_found_is_published_and_fails_the_command() -> None:
     failed = suite(("jpa", result(replace(TRIAL, lost=1))), ("jpa", PLAIN))
-    publishable.refuse(failed)
+    publish.refuse(failed)
     assert reporting.exit_code(failed) == 1
     assert reporting.exit_code(suite(("jpa-async-commit", result(TRIAL, weakened=True)))) == 3
 

@@ -48,17 +48,11 @@ RESULTS, LATEST = "results", "latest"
 STAMP = "%Y%m%dT%H%M%SZ"
 LOOK_S = 0.5  # how soon Ctrl-C is heard while lanes run
 SAME: tuple[tuple[str, Callable[[Index], Any]], ...] = (
-    ("kind", attrgetter("kind")),
     ("REPS", attrgetter("repetitions")),
     ("SEED", attrgetter("seed")),
-    ("the suite's baseline in suites.yaml", attrgetter("baseline")),
-    ("RUNTIME", attrgetter("runtime")),
-    ("settings", attrgetter("settings")),
-    ("factors", lambda index: {factor.name: ",".join(factor.levels) for factor in index.factors}),
+    *read.DESIGN,
     ("DATASET", lambda index: (index.dataset.name, index.dataset.lines, index.dataset.sha256)),
     ("VARIANTS, or their definition in variants.yaml", attrgetter("variants")),
-    ("what suites.yaml or an option says of the load", attrgetter("params")),
-    ("the references (`bench` has none), or their suite in suites.yaml", attrgetter("references")),
     ("the code that measures", attrgetter("code.digest")),
 )
 
@@ -87,20 +81,11 @@ def _stays(cell: CellEntry) -> bool:
 
 
 def _require_same(found: Index, wanted: Index) -> None:
-    for words, get in SAME:
-        before, now = get(found), get(wanted)
-        if isinstance(before, dict) and isinstance(now, dict):
-            before, now = _without(before, now), _without(now, before)
-        if before != now:
-            raise UsageError(
-                f"RESUME=1: {words} differs from suite run {found.stamp}: was {_short(before)}, is now {_short(now)}."
-                " Use the same value, or start a new suite run without RESUME."
-            )
-
-
-def _without(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """What differs."""
-    return {key: value for key, value in one.items() if key not in other or other[key] != value}
+    for words, before, now in read.differing(SAME, found, wanted):
+        raise UsageError(
+            f"RESUME=1: {words} differs from suite run {found.stamp}: was {_short(before)}, is now {_short(now)}."
+            " Use the same value, or start a new suite run without RESUME."
+        )
 
 
 def _short(value: object) -> str:

@@ -1,18 +1,31 @@
-"""Publishes finished runs of every kind with the data that every figure is derived from, and regenerates the pages."""
+"""Publishes finished runs of every kind with the data that every figure is derived from, and regenerates the pages.
 
-from collections.abc import Iterable, Mapping
+ADD=1 puts the blocks of a run behind the published ones: ratios are taken within a block, so what all of it shares (the
+day) does not affect them.
+"""
+
+import dataclasses
+import shutil
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from writepath.experiments import publishable, read
+from writepath.analysis import evidence as files
+from writepath.errors import InvalidRunError, UsageError
+from writepath.experiments import read
+from writepath.experiments.read import DESIGN, differing
 from writepath.experiments.registry import kind_of
-from writepath.records.index import INDEX_FILE, Index, load_index
+from writepath.load.dataset import EMBEDDED
+from writepath.records.base import inside, to_data, write_json
+from writepath.records.cell import CELL_FILE, load_cell, save_cell
+from writepath.records.index import INDEX_FILE, CellEntry, Index, load_index, save_index
 from writepath.report import faults, front, plots, render, staging
 from writepath.report.capacity.figures import by_host
-from writepath.report.data import SuiteData
+from writepath.report.data import CellData, SuiteData
 from writepath.report.facts import CAPACITY, FAULTS, LOAD, SEARCH, Facts
+from writepath.report.fingerprint import hosts
 from writepath.report.render import bare, escaped
-from writepath.report.staging import PAGES, PUBLISHED
+from writepath.report.staging import PAGES, PUBLISHED, copy_json, scrubbed
 
 README, ANSWER = "README.md", "results:answer"  # and the name of its generated part
 DURABILITY = "docs/durability.md"
@@ -20,19 +33,45 @@ CLASSES, EVIDENCE = "results:classes", "faults:evidence"
 NATIVE = "native"
 LIMIT_BYTES = 5_000_000
 INDEX = "README.md"
+SETTINGS_FILE = "settings.json"
 
 
 def publish(root: Path, folder: Path, *, add: bool = False) -> list[Path]:
     """Copies the evidence of a run of any kind, regenerates every page; the files that changed.
 
-    add: appends its blocks to those that are published. InvalidRunError when a cell of it does not count, UsageError
+    add: puts its blocks behind those that are published. InvalidRunError when a cell of it does not count, UsageError
     when it is not finished, too large, or not to be added.
     """
     # missing markers are an error before a change
     _documents(root, dict.fromkeys((ANSWER, CLASSES, EVIDENCE), ""))
-    if (folder / INDEX_FILE).is_file():
-        publishable.publish(root / PUBLISHED / name_of(load_index(folder)), folder, LIMIT_BYTES, add=add)
+    data = read.raw(folder)
+    refuse(data)
+    target = root / PUBLISHED / name_of(data.index)
+    staged = target.with_name(f"{target.name}.part")
+    shutil.rmtree(staged, ignore_errors=True)
+    try:
+        _fill(staged, folder, data, target if add and target.is_dir() else None)
+    except BaseException:
+        shutil.rmtree(staged, ignore_errors=True)
+        raise
+    shutil.rmtree(target, ignore_errors=True)
+    staged.rename(target)
     return write_pages(root)
+
+
+def _fill(staged: Path, folder: Path, data: SuiteData[Any], before: Path | None) -> None:
+    """Copies what is published of a suite run, with digests of all files. before: what it is added to."""
+    _copy(folder, data, staged)
+    if before is not None:
+        join(before, staged)
+        refuse(read.published(staged))
+    staging.write_manifest(staged)
+    size = sum(path.stat().st_size for path in staging.files_below(staged))
+    if size > LIMIT_BYTES:
+        raise UsageError(
+            f"{folder}: {size:,} bytes when compressed, more than the {LIMIT_BYTES:,} a suite may take in git;"
+            " publish a run with fewer blocks or variants"
+        )
 
 
 def name_of(index: Index) -> str:
@@ -46,6 +85,130 @@ def published_suites(root: Path) -> tuple[Path, ...]:
     return tuple(
         sorted(path.parent for path in folder.glob(f"*/{INDEX_FILE}") if path.parent.suffix != ".part")
     )
+
+
+def _texts(index: Index) -> object:
+    """What is written; the generator's texts are drawn from the seed, in which blocks must differ."""
+    drawn = index.dataset.name == EMBEDDED
+    return (EMBEDDED, index.dataset.lines) if drawn else index.dataset
+
+
+def _settings(index: Index) -> dict[str, dict[str, str]]:
+    return {variant.name: variant.settings for variant in index.variants}
+
+
+ADDED: tuple[tuple[str, Callable[[Index], Any]], ...] = (
+    *DESIGN,
+    ("DATASET", _texts),
+    ("VARIANTS", lambda index: sorted({name for block in index.order for name in block})),
+    ("settings in variants.yaml", _settings),
+)
+
+
+def join(published: Path, staged: Path) -> None:
+    """Puts the published blocks before those of the staged folder and renumbers these; UsageError where they differ."""
+    kept, added = load_index(published), load_index(staged)
+    _refuse(kept, added)
+    _refuse_same(published, kept, staged, added)
+    later_first = sorted(
+        added.cells, key=lambda line: -line.block
+    )  # no block takes the place of one not moved yet
+    moved = {(line.name, line.block): _moved(line, kept.repetitions, staged) for line in later_first}
+    for line in kept.cells:
+        shutil.copytree(inside(published, line.folder), staged / line.folder)
+    whole = dataclasses.replace(
+        kept,
+        finished_at=added.finished_at,
+        repetitions=kept.repetitions + added.repetitions,
+        order=(*kept.order, *added.order),
+        cells=(*kept.cells, *(moved[line.name, line.block] for line in added.cells)),
+    )
+    save_index(whole, staged)
+
+
+def _refuse(kept: Index, added: Index) -> None:
+    for name, old, now in differing(ADDED, kept, added):
+        raise UsageError(
+            f"ADD=1: {name} differs: published {old}, now {now}; publish without ADD, or run with the former"
+        )
+
+
+def _refuse_same(published: Path, kept: Index, staged: Path, added: Index) -> None:
+    known = [load_cell(inside(published, line.folder)) for line in kept.cells]
+    if {cell.run_id for cell in known} & {load_cell(staged / line.folder).run_id for line in added.cells}:
+        raise UsageError(f"ADD=1: suite run {added.stamp} is already published")
+    seeds = {cell.seed for cell in known}
+    if added.seed in seeds:
+        raise UsageError(
+            f"ADD=1: SEED={added.seed} already gave the order of published blocks;"
+            f" run with another seed, SEED={max(seeds) + 1}"
+        )
+
+
+def _moved(line: CellEntry, first: int, staged: Path) -> CellEntry:
+    """The line of a cell whose folder now bears the number of its later block."""
+    block = line.block + first
+    folder = f"{line.name}/block-{block:02d}"
+    (staged / line.folder).rename(staged / folder)
+    save_cell(dataclasses.replace(load_cell(staged / folder), block=block), staged / folder)
+    return dataclasses.replace(line, block=block, folder=folder)
+
+
+def refuse(data: SuiteData[Any]) -> None:
+    """UsageError where cells are missing or hosts differ, InvalidRunError naming each cell that does not count."""
+    _refuse_unfinished(data.index)
+    bad = [
+        f"{_name(cell)}: "
+        + ("; ".join(cell.reasons) or f"{cell.record.outcome}, verdict {cell.record.verdict.status}")
+        for cell in data.all_cells
+        if not cell.counts
+    ]
+    if bad:
+        raise InvalidRunError(
+            f"not published: {' | '.join(bad)}. A suite is published only if all its cells are valid;"
+            " rerun these with RESUME=1"
+        )
+    _refuse_several_hosts(data)
+
+
+def _refuse_unfinished(index: Index) -> None:
+    made = {(cell.name, cell.block) for cell in index.cells}
+    wanted = {(name, block) for block, order in enumerate(index.order, 1) for name in order}
+    missing = sorted(wanted - made)
+    if index.status != "finished" or missing:
+        first = f"; missing: {missing[0][0]}, block {missing[0][1]}" if missing else ""
+        raise UsageError(
+            f"suite {index.suite} {index.stamp} is {index.status}, {len(made)} of {len(wanted)} cells finished{first};"
+            " finish it with RESUME=1, then publish"
+        )
+
+
+def _refuse_several_hosts(data: SuiteData[Any]) -> None:
+    """A median would mix them, unless the kind reports each host by itself."""
+    found = hosts(data)
+    if len(found) > 1 and not kind_of(data.index.kind).by_host:
+        raise UsageError(
+            f"suite {data.index.suite} {data.index.stamp} ran on several hosts: {' and '.join(found)}. Medians"
+            " would mix them; rerun the whole suite on one host, then publish"
+        )
+
+
+def _name(cell: CellData[Any]) -> str:
+    return f"{cell.entry.name}, block {cell.entry.block}"
+
+
+def _copy(folder: Path, data: SuiteData[Any], target: Path) -> None:
+    target.mkdir(parents=True)
+    copy_json(folder / INDEX_FILE, target / INDEX_FILE)
+    for cell in data.all_cells:
+        source, copy = inside(folder, cell.entry.folder), target / cell.entry.folder
+        evidence = cell.evidence
+        if evidence is None:
+            raise InvalidRunError(f"not published: {_name(cell)}: it has no evidence")
+        files.save(dataclasses.replace(evidence, facts=scrubbed(dict(evidence.facts))), copy)
+        write_json(scrubbed(to_data(cell.record)), copy / CELL_FILE)
+        if (source / SETTINGS_FILE).is_file():
+            copy_json(source / SETTINGS_FILE, copy / SETTINGS_FILE)
 
 
 def derived(root: Path) -> dict[str, bytes]:
@@ -84,7 +247,7 @@ def _evidence(suites: Iterable[SuiteData[Any]]) -> str:
 
 def _page(data: SuiteData[Any]) -> dict[str, bytes]:
     """Of a suite of the engine: Markdown and its pictures."""
-    publishable.refuse(data)
+    refuse(data)
     name = name_of(data.index)
     report = kind_of(data.index.kind).report(data)
     links = {"assets": name, "reading": "../reading-results.md", "raw": f"../../{PUBLISHED}/{name}"}
@@ -113,34 +276,34 @@ def _documents(root: Path, parts: Mapping[str, str]) -> dict[str, bytes]:
 def write_pages(root: Path) -> list[Path]:
     """Writes what derived() says and removes pages of what is no longer published; the files that changed."""
     wanted = derived(root)
-    changed = []
-    for name, content in wanted.items():
-        path = root / name
-        if not path.is_file() or path.read_bytes() != content:
+    changed = [root / name for name in _changes(root, wanted)]
+    for path in changed:
+        content = wanted.get(path.relative_to(root).as_posix())
+        if content is None:
+            path.unlink()
+        else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            changed.append(path)
-    for path in staging.files_below(root / PAGES):
-        if path.relative_to(root).as_posix() not in wanted:
-            path.unlink()
-            changed.append(path)
     return changed
 
 
 def differences(root: Path) -> list[str]:
     """What in the checkout is not as the published raw data say; empty when all is well."""
     found = [problem for folder in published_suites(root) for problem in staging.manifest_problems(folder)]
-    if found:
-        return found
-    wanted = derived(root)
+    return found or [f"{name}: {why}" for name, why in _changes(root, derived(root)).items()]
+
+
+def _changes(root: Path, wanted: Mapping[str, bytes]) -> dict[str, str]:
+    """By path below root, why a file is not as it is wanted."""
+    found = {}
     for name, content in wanted.items():
         path = root / name
         if not path.is_file():
-            found.append(f"{name}: missing")
+            found[name] = "missing"
         elif path.read_bytes() != content:
-            found.append(f"{name}: differs from what the published raw data give")
-    stale = [path.relative_to(root).as_posix() for path in staging.files_below(root / PAGES)]
-    return found + [f"{name}: nothing published gives this file" for name in stale if name not in wanted]
+            found[name] = "differs from what the published raw data give"
+    present = [path.relative_to(root).as_posix() for path in staging.files_below(root / PAGES)]
+    return found | {name: "nothing published gives this file" for name in present if name not in wanted}
 
 
 def _index(titles: dict[str, str]) -> str:

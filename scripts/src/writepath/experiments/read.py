@@ -1,6 +1,7 @@
 """Reads suite runs, raw and published, into what reports are made of. Every figure is derived from evidence again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,19 @@ from writepath.errors import UsageError, WritepathError
 from writepath.experiments.registry import kind_of
 from writepath.records.base import inside, to_data
 from writepath.records.cell import CELL_FILE, CellRecord, load_cell, result_of
-from writepath.records.index import INDEX_FILE, CellEntry, load_index
+from writepath.records.index import INDEX_FILE, CellEntry, Index, load_index
 from writepath.report.data import CellData, SuiteData
 
 LATEST = "results/latest"
+DESIGN: tuple[tuple[str, Callable[[Index], Any]], ...] = (  # what all blocks of a suite have in common
+    ("kind", attrgetter("kind")),
+    ("RUNTIME", attrgetter("runtime")),
+    ("the baseline", attrgetter("baseline")),
+    ("settings", attrgetter("settings")),
+    ("factors", lambda index: {factor.name: ",".join(factor.levels) for factor in index.factors}),
+    ("what suites.yaml or an option says of the load", attrgetter("params")),
+    ("references (`bench` has none)", attrgetter("references")),
+)
 
 
 def raw(folder: Path) -> SuiteData[Any]:
@@ -41,6 +51,22 @@ def saved(folder: Path) -> SuiteData[Any]:
         return CellData(entry=entry, record=found, result=result, evidence=None)
 
     return _suite(folder, cell)
+
+
+def differing(
+    design: Iterable[tuple[str, Callable[[Index], Any]]], one: Index, other: Index
+) -> Iterator[tuple[str, Any, Any]]:
+    """What differs between two suite runs, in words and with both values; of mappings, what differs in them."""
+    for words, get in design:
+        old, new = get(one), get(other)
+        if isinstance(old, dict) and isinstance(new, dict):
+            old, new = _without(old, new), _without(new, old)
+        if old != new:
+            yield words, old, new
+
+
+def _without(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in one.items() if key not in other or other[key] != value}
 
 
 def suite_folder(root: Path, path: Path | None) -> Path | None:
