@@ -169,15 +169,6 @@ def test_the_page_opens_with_the_baseline_and_what_is_known_of_it(
     assert told(figures(*brackets))[0] == words
 
 
-def test_above_the_highest_rate_of_any_run_the_controls_included_nothing_is_known() -> None:
-    assert (
-        told(figures(*MEASURED, control=(bracket(2900, 2990),)))[-1]
-        == "Above ~2,900/s: no path sustained it."
-    )
-    open_end = figures(*MEASURED, other=(bracket(9000, None, lower_bound=True),))
-    assert told(open_end)[-1] == "Above 9,000/s: not known; 1 of 4 capacity runs did not find an upper limit."
-
-
 def test_a_rate_in_words_says_in_how_many_blocks_it_is_inconclusive() -> None:
     unsure = Capacity(by_block={2: bracket(555.6, 607.5), 3: bracket(649.7, None)})
     assert about(unsure) == "at least 600/s, inconclusive in 2 of 2 blocks"
@@ -244,9 +235,8 @@ def test_a_share_is_of_the_lowest_ceiling_of_the_same_block_and_a_bound_where_th
     made = [(JPA, runs(bracket(1000, 1040), bracket(3000, None, lower_bound=True)))]
     found = capacity_figures(suite(made, references=tools))
     assert column(tables.rates(found), "ceiling_share_percent") == ["≥ 12.5 (10.0–≥ 15.0)"]
-    assert column(tables.shares(found), "share_ceiling") == ["pgbench"]
     assert column(tables.ceilings(found), "ceiling_per_s") == ["15,000 (10,000–20,000)"]
-    assert tables.shares(capacity_figures(suite(made))) is None
+    assert tables.ceilings(capacity_figures(suite(made))) is None
 
 
 def test_steps_say_what_became_of_them_and_noise_is_counted_apart() -> None:
@@ -293,7 +283,7 @@ def on_two_hosts() -> SuiteData[CapacityResult]:
 def test_no_cell_has_a_median_of_two_hosts() -> None:
     page = report(on_two_hosts())
     tables = {table.key: table for table in page.tables}
-    for key in ("capacity", "rates", "limited", "cost", "overload", "ceiling_shares", "ceilings"):
+    for key in ("capacity", "rates", "limited", "cost", "overload", "ceilings"):
         table = tables[key]
         assert table.columns[0].key == "host"
         assert column(table, "host") == sorted(column(table, "host"))
@@ -311,7 +301,7 @@ def test_no_cell_has_a_median_of_two_hosts() -> None:
 def test_hosts_are_in_the_order_of_their_blocks_each_with_its_own_references() -> None:
     found = by_host(on_two_hosts())
     assert [host for host, _ in found] == ["AMD, 2 cores", "Xeon, 2 cores"]
-    assert [[one.block for one in own.variants[0].runs] for _, own in found] == [[1], [2, 3]]
+    assert [list(own.variants[0].runs) for _, own in found] == [[1], [2, 3]]
     assert [[one.record.block for one in own.data.references] for _, own in found] == [[1], [2, 3]]
 
 

@@ -82,3 +82,7 @@ class CapacityResult:
     overload: Overload | None
     verdict: Verdict
     searches: SearchLoad | None = None  # of a run of searches
+
+    def passed(self, rate_per_s: float | None) -> list[LoadStep]:
+        """Its steps that passed a rate, those of the ramp too."""
+        return [step for step in self.steps if step.rate_per_s == rate_per_s and step.verdict == "pass"]

@@ -1,7 +1,6 @@
 """The records of kind `ceilings`, the rates that the stores' own tools reach, and which of them bounds a path."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from writepath.records.base import record
 from writepath.records.measures import Verdict
@@ -61,24 +60,16 @@ class CeilingsResult:
     verdict: Verdict
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """Names of ceilings; the lowest of several bounds. Empty: none is known."""
+def of(family: str, settings: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of the ceilings that bound a variant's sustained rate, the lowest of them; empty where none is known.
 
-    burst: tuple[str, ...]
-    sustained: tuple[str, ...]
-
-
-def of(family: str, settings: Mapping[str, str]) -> Bounds:
-    """Of a variant by its family and its settings, as variants.yaml has them and an index keeps them."""
+    By its family and its settings, as variants.yaml has them and an index keeps them.
+    """
     index = SINGLE if settings.get("ELASTICSEARCH_WRITE_MODE") == "single" else BULK
     if family == "jpa":
-        return Bounds(burst=(PGBENCH,), sustained=(PGBENCH,))
+        return (PGBENCH,)
     if family == "rabbitmq-jpa":
-        rows = PGBENCH if settings.get("STYLE") == "tutorial" else PGBENCH_BATCH
-        return Bounds(burst=(PUBLISHED,), sustained=(CONSUMED, rows))
+        return (CONSUMED, PGBENCH if settings.get("STYLE") == "tutorial" else PGBENCH_BATCH)
     if family == "rabbitmq-elasticsearch":
-        return Bounds(burst=(PUBLISHED,), sustained=(CONSUMED, index))
-    if family.startswith("elasticsearch-"):
-        return Bounds(burst=(index,), sustained=(index,))
-    return Bounds(burst=(), sustained=())
+        return (CONSUMED, index)
+    return (index,) if family.startswith("elasticsearch-") else ()

@@ -11,7 +11,7 @@ from writepath.records.load import LoadResult
 from writepath.records.search_load import DuringWrites
 from writepath.report import load_ranks
 from writepath.report.capacity import bounds
-from writepath.report.capacity.figures import CapacityFigures, cpu_s_by_block, during_writes
+from writepath.report.capacity.figures import CapacityFigures, cpu_s, during_writes, per_1000
 from writepath.report.capacity.figures import VariantFigures as Capacity
 from writepath.report.data import CellData, SuiteData
 from writepath.report.faults import Struck
@@ -160,10 +160,7 @@ class Facts:
 
     def sustainable(self, name: str) -> str:
         """Highest passing rate on that host, the median of its blocks: `≥ 2,100/s, lower bound`."""
-        one = self._sustained(name)
-        cell = bounds.cell(one.sustained)
-        value = cell.text if cell.figure is None else f"{cell.prefix}{number(cell.figure.median)}"
-        return f"{value}/s, {one.sustained.confidence}"
+        return bounds.in_words(self._sustained(name).sustained)
 
     def sustained_per_s(self, name: str) -> float:
         """Highest passing rate on that host: the median of its blocks."""
@@ -200,7 +197,7 @@ class Facts:
         None unless it passed the rate in each of them.
         """
         one = self._sustained(name)
-        used = cpu_s_by_block(one, per_s)
+        used = per_1000(one.passed_at(per_s), cpu_s)
         return statistics.median(used.values()) if len(used) == len(one.runs) else None
 
     # Search

@@ -6,16 +6,16 @@ Paths whose 201 is sent before the row is in its final store have a dagger: they
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from writepath.report.capacity.bounds import UNKNOWN, Comparison, limits
+from writepath.report.capacity.bounds import Comparison
 from writepath.report.capacity.figures import (
     BISECTION,
     CapacityFigures,
     VariantFigures,
     about,
-    cpu_s_by_block,
+    cpu_s,
+    per_1000,
     resource_in_words,
     times,
-    two_digits,
 )
 from writepath.report.model import listed, number, short
 
@@ -44,11 +44,10 @@ def answer(figures: CapacityFigures) -> Iterator[str]:
 
 
 def findings(figures: CapacityFigures) -> Iterator[str]:
-    """What else is known: bursts, cost, defaults, and the rate above which nothing is."""
+    """What else is known: bursts, cost, defaults."""
     yield from (_burst(figures, one) for one in figures.main if _bursts(figures, one))
     yield from _cheapest(figures)
     yield from (_defaults(figures, one) for one in figures.variants if one.variant.tutorial_of)
-    yield from _top(figures)
 
 
 def _baseline(base: VariantFigures) -> str:
@@ -56,7 +55,7 @@ def _baseline(base: VariantFigures) -> str:
     words = f"{base.label} (baseline): {about(known)}"
     low, high = known.limits
     if low == high:
-        late, first = base.p99_at_highest_passing, base.limited.first
+        late, first = base.p99_at(), base.limited(burst=False).first
         if late is None or first is None:
             return f"{words}."
         return f"{words}. p99 at this rate: {short(late.median)} ms; bottleneck above it: {resource_in_words(first)}."
@@ -72,19 +71,18 @@ def _rates(variants: Sequence[VariantFigures]) -> str:
 
 def _bursts(figures: CapacityFigures, one: VariantFigures) -> bool:
     """Whether in every block it answers more than it stores, by what noise does not explain."""
-    known = [limits(bracket) for bracket in one.sustained.by_block.values()]
-    pairs = zip(known, one.burst.passed.values(), strict=True)
-    return all(low == high and burst > (1 + figures.resolution) * low for (low, high), burst in pairs)
+    pairs = zip(one.sustained.passed.values(), one.burst.passed.values(), strict=True)
+    return one.sustained.measured and all(burst > (1 + figures.resolution) * low for low, burst in pairs)
 
 
 def _burst(figures: CapacityFigures, queue: VariantFigures) -> str:
     """How late the last row of a burst is stored."""
     waits = [
         seconds
-        for run in queue.runs
-        for step in run.counted
-        if step.verdict == "fail" and step.burst and step.backlog is not None
-        and step.rate_per_s == run.result.burst.highest_passing_per_s
+        for run in queue.runs.values()
+        for step in run.steps
+        if step.counted and step.verdict == "fail" and step.burst and step.backlog is not None
+        and step.rate_per_s == run.burst.highest_passing_per_s
         and (seconds := step.drain_seconds if step.drain_seconds is not None else step.backlog.work_seconds)
         is not None
     ]  # fmt: skip
@@ -97,13 +95,13 @@ def _burst(figures: CapacityFigures, queue: VariantFigures) -> str:
 def _cheapest(figures: CapacityFigures) -> Iterator[str]:
     """At the highest rate that most variants passed."""
     rated = [
-        (per_s, [one for one in figures.main if all(one.passed_at(per_s))])
+        (per_s, [one for one in figures.main if all(one.passed_at(per_s).values())])
         for per_s in sorted(figures.common_rates_per_s, reverse=True)
     ]
     if not rated:
         return
     per_s, passed = max(rated, key=lambda entry: len(entry[1]))
-    known = [(used, one) for one in passed if (used := cpu_s_by_block(one, per_s))]
+    known = [(used, one) for one in passed if (used := per_1000(one.passed_at(per_s), cpu_s))]
     if len(known) < 2:  # noqa: PLR2004 - one alone is not the cheapest of anything
         return
     known.sort(key=lambda entry: statistics.median(entry[0].values()))
@@ -134,17 +132,3 @@ def _defaults(figures: CapacityFigures, one: VariantFigures) -> str:
         words = f"{short(ratio)} × {of.label}"
     less = f" Its 201 guarantees less: durability class {one.level}, not {of.level}."
     return f"{one.label}: {about(one.sustained)}; {words}.{less if one.level > of.level else ''}"
-
-
-def _top(figures: CapacityFigures) -> Iterator[str]:
-    """What is known above the highest rate of any run, the A/A control's included."""
-    runs = [limits(run.result.sustained) for run in figures.runs]
-    top = max((low for low, _ in runs), default=0.0)
-    if not top:
-        return
-    above = sum(high > top for _, high in runs)
-    if above:
-        known = f"{UNKNOWN}; {above} of {len(runs)} capacity runs did not find an upper limit"
-        yield f"Above {two_digits(top)}/s: {known}."
-    else:
-        yield f"Above ~{two_digits(top)}/s: no path sustained it."

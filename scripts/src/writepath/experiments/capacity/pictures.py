@@ -52,7 +52,7 @@ def _picture(place: int, host: str | None, figures: CapacityFigures) -> Plot:
 def _alternative(one: VariantFigures) -> str:
     """What a reader who does not see the drawing is told of a variant."""
     rate = one.sustained.per_s
-    late = one.p99_at_highest_passing
+    late = one.p99_at()
     return f"{one.label} {number(rate)}/s" + (f" at {number(late.median)} ms" if late else "")
 
 

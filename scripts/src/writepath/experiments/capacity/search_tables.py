@@ -6,8 +6,7 @@ from writepath.analysis import stats
 from writepath.records.measures import Latency
 from writepath.records.search import SearchMode
 from writepath.records.search_load import DuringWrites
-from writepath.report import rows
-from writepath.report.capacity.bounds import limits
+from writepath.report import load_ranks, rows
 from writepath.report.capacity.figures import (
     CapacityFigures,
     Searched,
@@ -16,35 +15,13 @@ from writepath.report.capacity.figures import (
     about,
     during_writes,
 )
-from writepath.report.model import Cell, Column, Row, Table, Value, cell, listed, number, short, text
-from writepath.report.rows import VARIANT
+from writepath.report.model import Table, Value, cell, listed, number, short
+from writepath.report.rows import Field, field
 
 FINDS: dict[SearchMode, str] = {
     "substring": "Every post that contains a keyword",
     "native": "The posts that the store's own word search finds",
 }
-COLUMNS = (
-    VARIANT,
-    Column(key="search_mode", title="mode"),
-    Column(key="during_search_per_s", title="searches", unit="1/s"),
-    Column(key="during_write_per_s", title="writes", unit="1/s"),
-    Column(key="alone_median_ms", title="search alone, median", unit="ms"),
-    Column(key="during_median_ms", title="search with writes, median", unit="ms"),
-    Column(key="alone_p99_ms", title="search alone, p99", unit="ms"),
-    Column(key="during_p99_ms", title="search with writes, p99", unit="ms"),
-    Column(key="during_times", title="p99 with writes ÷ alone", unit="×"),
-    Column(key="during_write_p99_ms", title="write, p99", unit="ms"),
-    Column(key="during_visible_median_ms", title="searchable after, median", unit="ms"),
-    Column(key="during_visible_p95_ms", title="searchable after, p95", unit="ms"),
-    Column(key="during_acknowledged", title="acknowledged", exact=True),
-    Column(key="during_found", title="found of these", exact=True),
-    Column(key="during_found_percent", title="found", unit="%"),
-    Column(key="during_wrong", title="wrong answers", exact=True),
-)
-COLD = (
-    "Times of blocks measured without a warm-up of both loads together are not shown: service and store had not"
-    " written yet."
-)
 
 
 def answer(figures: CapacityFigures) -> Iterator[str]:
@@ -56,9 +33,7 @@ def answer(figures: CapacityFigures) -> Iterator[str]:
 
 
 def _ranked(figures: CapacityFigures, found: Sequence[VariantFigures]) -> Iterator[str]:
-    measured = [
-        one for one in found if all(low == high for low, high in map(limits, one.sustained.by_block.values()))
-    ]
+    measured = [one for one in found if one.sustained.measured]
     if bounds := [one for one in found if one not in measured]:
         yield f"not resolved for {_rates(bounds)}"
     if not measured:
@@ -69,8 +44,7 @@ def _ranked(figures: CapacityFigures, found: Sequence[VariantFigures]) -> Iterat
             best = one
     first = [one for one in measured if figures.compare(one.sustained, best.sustained) == "within noise"]
     yield f"highest measured rate with {_rates(first)}{' (no measurable difference)' if len(first) > 1 else ''}"
-    less = [one for one in measured if one not in first]
-    if less:
+    if less := [one for one in measured if one not in first]:
         yield f"lower with {_rates(sorted(less, key=lambda one: -one.sustained.per_s))}"
 
 
@@ -90,7 +64,7 @@ def findings(figures: CapacityFigures) -> Iterator[str]:
         for words, some in (("within", met), ("above", [one for one in known if one not in met]))
         if some
     )
-    yield (f"Searches at half of each path's maximum rate during {writes:g} writes/s, {'; '.join(results)}.")
+    yield f"Searches at half of each path's maximum rate during {writes:g} writes/s, {'; '.join(results)}."
 
 
 def _median(one: Searched) -> str:
@@ -108,67 +82,25 @@ def _within(load: DuringWrites, slo_ms: float) -> bool:
     return value is not None and value <= slo_ms
 
 
-def during(data: Suite) -> Table | None:
-    """Searches while posts are written, by the host on which they were measured; None where none were."""
-    return rows.merged([(host, _table(known)) for host, known in during_writes(data)])
+def _loads(
+    key: str, title: str, get: Callable[[DuringWrites], Value], unit: str = "", *, exact: bool = False
+) -> Field[Searched]:
+    """Over all blocks."""
+    return field(key, title, lambda one: cell(map(get, one.loads)), unit, exact=exact)
 
 
-def _table(known: Sequence[Searched]) -> Table | None:
-    if not known:
-        return None
-    cold = any(not load.warm for one in known for load in one.loads)
-    reruns = (
-        f"{one.row.title}: rerun alone, because the host had been noisy."
-        for one in known
-        if any(load.rerun_host is not None for load in one.loads)
-    )
-    return Table(
-        key="during_writes",
-        title="Searching while writing",
-        caption="The same rate of searches without writes and with writes. Times from the scheduled send time."
-        " Searchable after: from sending the POST until a search found the post. Found of these: of the writes answered"
-        " 201, by searches after the last refresh. Wrong: a total below the one before the load. Several blocks: median"
-        " (lowest–highest).",
-        columns=COLUMNS,
-        rows=tuple(Row(cells=(text(one.row.title), text(one.mode), *_cells(one))) for one in known),
-        notes=(*((COLD,) if cold else ()), *reruns),
-        names=2,
-    )
+def _warm(key: str, title: str, get: Callable[[DuringWrites], Value], unit: str = "ms") -> Field[Searched]:
+    """Over the blocks whose times are valid."""
+    return field(key, title, lambda one: cell(map(get, one.warm)), unit)
 
 
-def _cells(one: Searched) -> tuple[Cell, ...]:
-    def times(get: Callable[[DuringWrites], Value]) -> Cell:
-        return cell(map(get, one.warm))
-
-    def of(get: Callable[[DuringWrites], Value]) -> Cell:
-        return cell(map(get, one.loads))
-
-    def rank(name: str, latency: Callable[[DuringWrites], Latency]) -> Cell:
-        return times(lambda load: _rank(name, latency(load), load.search_rate_per_s * load.seconds))
-
-    return (
-        of(lambda load: load.search_rate_per_s),
-        of(lambda load: load.write_rate_per_s),
-        rank("median", lambda load: load.alone_latency_ms),
-        rank("median", lambda load: load.search_latency_ms),
-        rank("p99", lambda load: load.alone_latency_ms),
-        rank("p99", lambda load: load.search_latency_ms),
-        times(_slower_times),
-        times(lambda load: _rank("p99", load.write_latency_ms, load.write_rate_per_s * load.seconds)),
-        times(lambda load: load.visible_ms_median),
-        times(lambda load: load.visible_ms_p95),
-        of(lambda load: load.writes_acknowledged),
-        of(lambda load: load.writes_found),
-        of(_found_percent),
-        of(lambda load: load.wrong_answers),
-    )
+def _rank(name: str, latency: Callable[[DuringWrites], Latency]) -> Callable[[DuringWrites], Value]:
+    """Of searches."""
+    return lambda load: load_ranks.rank(latency(load), name, int(load.search_rate_per_s * load.seconds))
 
 
-def _rank(name: str, latency: Latency, planned: float) -> Value:
-    """Infinite where the sample could carry the rank and it falls on a request that was not answered."""
-    value: float | None = getattr(latency, name)
-    carried = stats.carries(int(planned), {"median": 0.5, "p99": 0.99}[name])
-    return stats.UNSERVED if value is None and carried else value
+def _write_p99(load: DuringWrites) -> Value:
+    return load_ranks.rank(load.write_latency_ms, "p99", int(load.write_rate_per_s * load.seconds))
 
 
 def _slower_times(load: DuringWrites) -> float | None:
@@ -178,3 +110,57 @@ def _slower_times(load: DuringWrites) -> float | None:
 
 def _found_percent(load: DuringWrites) -> float | None:
     return 100 * load.writes_found / load.writes_acknowledged if load.writes_acknowledged else None
+
+
+DURING: tuple[Field[Searched], ...] = (
+    field("variant", "variant", lambda one: one.row.title),
+    field("search_mode", "mode", lambda one: one.mode),
+    _loads("during_search_per_s", "searches", lambda load: load.search_rate_per_s, "1/s"),
+    _loads("during_write_per_s", "writes", lambda load: load.write_rate_per_s, "1/s"),
+    _warm("alone_median_ms", "search alone, median", _rank("median", lambda load: load.alone_latency_ms)),
+    _warm(
+        "during_median_ms", "search with writes, median", _rank("median", lambda load: load.search_latency_ms)
+    ),
+    _warm("alone_p99_ms", "search alone, p99", _rank("p99", lambda load: load.alone_latency_ms)),
+    _warm("during_p99_ms", "search with writes, p99", _rank("p99", lambda load: load.search_latency_ms)),
+    _warm("during_times", "p99 with writes ÷ alone", _slower_times, "×"),
+    _warm("during_write_p99_ms", "write, p99", _write_p99),
+    _warm("during_visible_median_ms", "searchable after, median", lambda load: load.visible_ms_median),
+    _warm("during_visible_p95_ms", "searchable after, p95", lambda load: load.visible_ms_p95),
+    _loads("during_acknowledged", "acknowledged", lambda load: load.writes_acknowledged, exact=True),
+    _loads("during_found", "found of these", lambda load: load.writes_found, exact=True),
+    _loads("during_found_percent", "found", _found_percent, "%"),
+    _loads("during_wrong", "wrong answers", lambda load: load.wrong_answers, exact=True),
+)
+COLD = (
+    "Times of blocks measured without a warm-up of both loads together are not shown: service and store had not"
+    " written yet."
+)
+
+
+def during(data: Suite) -> Table | None:
+    """Searches while posts are written, by the host on which they were measured; None where none were."""
+    return rows.merged([(host, _during(known)) for host, known in during_writes(data)])
+
+
+def _during(known: Sequence[Searched]) -> Table | None:
+    if not known:
+        return None
+    cold = any(not load.warm for one in known for load in one.loads)
+    reruns = (
+        f"{one.row.title}: rerun alone, because the host had been noisy."
+        for one in known
+        if any(load.rerun_host is not None for load in one.loads)
+    )
+    return rows.table(
+        "during_writes",
+        "Searching while writing",
+        "The same rate of searches without writes and with writes. Times from the scheduled send time."
+        " Searchable after: from sending the POST until a search found the post. Found of these: of the writes answered"
+        " 201, by searches after the last refresh. Wrong: a total below the one before the load. Several blocks: median"
+        " (lowest–highest).",
+        DURING,
+        known,
+        notes=(*((COLD,) if cold else ()), *reruns),
+        names=2,
+    )

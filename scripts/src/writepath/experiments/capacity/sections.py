@@ -35,7 +35,6 @@ PER_HOST: tuple[Callable[[CapacityFigures], Table | None], ...] = (
     tables.limited,
     tables.costs,
     tables.overload,
-    tables.shares,
     tables.ceilings,
 )
 OF_SEARCHES = (

@@ -2,14 +2,15 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from writepath.analysis import stats
 from writepath.analysis.saturation import RESOURCES
 from writepath.records import ceilings as ceiling_names
-from writepath.records.capacity_run import CapacityResult, OverloadPhase
+from writepath.records.capacity_run import CapacityResult
 from writepath.records.steps import LoadStep, unresolved
 from writepath.report import ceilings as tools
+from writepath.report import rows
 from writepath.report.capacity import bounds
 from writepath.report.capacity.figures import (
     INCONCLUSIVE,
@@ -31,105 +32,53 @@ from writepath.report.capacity.figures import (
 from writepath.report.comparison import ratio_cell
 from writepath.report.data import CellData
 from writepath.report.model import ABSENT, INFINITE, Cell, Column, Row, Table, Value, number, row_of, text
-from writepath.report.rows import AGAIN, VARIANT
+from writepath.report.rows import AGAIN, VARIANT, Field, field
 
-CAPACITY_COLUMNS = (
-    VARIANT,
-    Column(key="capacity_class", title="durability class"),
-    Column(key="sustained_per_s", title="sustained", unit="1/s"),
-    Column(key="by_baseline", title="× baseline"),
-    Column(key="capacity_p99_ms", title="p99 at highest passing rate", unit="ms"),
-    Column(key="capacity_limited_by", title="bottleneck"),
-    Column(key="capacity_bound", title="confidence"),
-)
-SEARCH_COLUMNS = (  # a search guarantees nothing
-    VARIANT,
-    Column(key="sustained_per_s", title="searches", unit="1/s"),
-    Column(key="first_fail_per_s", title="lowest failing rate", unit="1/s"),
-    *CAPACITY_COLUMNS[3:],
-)
-RATE_COLUMNS = (
-    VARIANT,
-    Column(key="capacity_acknowledges", title="a 201 guarantees"),
-    Column(key="first_fail_per_s", title="lowest failing rate", unit="1/s"),
-    Column(key="burst_per_s", title="burst", unit="1/s"),
-    Column(key="ceiling_share_percent", title="share of store ceiling", unit="%"),
-)
-LIMITED_COLUMNS = (
-    VARIANT,
-    Column(key="limited_bracket", title="capacity"),
-    Column(key="limited_rate_per_s", title="lowest failing rate", unit="1/s"),
-    Column(key="limited_why", title="failed because"),
-    Column(key="limited_by", title="bottleneck"),
-    Column(key="limited_evidence", title="evidence"),
-    Column(key="limited_others", title="also saturated"),
-)
-SHARE_COLUMNS = (
-    VARIANT,
-    Column(key="share_of", title="capacity"),
-    Column(key="share_ceiling", title="its ceiling"),
-    Column(key="share_per_s", title="sustained", unit="1/s"),
-    Column(key="share_percent", title="share", unit="%"),
+Cells = Sequence[CellData[CapacityResult]]
+
+LABEL: Field[VariantFigures] = field("variant", "variant", lambda one: one.label)
+LEVEL: Field[VariantFigures] = field("capacity_class", "durability class", lambda one: one.level or ABSENT)
+LOWEST_FAILING: Field[VariantFigures] = field(
+    "first_fail_per_s", "lowest failing rate", lambda one: one.sustained.lowest_failing, "1/s"
 )
 NO_BACKLOG = "; the backlog does not grow either"
 RIGHT = " with the right total"
 KEYWORDS = ". Requests are first pages; keywords are words of the posts, drawn as often as they occur in them"
-SUSTAINED, BURST = "sustained", "burst"
 
 
 def capacity(figures: CapacityFigures) -> Table:
     """The main table: sustained rate, its bottleneck, and how well it is known."""
-    searches = any(one.mode for one in figures.variants)
-    rows = (
-        row_of(
-            one.label,
-            *(() if searches else (one.level or ABSENT,)),
-            bounds.cell(one.sustained),
-            *((one.sustained.lowest_failing,) if searches else ()),
-            _by_baseline(figures, one),
-            one.p99_at_highest_passing,
-            limit_in_words(one.limited),
-            one.sustained.confidence,
-        )
-        for one in figures.variants
-    )
-    return Table(
-        key="capacity",
-        title="Search capacity" if searches else "Capacity",
-        caption="The highest rate at which at least 99.9 % of the scheduled requests were answered"
-        f"{RIGHT if searches else ''}, p99 from the scheduled send time was at most {number(figures.slo_ms)} ms and no"
-        f" request was dropped{KEYWORDS if searches else NO_BACKLOG}. Median over blocks (lowest–highest)."
-        f"{_baseline_in_words(figures)}",
-        columns=SEARCH_COLUMNS if searches else CAPACITY_COLUMNS,
-        rows=tuple(rows),
-        notes=(
-            *((LATER,) if any(one.later for one in figures.variants) else ()),
-            *bound_notes(figures.variants),
-            *_comparison_notes(figures),
+    searches, base = figures.searches, figures.base
+    fields: list[Field[VariantFigures]] = [
+        LABEL,
+        *(() if searches else (LEVEL,)),  # a search guarantees nothing
+        field(
+            "sustained_per_s",
+            "searches" if searches else "sustained",
+            lambda one: bounds.cell(one.sustained),
+            "1/s",
         ),
-        compared=True,
+        *((LOWEST_FAILING,) if searches else ()),
+        field("by_baseline", "× baseline", lambda one: _by_baseline(figures, one)),
+        field("capacity_p99_ms", "p99 at highest passing rate", lambda one: one.p99_at(), "ms"),
+        field("capacity_limited_by", "bottleneck", lambda one: limit_in_words(one.limited(burst=False))),
+        field("capacity_bound", "confidence", lambda one: one.sustained.confidence),
+    ]
+    ratio = (
+        f" × baseline: highest passing rate ÷ that of {base.label} in the same block; geometric mean over the"
+        " blocks, with its 95 % interval if there are several (Student's t on the logarithms)."
+        if base
+        else ""
     )
-
-
-def rates(figures: CapacityFigures) -> Table:
-    """What the main table has no room for."""
-    rows = (
-        row_of(
-            one.label,
-            one.variant.acknowledges,
-            one.sustained.lowest_failing,
-            bounds.cell(one.burst),
-            _share(figures, one, SUSTAINED),
-        )
-        for one in figures.variants
-    )
-    return Table(
-        key="rates",
-        title="Lowest failing and burst rates",
-        caption="Burst: the highest rate at which the 201s keep every limit while a backlog may grow; equal to the"
-        " sustained rate without a queue. Median over blocks (lowest–highest).",
-        columns=RATE_COLUMNS,
-        rows=tuple(rows),
+    return rows.table(
+        "capacity",
+        "Search capacity" if searches else "Capacity",
+        "The highest rate at which at least 99.9 % of the scheduled requests were answered"
+        f"{RIGHT if searches else ''}, p99 from the scheduled send time was at most {number(figures.slo_ms)} ms and no"
+        f" request was dropped{KEYWORDS if searches else NO_BACKLOG}. Median over blocks (lowest–highest).{ratio}",
+        fields,
+        figures.variants,
+        notes=tuple(_notes(figures)),
         compared=True,
     )
 
@@ -144,18 +93,11 @@ def _by_baseline(figures: CapacityFigures, one: VariantFigures) -> Cell:
     return ratio_cell(times(one.sustained, base.sustained))
 
 
-def _baseline_in_words(figures: CapacityFigures) -> str:
-    if figures.base is None:
-        return ""
-    return (
-        f" × baseline: highest passing rate ÷ that of {figures.base.label} in the same block; geometric mean over the"
-        " blocks, with its 95 % interval if there are several (Student's t on the logarithms)."
-    )
-
-
-def bound_notes(variants: Iterable[VariantFigures]) -> Iterator[str]:
-    """What the signs and words of bounds mean, where they are used."""
-    known = [one.sustained for one in variants]
+def _notes(figures: CapacityFigures) -> Iterator[str]:
+    """What the signs and words of bounds mean, where they are used, and what the ratios can resolve."""
+    if any(one.later for one in figures.variants):
+        yield LATER
+    known = [one.sustained for one in figures.variants]
     between = [bounds.limits(bracket) for one in known for bracket in one.by_block.values()]
     if any(low and low < high for low, high in between):
         yield LOWER
@@ -163,37 +105,76 @@ def bound_notes(variants: Iterable[VariantFigures]) -> Iterator[str]:
         yield UPPER
     if any(one.inconclusive for one in known):
         yield INCONCLUSIVE
-
-
-def _comparison_notes(figures: CapacityFigures) -> Iterator[str]:
-    """What the ratios to the baseline can resolve."""
     base = figures.base
-    if base and any(
-        figures.compare(one.sustained, base.sustained) == "not resolved" for one in figures.variants
-    ):
+    if base and any(figures.compare(one, base.sustained) == "not resolved" for one in known):
         yield UNRESOLVED
     yield resolution_in_words(figures)
 
 
+def _share(figures: CapacityFigures, one: VariantFigures) -> Cell:
+    """Of the lowest ceiling that bounds the sustained rate, in percent and in the same block; a bound where that is.
+
+    Empty where one of the ceilings is missing.
+    """
+    known = ceiling_names.of(one.variant.family, one.variant.settings)
+    found = [
+        {block: tool.writes_per_s for block, tool in tools.by_block(figures.data.references, name).items()}
+        for name in known
+    ]
+    if not found or not all(found):
+        return Cell()
+    lowest = min(found, key=lambda per_s: statistics.median(per_s.values()))
+    return bounds.cell(one.sustained, lowest)
+
+
+def rates(figures: CapacityFigures) -> Table:
+    """What the main table has no room for."""
+    fields: list[Field[VariantFigures]] = [
+        LABEL,
+        field("capacity_acknowledges", "a 201 guarantees", lambda one: one.variant.acknowledges),
+        LOWEST_FAILING,
+        field("burst_per_s", "burst", lambda one: bounds.cell(one.burst), "1/s"),
+        field("ceiling_share_percent", "share of store ceiling", lambda one: _share(figures, one), "%"),
+    ]
+    return rows.table(
+        "rates",
+        "Lowest failing and burst rates",
+        "Burst: the highest rate at which the 201s keep every limit while a backlog may grow; equal to the"
+        " sustained rate without a queue. Median over blocks (lowest–highest).",
+        fields,
+        figures.variants,
+        compared=True,
+    )
+
+
+LIMITED_COLUMNS = (
+    VARIANT,
+    Column(key="limited_bracket", title="capacity"),
+    Column(key="limited_rate_per_s", title="lowest failing rate", unit="1/s"),
+    Column(key="limited_why", title="failed because"),
+    Column(key="limited_by", title="bottleneck"),
+    Column(key="limited_evidence", title="evidence"),
+    Column(key="limited_others", title="also saturated"),
+)
+
+
 def limited(figures: CapacityFigures) -> Table:
-    """What the steps at the lowest failing rate say."""
-    rows = []
+    """What the steps at the lowest failing rate say; of the burst rate where it is another one."""
+    found = []
     for one in figures.variants:
-        brackets = [(SUSTAINED, one.sustained, one.limited)]
-        if one.burst.passed != one.sustained.passed:
-            brackets.append((BURST, one.burst, one.burst_limited))
-        for name, found, limit in brackets:
+        for burst in (False, True) if one.burst.passed != one.sustained.passed else (False,):
+            limit = one.limited(burst=burst)
             seen = limit.first or limit.nearest
             row = row_of(
                 one.label,
-                name,
-                found.lowest_failing,
+                "burst" if burst else "sustained",
+                (one.burst if burst else one.sustained).lowest_failing,
                 "; ".join(limit.reasons) or ABSENT,
                 limit_in_words(limit),
                 seen.evidence if seen else ABSENT,
                 ", ".join(RESOURCES.get(other, other) for other in limit.others) or ABSENT,
             )
-            rows.append(row)
+            found.append(row)
     return Table(
         key="limited",
         title="Bottlenecks",
@@ -201,7 +182,7 @@ def limited(figures: CapacityFigures) -> Table:
         " in how many of them. If none was saturated: the one that used most of its limit over the whole step. Reason"
         " and evidence are those of one such step.",
         columns=LIMITED_COLUMNS,
-        rows=tuple(rows),
+        rows=tuple(found),
     )
 
 
@@ -211,47 +192,6 @@ def ceilings(figures: CapacityFigures) -> Table | None:
     return table if table.rows else None
 
 
-def shares(figures: CapacityFigures) -> Table | None:
-    """Each path's share of its store's ceiling; of a queue path also of the broker's."""
-    if not any(cell.result for cell in figures.data.references):
-        return None
-    rows = []
-    for one in figures.variants:
-        for which in (SUSTAINED, BURST) if one.later else (SUSTAINED,):
-            name, _ = _ceiling(figures, one, which)
-            known = one.burst if which == BURST else one.sustained
-            rows.append(row_of(one.label, which, name, bounds.cell(known), _share(figures, one, which)))
-    return Table(
-        key="ceiling_shares",
-        title="Share of the ceiling",
-        caption="Rate ÷ the lowest ceiling that bounds it, measured in the same block: the sustained rate is bounded"
-        " by what the broker delivers and the store writes, the burst rate of a queue path by what the broker confirms."
-        " The rest goes to proxy, HTTP, application and the load generator on the same host.",
-        columns=SHARE_COLUMNS,
-        rows=tuple(rows),
-    )
-
-
-def _ceiling(figures: CapacityFigures, one: VariantFigures, which: str) -> tuple[str, dict[int, float]]:
-    """Name and rates by block of the lowest of the ceilings that bound it, unless one of them is missing."""
-    known = ceiling_names.of(one.variant.family, one.variant.settings)
-    found = {
-        name: {
-            block: tool.writes_per_s for block, tool in tools.by_block(figures.data.references, name).items()
-        }
-        for name in (known.burst if which == BURST else known.sustained)
-    }
-    if not found or not all(found.values()):
-        return ABSENT, {}
-    return min(found.items(), key=lambda item: statistics.median(item[1].values()))
-
-
-def _share(figures: CapacityFigures, one: VariantFigures, which: str) -> Cell:
-    """In percent, of the ceiling that was measured in the same block; empty without one. A bound where the rate is."""
-    name, per_s = _ceiling(figures, one, which)
-    return Cell() if name == ABSENT else bounds.cell(one.burst if which == BURST else one.sustained, per_s)
-
-
 COST_COLUMNS = (
     Column(key="cost_rate", title="rate"),
     VARIANT,
@@ -259,37 +199,27 @@ COST_COLUMNS = (
     Column(key="cost_cpu_s_per_1000", title="CPU per 1,000 stored writes", unit="s"),
     Column(key="cost_written_mib_per_1000", title="written per 1,000 stored writes", unit="MiB"),
 )
-OVERLOAD_COLUMNS = (
-    VARIANT,
-    Column(key="overload_capacity_per_s", title="highest passing rate", unit="1/s"),
-    Column(key="overload_before_per_s", title="goodput at 0.5×", unit="1/s"),
-    Column(key="overload_over_per_s", title="goodput at 2×", unit="1/s"),
-    Column(key="overload_after_per_s", title="goodput after, at 0.5×", unit="1/s"),
-    Column(key="overload_errors", title="errors at 2×, by hop"),
-    Column(key="overload_back_s", title="p95 recovered in"),
-    Column(key="overload_drained_s", title="backlog drained in"),
-    Column(key="overload_generator", title="load generator"),
-)
-OVER = 1  # index of the phase at twice the rate
-NEVER = "not during the load"
 
 
 def costs(figures: CapacityFigures) -> Table:
     """At the rates that several variants passed, then each at its highest passing rate."""
-    lines = [
-        (f"{number(per_s)}/s", one, one.p99_at(per_s), steps)
+    lines: list[tuple[str, VariantFigures, float | None]] = [
+        (f"{number(per_s)}/s", one, per_s)
         for per_s in figures.common_rates_per_s
         for one in figures.variants
-        if all(steps := one.passed_at(per_s))
+        if all(one.passed_at(per_s).values())
     ]
     lines += [
-        ("highest passing rate", one, one.p99_at_highest_passing, steps)
-        for one in figures.variants
-        if any(steps := one.passed_at_capacity())
+        ("highest passing rate", one, None) for one in figures.variants if any(one.passed_at().values())
     ]
-    rows = [
-        row_of(at, one.label, late, per_1000(steps, cpu_s), per_1000(steps, written_mib))
-        for at, one, late, steps in lines
+    cost = [
+        row_of(
+            at,
+            one.label,
+            one.p99_at(per_s),
+            *(stats.spread(per_1000(one.passed_at(per_s), used).values()) for used in (cpu_s, written_mib)),
+        )
+        for at, one, per_s in lines
     ]
     return Table(
         key="cost",
@@ -299,44 +229,22 @@ def costs(figures: CapacityFigures) -> Table:
         " which run at the same rates for every variant; their writes are those answered 201. Each rate lists the"
         " variants that passed it in every block.",
         columns=COST_COLUMNS,
-        rows=tuple(rows),
+        rows=tuple(cost),
         names=2,
         compared=True,
     )
 
 
-def overload(figures: CapacityFigures) -> Table | None:
-    """Each path at twice its highest passing rate; None where none was loaded so."""
-    rows = tuple(_overload_row(one) for one in figures.variants if one.overloads)
-    if not rows:
-        return None
-    return Table(
-        key="overload",
-        title="Overload and recovery",
-        caption="Load at 0.5×, 2× and 0.5× the highest passing rate. Goodput: requests answered 201 within the SLO, per"
-        " second. p95 recovered in: from the end of the overload until p95 is back at its level before it.",
-        columns=OVERLOAD_COLUMNS,
-        rows=rows,
-    )
+NEVER = "not during the load"
 
 
-def _overload_row(one: VariantFigures) -> Row:
-    found = one.overloads
-    faults = list(dict.fromkeys(fault for over in found for fault in over.generator_faults))
-    goodput = zip(*([phase.goodput_per_s for phase in over.phases] for over in found), strict=True)
-    return row_of(
-        one.label,
-        stats.spread(over.capacity_per_s for over in found),
-        *map(stats.spread, goodput),
-        _errors_in_words([over.phases[OVER] for over in found]),
-        _seconds([over.recovered_after_s for over in found]),
-        _seconds([over.backlog_drained_after_s for over in found]) if one.later else ABSENT,
-        "; ".join(faults) or "on schedule",
-    )
+def _goodput(phase: int) -> Callable[[VariantFigures], Value]:
+    return lambda one: stats.spread(over.phases[phase].goodput_per_s for over in one.overloads)
 
 
-def _errors_in_words(phases: list[OverloadPhase]) -> str:
+def _errors(one: VariantFigures) -> str:
     """`application 12,000 (49.9 %)`, most first, of all blocks together."""
+    phases = [over.phases[1] for over in one.overloads]
     planned = sum(phase.planned for phase in phases)
     errors: Counter[str] = Counter()
     for phase in phases:
@@ -350,35 +258,136 @@ def _errors_in_words(phases: list[OverloadPhase]) -> str:
 def _seconds(given: Iterable[float | None]) -> str:
     """The median with its range; how often it did not happen during the load."""
     values = list(given)
-    known = [value for value in values if value is not None]
-    missing = len(values) - len(known)
-    if not known:
+    found = stats.spread(values)
+    if found is None:
         return NEVER
-    words = f"{number(statistics.median(known))} s"
-    if len(known) > 1 and min(known) != max(known):
-        words += f" ({number(min(known))}–{number(max(known))})"
+    words = f"{number(found.median)} s"
+    if found.low != found.high:
+        words += f" ({number(found.low)}–{number(found.high)})"
+    missing = len(values) - found.repetitions
     return f"{words}; {NEVER} in {missing} of {len(values)}" if missing else words
 
 
-Cells = Sequence[CellData[CapacityResult]]
+def _drained(one: VariantFigures) -> str:
+    return _seconds(over.backlog_drained_after_s for over in one.overloads) if one.later else ABSENT
 
-STEP_COLUMNS = (
-    VARIANT,
-    Column(key="step_block", title="block", exact=True),
-    Column(key="step_number", title="step", exact=True),
-    Column(key="step_kind", title="kind"),
-    Column(key="step_rate_per_s", title="rate", unit="1/s", exact=True),
-    Column(key="step_seconds", title="duration", unit="s", exact=True),
-    Column(key="step_result", title="result"),
-    Column(key="step_p99_ms", title="p99", unit="ms"),
-    Column(key="step_unserved", title="not acknowledged", exact=True),
-    Column(key="step_stored_per_s", title="stored", unit="1/s"),
-    Column(key="step_backlog_per_s", title="backlog growth", unit="1/s"),
-    Column(key="step_drain_s", title="drain", unit="s"),
-    Column(key="step_audit", title="audit"),
-    Column(key="step_limited_by", title="bottleneck"),
-    Column(key="step_why", title="reason"),
+
+def _generator(one: VariantFigures) -> str:
+    faults = dict.fromkeys(fault for over in one.overloads for fault in over.generator_faults)
+    return "; ".join(faults) or "on schedule"
+
+
+OVERLOAD: tuple[Field[VariantFigures], ...] = (
+    LABEL,
+    field(
+        "overload_capacity_per_s",
+        "highest passing rate",
+        lambda one: stats.spread(over.capacity_per_s for over in one.overloads),
+        "1/s",
+    ),
+    field("overload_before_per_s", "goodput at 0.5×", _goodput(0), "1/s"),
+    field("overload_over_per_s", "goodput at 2×", _goodput(1), "1/s"),
+    field("overload_after_per_s", "goodput after, at 0.5×", _goodput(2), "1/s"),
+    field("overload_errors", "errors at 2×, by hop", _errors),
+    field(
+        "overload_back_s",
+        "p95 recovered in",
+        lambda one: _seconds(over.recovered_after_s for over in one.overloads),
+    ),
+    field("overload_drained_s", "backlog drained in", _drained),
+    field("overload_generator", "load generator", _generator),
 )
+
+
+def overload(figures: CapacityFigures) -> Table | None:
+    """Each path at twice its highest passing rate; None where none was loaded so."""
+    loaded = [one for one in figures.variants if one.overloads]
+    if not loaded:
+        return None
+    return rows.table(
+        "overload",
+        "Overload and recovery",
+        "Load at 0.5×, 2× and 0.5× the highest passing rate. Goodput: requests answered 201 within the SLO, per"
+        " second. p95 recovered in: from the end of the overload until p95 is back at its level before it.",
+        OVERLOAD,
+        loaded,
+    )
+
+
+NOISY_HOST = "noisy host"
+Made = tuple[CellData[CapacityResult], LoadStep]
+
+
+def _step(
+    key: str, title: str, get: Callable[[LoadStep], Value], unit: str = "", *, exact: bool = False
+) -> Field[Made]:
+    return field(key, title, lambda made: get(made[1]), unit, exact=exact)
+
+
+def _p99(step: LoadStep) -> Value:
+    """∞ where its rank falls on a request that was not acknowledged; empty where too few were scheduled."""
+    value = step.planned_latency_ms.p99
+    return INFINITE if value is None and stats.carries(step.requests.planned, 0.99) else value
+
+
+def _result(step: LoadStep) -> str:
+    """`pass`, `fail (load generator suspected)`; a step that fails by its backlog alone passes as a burst."""
+    if step.verdict == "noise":
+        return NOISY_HOST
+    if step.verdict == "fail" and step.burst:
+        return "fail, passes as a burst"
+    return f"{step.verdict} (load generator suspected)" if step.generator_bound else step.verdict
+
+
+def _bottleneck(step: LoadStep) -> str:
+    first = step.limited_by.first if step.limited_by else None
+    return resource_in_words(first) if first else ABSENT
+
+
+STEPS: tuple[Field[Made], ...] = (
+    field("variant", "variant", lambda made: _name(made[0])),
+    field("step_block", "block", lambda made: made[0].record.block, exact=True),
+    _step("step_number", "step", lambda step: step.number, exact=True),
+    _step("step_kind", "kind", lambda step: step.kind),
+    _step("step_rate_per_s", "rate", lambda step: step.rate_per_s, "1/s", exact=True),
+    _step("step_seconds", "duration", lambda step: step.seconds, "s", exact=True),
+    _step("step_result", "result", _result),
+    _step("step_p99_ms", "p99", _p99, "ms"),
+    _step(
+        "step_unserved",
+        "not acknowledged",
+        lambda step: step.requests.planned - step.requests.acknowledged,
+        exact=True,
+    ),
+    _step("step_stored_per_s", "stored", lambda step: step.stored_per_s, "1/s"),
+    _step(
+        "step_backlog_per_s",
+        "backlog growth",
+        lambda step: step.backlog.slope_per_s if step.backlog else None,
+        "1/s",
+    ),
+    _step("step_drain_s", "drain", lambda step: step.drain_seconds, "s"),
+    _step("step_audit", "audit", lambda step: step.audit or ABSENT),
+    _step("step_limited_by", "bottleneck", _bottleneck),
+    _step("step_why", "reason", lambda step: "; ".join(step.reasons) or ABSENT),
+)
+
+
+def steps(data: Suite) -> Table:
+    """Every load step of every capacity run, one row each."""
+    return rows.table(
+        "steps",
+        "Load steps",
+        "In order of time. Ramp: short steps that find the range for the bisection. Noisy host: the load"
+        " generator or the host disturbed the step; it was retried and is counted in no figure. p99 from the scheduled"
+        " send time; ∞: it falls on a request that was not acknowledged.",
+        STEPS,
+        [(cell, step) for cell in data.cells if cell.result is not None for step in cell.result.steps],
+        mark=lambda made: NOISY_HOST if made[1].verdict == "noise" else "",
+        names=3,
+    )
+
+
 VALIDITY_COLUMNS = (
     VARIANT,
     Column(key="validity_runs", title="capacity runs"),
@@ -390,70 +399,13 @@ VALIDITY_COLUMNS = (
     Column(key="validity_audit", title="audit of steps"),
     Column(key="validity_lost", title="failed runs"),
 )
-NOISY_HOST = "noisy host"
-
-
-def steps(data: Suite) -> Table:
-    """Every load step of every capacity run, one row each."""
-    return Table(
-        key="steps",
-        title="Load steps",
-        caption="In order of time. Ramp: short steps that find the range for the bisection. Noisy host: the load"
-        " generator or the host disturbed the step; it was retried and is counted in no figure. p99 from the scheduled"
-        " send time; ∞: it falls on a request that was not acknowledged.",
-        columns=STEP_COLUMNS,
-        rows=tuple(
-            _step_row(cell, step)
-            for cell in data.cells
-            if cell.result is not None
-            for step in cell.result.steps
-        ),
-        names=3,
-    )
-
-
-def _step_row(cell: CellData[CapacityResult], step: LoadStep) -> Row:
-    first = step.limited_by.first if step.limited_by else None
-    return row_of(
-        _name(cell),
-        cell.record.block,
-        step.number,
-        step.kind,
-        step.rate_per_s,
-        step.seconds,
-        _result_in_words(step),
-        _p99(step),
-        step.requests.planned - step.requests.acknowledged,
-        step.stored_per_s,
-        step.backlog.slope_per_s if step.backlog else None,
-        step.drain_seconds,
-        step.audit or ABSENT,
-        resource_in_words(first) if first else ABSENT,
-        "; ".join(step.reasons) or ABSENT,
-        mark=NOISY_HOST if step.verdict == "noise" else "",
-    )
-
-
-def _p99(step: LoadStep) -> Value:
-    """∞ where its rank falls on a request that was not acknowledged; empty where too few were scheduled."""
-    value = step.planned_latency_ms.p99
-    return INFINITE if value is None and stats.carries(step.requests.planned, 0.99) else value
-
-
-def _result_in_words(step: LoadStep) -> str:
-    """`pass`, `fail (load generator suspected)`; a step that fails by its backlog alone passes as a burst."""
-    if step.verdict == "noise":
-        return NOISY_HOST
-    if step.verdict == "fail" and step.burst:
-        return "fail, passes as a burst"
-    return f"{step.verdict} (load generator suspected)" if step.generator_bound else step.verdict
 
 
 def validity(data: Suite) -> Table:
     """How many steps were noisy, and whether every acknowledged write was found."""
     groups: dict[str, list[CellData[CapacityResult]]] = {}
-    for cell in data.cells:
-        groups.setdefault(_name(cell), []).append(cell)
+    for one in data.cells:
+        groups.setdefault(_name(one), []).append(one)
     return Table(
         key="validity",
         title="Validity",
@@ -465,12 +417,12 @@ def validity(data: Suite) -> Table:
 
 
 def _validity_row(name: str, cells: Cells) -> Row:
-    runs = [cell.result.steps for cell in cells if cell.result is not None]
-    made = [step for steps in runs for step in steps]
+    results = [cell.result for cell in cells if cell.result is not None]
+    made = [step for result in results for step in result.steps]
     noisy = [step for step in made if step.verdict == "noise"]
-    left = sum(len(list(unresolved(steps))) for steps in runs)
+    left = sum(len(list(unresolved(result.steps))) for result in results)
     reasons = Counter(reason for step in noisy for reason in step.reasons)
-    searched = any(cell.result is not None and cell.result.searches is not None for cell in cells)
+    searched = any(result.searches is not None for result in results)
     audits = Counter(step.audit or "not read" for step in made if step.kind != "ramp" and not searched)
     lost = [
         f"block {cell.record.block}: {cell.record.error or cell.record.outcome}"

@@ -9,7 +9,7 @@ from typing import Literal
 from writepath.analysis import stats
 from writepath.analysis.stats import Spread
 from writepath.records.steps import Bracket
-from writepath.report.model import Cell, text
+from writepath.report.model import Cell, number, text
 
 Comparison = Literal["more", "less", "within noise", "not resolved"]
 UNKNOWN = "not known"
@@ -37,6 +37,11 @@ class Capacity:
     def lowest_failing(self) -> Spread | None:
         """Of the lowest failing rates; infinite in a block in which no rate failed."""
         return stats.spread(_lowest_failing(one) for one in self.by_block.values())
+
+    @property
+    def measured(self) -> bool:
+        """Whether no block has a bound."""
+        return all(low == high for low, high in map(limits, self.by_block.values()))
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -106,6 +111,13 @@ def cell(found: Capacity, whole: Mapping[int, float] | None = None) -> Cell:
         prefix=sign,
         ends=(low_sign, high_sign),
     )
+
+
+def in_words(found: Capacity) -> str:
+    """`≥ 2,100/s, lower bound`."""
+    shown = cell(found)
+    value = shown.text if shown.figure is None else f"{shown.prefix}{number(shown.figure.median)}/s"
+    return f"{value}, {found.confidence}"
 
 
 def _signed(low: float, high: float) -> tuple[float, str]:

@@ -2,9 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from writepath.analysis import stats
 from writepath.analysis.comparison import Estimate, paired
@@ -12,15 +11,15 @@ from writepath.analysis.saturation import RESOURCES
 from writepath.analysis.stats import Spread
 from writepath.records.capacity_run import CapacityResult, Overload
 from writepath.records.index import VariantRecord
-from writepath.records.measures import Durability
 from writepath.records.search_load import DuringWrites, SearchLoad
-from writepath.records.steps import Bracket, LoadStep, Saturated
+from writepath.records.steps import LoadStep, Saturated
 from writepath.report.capacity.bounds import UNKNOWN, Capacity, Comparison, compare, limits
 from writepath.report.data import CellData, RowKey, SuiteData, host_name
 from writepath.report.model import number
 from writepath.report.rows import DAGGER
 
 Suite = SuiteData[CapacityResult]
+Runs = Mapping[int, CapacityResult]  # by block, those that came to their brackets
 
 BISECTION = 0.05  # a capacity run ends when its limit is known to this; smaller differences are not measured
 SAME_RATE = 0.02  # rates that differ less are one rate
@@ -28,38 +27,16 @@ MOST_COMMON = 4  # rates that several variants passed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
-    """One capacity run that came to its brackets."""
-
-    block: int
-    folder: str  # below the suite's
-    title: str
-    durability: Durability | None
-    result: CapacityResult
-
-    @property
-    def counted(self) -> tuple[LoadStep, ...]:
-        """Its steps without the ramp and without noise."""
-        return tuple(step for step in self.result.steps if step.counted)
-
-    def passed(self, rate_per_s: float | None) -> list[LoadStep]:
-        """Its steps that passed a rate, those of the ramp too."""
-        return [
-            step for step in self.result.steps if step.rate_per_s == rate_per_s and step.verdict == "pass"
-        ]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Limit:
-    """What was at its limit first in the failing steps next to a bracket."""
+    """What was saturated in the failing steps next to a bracket."""
 
-    first: Saturated | None  # the most frequent; None: nothing was seen at its limit
+    first: Saturated | None  # the most frequent; None: nothing was saturated
     times: int
     steps: int
-    generator_bound: int  # of the steps, those the generator could explain
-    others: tuple[str, ...] = ()  # resources seen at their limit, too
-    nearest: Saturated | None = None  # where nothing was seen at its limit: what most often came closest
-    reasons: tuple[str, ...] = ()  # of the first of these steps
+    suspected: bool  # the load generator could explain one of these steps
+    others: tuple[str, ...]  # resources that were saturated, too
+    nearest: Saturated | None  # if nothing was saturated: what most often came closest
+    reasons: tuple[str, ...]  # of the first of these steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +44,8 @@ class VariantFigures:
     """One line of the tables."""
 
     row: RowKey
-    runs: tuple[Run, ...]  # by block
+    level: str  # what its 201 guarantees, as read back: A, B or C
+    runs: Runs
 
     @property
     def variant(self) -> VariantRecord:
@@ -77,13 +55,13 @@ class VariantFigures:
     @property
     def later(self) -> bool:
         """Whether the 201 comes before the row is in the store it is meant for."""
-        return any(run.result.queue_path and run.result.operation == "write" for run in self.runs)
+        return any(run.queue_path and run.operation == "write" for run in self.runs.values())
 
     @property
     def mode(self) -> str:
         """How it searches; empty where it writes."""
-        known = (run.result.searches for run in self.runs if run.result.searches is not None)
-        return ", ".join(dict.fromkeys(one.data_set.mode for one in known))
+        modes = (run.searches.data_set.mode for run in self.runs.values() if run.searches is not None)
+        return ", ".join(dict.fromkeys(modes))
 
     @property
     def label(self) -> str:
@@ -92,64 +70,65 @@ class VariantFigures:
         return f"{title} {DAGGER}" if self.later else title
 
     @property
-    def level(self) -> str:
-        """What its 201 guarantees, as read back: A, B or C."""
-        return ", ".join(sorted({run.durability.level for run in self.runs if run.durability is not None}))
-
-    @property
     def sustained(self) -> Capacity:
         """What the store keeps up with."""
-        return Capacity(by_block={run.block: run.result.sustained for run in self.runs})
+        return Capacity(by_block={block: run.sustained for block, run in self.runs.items()})
 
     @property
     def burst(self) -> Capacity:
         """201s alone."""
-        return Capacity(by_block={run.block: run.result.burst for run in self.runs})
+        return Capacity(by_block={block: run.burst for block, run in self.runs.items()})
 
     @property
     def steps(self) -> tuple[LoadStep, ...]:
         """Of all its runs."""
-        return tuple(step for run in self.runs for step in run.result.steps)
+        return tuple(step for run in self.runs.values() for step in run.steps)
 
     @property
     def overloads(self) -> tuple[Overload, ...]:
         """Of the runs that had one."""
-        return tuple(run.result.overload for run in self.runs if run.result.overload is not None)
+        return tuple(run.overload for run in self.runs.values() if run.overload is not None)
 
-    @property
-    def p99_at_highest_passing(self) -> Spread | None:
-        """By block, of the steps that passed that rate the slowest: percentiles are never averaged."""
-        return stats.spread(
-            _slowest(step for step in run.passed(run.result.sustained.highest_passing_per_s) if step.counted)
-            for run in self.runs
-        )
+    def passed_at(self, rate_per_s: float | None = None) -> dict[int, list[LoadStep]]:
+        """By block, the steps of a rate that passed; None: those at its highest passing rate, without the ramp's."""
+        if rate_per_s is not None:
+            return {block: run.passed(rate_per_s) for block, run in self.runs.items()}
+        return {
+            block: [step for step in run.passed(run.sustained.highest_passing_per_s) if step.counted]
+            for block, run in self.runs.items()
+        }
 
-    @cached_property
-    def limited(self) -> Limit:
-        """Of the sustained rate."""
-        return _limit(self.runs, lambda run: run.result.sustained, lambda step: step.verdict == "pass")
-
-    @cached_property
-    def burst_limited(self) -> Limit:
-        """Of the burst rate."""
-        return _limit(
-            self.runs, lambda run: run.result.burst, lambda step: step.verdict == "pass" or step.burst
-        )
-
-    def passed_at(self, rate_per_s: float) -> list[list[LoadStep]]:
-        """By block, the steps of a rate that passed."""
-        return [run.passed(rate_per_s) for run in self.runs]
-
-    def passed_at_capacity(self) -> list[list[LoadStep]]:
-        """By block, the counted steps that passed at its highest passing rate."""
-        return [
-            [step for step in run.passed(run.result.sustained.highest_passing_per_s) if step.counted]
-            for run in self.runs
+    def p99_at(self, rate_per_s: float | None = None) -> Spread | None:
+        """Over blocks, of these steps the slowest: percentiles are never averaged."""
+        by_block = [
+            [step.planned_latency_ms.p99 for step in steps] for steps in self.passed_at(rate_per_s).values()
         ]
+        return stats.spread(max((p99 for p99 in own if p99 is not None), default=None) for own in by_block)
 
-    def p99_at(self, rate_per_s: float) -> Spread | None:
-        """Over blocks, each block's slowest step of that rate."""
-        return stats.spread(_slowest(steps) for steps in self.passed_at(rate_per_s))
+    def limited(self, *, burst: bool) -> Limit:
+        """Over the steps that failed at each run's lowest failing rate; the ramp's where it is the ramp's rate."""
+        failing = [
+            step
+            for run in self.runs.values()
+            for step in run.steps
+            if step.verdict != "noise"
+            and step.rate_per_s == (run.burst if burst else run.sustained).lowest_failing_per_s
+            and not step.passes(burst=burst)
+        ]
+        seen = [step.limited_by for step in failing if step.limited_by is not None]
+        first, count = _most_frequent(limited.first for limited in seen)
+        nearest, _ = _most_frequent(limited.nearest for limited in seen)
+        saturated = (one for limited in seen for one in (limited.first, *limited.others) if one is not None)
+        others = dict.fromkeys(one.resource for one in saturated)
+        return Limit(
+            first=first,
+            times=count,
+            steps=len(failing),
+            suspected=any(step.generator_bound for step in failing),
+            others=tuple(name for name in others if first is None or name != first.resource),
+            nearest=nearest if first is None else None,
+            reasons=failing[0].reasons if failing else (),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -158,17 +137,22 @@ class CapacityFigures:
 
     data: Suite
     variants: tuple[VariantFigures, ...]  # in the suite's order
-    controls: tuple[Run, ...]  # of the baseline's A/A control
+    controls: Runs  # of the baseline's A/A control
 
     @property
     def slo_ms(self) -> float:
         """Limit of the p99."""
-        return next((run.result.slo_ms for run in self.runs), 0.0)
+        return next((run.slo_ms for one in self.variants for run in one.runs.values()), 0.0)
 
     @property
     def step_seconds(self) -> float:
         """Of a load step, at least."""
-        return next((run.result.step_seconds for run in self.runs), 0.0)
+        return next((run.step_seconds for one in self.variants for run in one.runs.values()), 0.0)
+
+    @property
+    def searches(self) -> bool:
+        """Whether its requests are searches."""
+        return any(one.mode for one in self.variants)
 
     @property
     def base(self) -> VariantFigures | None:
@@ -176,21 +160,17 @@ class CapacityFigures:
         return self.one(self.data.index.baseline or "")
 
     @property
-    def runs(self) -> tuple[Run, ...]:
-        """The A/A control's too."""
-        return (*(run for one in self.variants for run in one.runs), *self.controls)
-
-    @property
     def control_ratios(self) -> tuple[float, ...]:
         """The A/A control ÷ the baseline, of each block in which both are measured."""
         if self.base is None:
             return ()
-        base, again = (
-            {run.block: limits(run.result.sustained) for run in runs}
-            for runs in (self.base.runs, self.controls)
+        blocks = sorted(self.base.runs.keys() & self.controls.keys())
+        pairs = [
+            [limits(runs[block].sustained) for runs in (self.base.runs, self.controls)] for block in blocks
+        ]
+        return tuple(
+            again / first for (first, high), (again, most) in pairs if first == high and again == most
         )
-        pairs = [(*base[block], *again[block]) for block in sorted(base.keys() & again.keys())]
-        return tuple(mine / low for low, high, mine, most in pairs if low == high and mine == most)
 
     @property
     def resolution(self) -> float:
@@ -219,16 +199,12 @@ class CapacityFigures:
 
         In every block: others compare hosts and days. Steps of the ramp count: they are the same for every variant.
         """
-        held = Counter(
-            rate
-            for one in self.variants
-            for rate in set.intersection(
-                *(
-                    {step.rate_per_s for step in run.result.steps if step.verdict == "pass"}
-                    for run in one.runs
-                )
-            )
-        )
+        held: Counter[float] = Counter()
+        for one in self.variants:
+            passed = [
+                {step.rate_per_s for step in run.steps if step.verdict == "pass"} for run in one.runs.values()
+            ]
+            held.update(set.intersection(*passed))
         chosen: list[float] = []
         for many in sorted(set(held.values()) - {1}, reverse=True):
             highest = max(rate for rate, own in held.items() if own == many)
@@ -246,10 +222,15 @@ def times(one: Capacity, other: Capacity) -> Estimate:
 
 def capacity_figures(data: Suite) -> CapacityFigures:
     """Of all rows that have a finished run."""
-    rows = data.rows
-    controls = [run for row in rows for run in _runs(data.of(row, control=True))]
-    found = [VariantFigures(row=row, runs=runs) for row in rows if (runs := tuple(_runs(data.of(row))))]
-    return CapacityFigures(data=data, variants=tuple(found), controls=tuple(controls))
+    controls: dict[int, CapacityResult] = {}
+    found = []
+    for row in data.rows:
+        controls |= _runs(data.of(row, control=True))
+        cells = data.of(row)
+        if runs := _runs(cells):
+            levels = {one.record.durability.level for one in cells if one.result and one.record.durability}
+            found.append(VariantFigures(row=row, level=", ".join(sorted(levels)), runs=runs))
+    return CapacityFigures(data=data, variants=tuple(found), controls=controls)
 
 
 def by_host(data: Suite) -> tuple[tuple[str, CapacityFigures], ...]:
@@ -257,46 +238,12 @@ def by_host(data: Suite) -> tuple[tuple[str, CapacityFigures], ...]:
     return tuple((host, capacity_figures(own)) for host, own in data.by_host())
 
 
-def _runs(cells: Iterable[CellData[CapacityResult]]) -> Iterator[Run]:
-    for cell in cells:
-        if cell.record.outcome == "finished" and cell.result is not None:
-            yield Run(
-                block=cell.record.block,
-                folder=cell.entry.folder,
-                title=cell.record.title,
-                durability=cell.record.durability,
-                result=cell.result,
-            )
-
-
-def _slowest(steps: Iterable[LoadStep]) -> float | None:
-    return max((p99 for step in steps if (p99 := step.planned_latency_ms.p99) is not None), default=None)
-
-
-def _limit(runs: Sequence[Run], bracket: Callable[[Run], Bracket], good: Callable[[LoadStep], bool]) -> Limit:
-    """Over the steps that failed at each run's lowest failing rate; those of the ramp where it is the ramp's."""
-    failing = [
-        step
-        for run in runs
-        for step in run.result.steps
-        if step.verdict != "noise" and step.rate_per_s == bracket(run).lowest_failing_per_s and not good(step)
-    ]
-    seen = [step.limited_by for step in failing if step.limited_by is not None]
-    first, count = _most_frequent(limited.first for limited in seen)
-    nearest, _ = _most_frequent(limited.nearest for limited in seen)
-    saturated = (one for limited in seen for one in (limited.first, *limited.others) if one is not None)
-    others = dict.fromkeys(
-        one.resource for one in saturated if first is None or one.resource != first.resource
-    )
-    return Limit(
-        first=first,
-        times=count,
-        steps=len(failing),
-        generator_bound=sum(step.generator_bound for step in failing),
-        others=tuple(others),
-        reasons=failing[0].reasons if failing else (),
-        nearest=nearest if first is None else None,
-    )
+def _runs(cells: Iterable[CellData[CapacityResult]]) -> dict[int, CapacityResult]:
+    return {
+        one.record.block: one.result
+        for one in cells
+        if one.record.outcome == "finished" and one.result is not None
+    }
 
 
 def _most_frequent(seen: Iterable[Saturated | None]) -> tuple[Saturated | None, int]:
@@ -313,9 +260,15 @@ GENERATOR = "k6"
 MIB = 1 << 20
 
 
-def per_1000(by_block: Iterable[Sequence[LoadStep]], get: Get) -> Spread | None:
-    """Per 1,000 stored writes over blocks, each with all its steps together."""
-    return stats.spread(_per_1000(steps, get) for steps in by_block if steps)
+def per_1000(by_block: Mapping[int, Sequence[LoadStep]], get: Get) -> dict[int, float]:
+    """By block, per 1,000 writes that reached the final store during all steps of the block together."""
+    found = {}
+    for block, steps in by_block.items():
+        values, writes = [get(step) for step in steps], sum(map(_stored, steps))
+        known = [value for value in values if value is not None]
+        if writes and len(known) == len(values):
+            found[block] = sum(known) * 1000 / writes
+    return found
 
 
 def cpu_s(step: LoadStep) -> float | None:
@@ -329,21 +282,6 @@ def written_mib(step: LoadStep) -> float | None:
     written = [one.write_bytes for name, one in step.resources.items() if name != GENERATOR]
     known = [value for value in written if value is not None]
     return sum(known) / MIB if known and len(known) == len(written) else None
-
-
-def cpu_s_by_block(one: VariantFigures, rate_per_s: float) -> dict[int, float]:
-    """Per 1,000 stored writes, of the blocks that passed the rate."""
-    return {
-        run.block: used
-        for run in one.runs
-        if (steps := run.passed(rate_per_s)) and (used := _per_1000(steps, cpu_s)) is not None
-    }
-
-
-def _per_1000(steps: Sequence[LoadStep], get: Get) -> float | None:
-    values, writes = [get(step) for step in steps], sum(map(_stored, steps))
-    known = [value for value in values if value is not None]
-    return sum(known) * 1000 / writes if writes and len(known) == len(values) else None
 
 
 def _stored(step: LoadStep) -> float:
@@ -367,38 +305,23 @@ class Searched:
         return tuple(load for load in self.loads if load.warm)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _One:
-    row: RowKey
-    block: int
-    host: str
-    searches: SearchLoad
-    during: DuringWrites
-
-
 def during_writes(data: Suite) -> tuple[tuple[str, tuple[Searched, ...]], ...]:
     """By host, in order of the first block; at least one, and only rows that have such loads on it."""
-    cells = list(_cells(data))
-    hosts = dict.fromkeys(one.host for one in sorted(cells, key=lambda one: one.block))
-    found = tuple((host, tuple(_rows(data, [one for one in cells if one.host == host]))) for host in hosts)
-    return found or (("", ()),)
-
-
-def _cells(data: Suite) -> Iterator[_One]:
+    found: dict[str, list[Searched]] = {}
+    first: dict[str, int] = {}  # block
     for row in data.rows:
+        own: dict[str, list[SearchLoad]] = {}
         for cell in data.of(row):
             searches = None if cell.result is None else cell.result.searches
             if searches is not None and (during := searches.during_writes) is not None:
-                host = host_name(during.rerun_host or cell.record.host)
-                yield _One(row=row, block=cell.record.block, host=host, searches=searches, during=during)
-
-
-def _rows(data: Suite, cells: list[_One]) -> Iterator[Searched]:
-    for row in data.rows:
-        own = [one for one in cells if one.row == row]
-        if own:
-            loads = tuple(one.during for one in own)
-            yield Searched(row=row, mode=own[0].searches.data_set.mode, loads=loads)
+                host, block = host_name(during.rerun_host or cell.record.host), cell.record.block
+                first[host] = min(block, first.get(host, block))
+                own.setdefault(host, []).append(searches)
+        for host, known in own.items():
+            loads = tuple(one.during_writes for one in known if one.during_writes is not None)
+            found.setdefault(host, []).append(Searched(row=row, mode=known[0].data_set.mode, loads=loads))
+    hosts = sorted(found, key=lambda host: first[host])
+    return tuple((host, tuple(found[host])) for host in hosts) or (("", ()),)
 
 
 HOST = "host"
@@ -436,7 +359,7 @@ def limit_in_words(limit: Limit) -> str:
     else:
         near = limit.nearest
         words = UNSATURATED if near is None else f"{UNSATURATED}; highest use: {resource_in_words(near)}"
-    return f"{SUSPECTED}; {words}" if limit.generator_bound else words
+    return f"{SUSPECTED}; {words}" if limit.suspected else words
 
 
 def resource_in_words(found: Saturated) -> str:
