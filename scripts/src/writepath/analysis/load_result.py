@@ -7,7 +7,7 @@ first into the second, so that each figure has one implementation.
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +32,7 @@ from writepath.analysis.stats import US_PER_MS, US_PER_S, Bands, Floats, Ints, M
 from writepath.analysis.times import MEAN_DIGITS, Times, times
 from writepath.analysis.verdict import judge
 from writepath.errors import LoadError
-from writepath.load.ledger import ACKNOWLEDGED_STATUS, END_OF_FILE, NO_TIME, WRONG_ACK, error_kind
+from writepath.load.ledger import END_OF_FILE, NO_TIME, WRONG_ACK, error_kind
 from writepath.load.parquet import column_of, whole
 from writepath.records.base import from_data, to_data
 from writepath.records.load import LoadPhase, LoadResult
@@ -40,9 +40,13 @@ from writepath.records.load_facts import LoadFacts
 from writepath.records.measures import Drain, Generator, Order, Requests
 from writepath.records.steps import SentFacts
 
-STATUSES = (500, 502, 503, 504)  # with columns of their own
-K6_TIME_OUT, K6_DIAL_TIME_OUT = 1050, 1211
-K6_REFUSED, K6_RESET, K6_BROKEN_PIPE = 1212, 1220, 1201
+STATUSES = (201, 500, 502, 503, 504)  # with columns of their own
+ERRORS = {
+    "refused": (1212,),
+    "reset": (1220, 1201),
+    "closed": (END_OF_FILE,),
+    "timed_out": (1050, 1211),
+}  # k6's codes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,24 +100,18 @@ class Answers:
 
     def by_column(self, planned: int) -> dict[str, int]:
         """Counts that sum to planned."""
-        status, silent = self.status, self.status == 0
-        counts = {
-            "status_201": self.of(status == ACKNOWLEDGED_STATUS),
-            "status_4xx": self.of((status >= 400) & (status < 500)),  # noqa: PLR2004 - the class of statuses
+        silent = self.status == 0
+        statuses = {f"status_{code}": self.status == code for code in STATUSES}
+        statuses["status_4xx"] = self.status // 100 == 4  # noqa: PLR2004 - the class of statuses
+        errors = {kind: silent & np.isin(self.error_code, codes) for kind, codes in ERRORS.items()}
+        marks = {
+            **statuses,
+            "status_other": ~silent & ~np.any([*statuses.values()], axis=0),
+            **errors,
+            "no_answer": silent & ~np.any([*errors.values()], axis=0),
         }
-        counts |= {f"status_{code}": self.of(status == code) for code in STATUSES}
-        counts["status_other"] = self.of(~silent) - sum(counts.values())
-        kinds = {
-            "refused": (K6_REFUSED,),
-            "reset": (K6_RESET, K6_BROKEN_PIPE),
-            "closed": (END_OF_FILE,),
-            "timed_out": (K6_TIME_OUT, K6_DIAL_TIME_OUT),
-        }
-        errors = {kind: self.of(silent & np.isin(self.error_code, codes)) for kind, codes in kinds.items()}
-        timed_out = errors.pop("timed_out")
-        unknown = self.of(silent) - sum(errors.values()) - timed_out
-        rest = {"no_answer": unknown, "timed_out": timed_out, "dropped": planned - self.started}
-        return counts | errors | rest
+        counts = {name: self.of(own) for name, own in marks.items()}
+        return counts | {"dropped": planned - self.started}
 
 
 ROWS_MAX = 100_000  # requests of a cell
@@ -171,11 +169,10 @@ def _with_starts(table: pa.Table, rows: Rows, facts: LoadFacts) -> pa.Table:
     """With each write's start, null where it was not acknowledged; ascending by sequence."""
     table = table.sort_by("sequence").select(["sequence", "not_before_us", "visible_at_us"])
     places = load_rows.places(rows.sequence, whole(table, "sequence"))
-    found = places[places >= 0]
-    own = rows.only(np.isin(np.arange(len(rows.sequence)), found))
-    acknowledged = own.client([operation.served for operation in facts.operations]) == ACKNOWLEDGED
-    start_us = np.full(len(table), NO_TIME)
-    start_us[places >= 0] = np.where(acknowledged, own.start_us, NO_TIME)
+    acknowledged = rows.client([operation.served for operation in facts.operations]) == ACKNOWLEDGED
+    start_us = np.append(np.where(acknowledged, rows.start_us, NO_TIME), NO_TIME)[
+        places
+    ]  # -1: is no request's
     return table.add_column(1, "start_us", pa.array(start_us, mask=start_us == NO_TIME))
 
 
@@ -195,32 +192,40 @@ class _Load:
     requests: Requests
     seen: Series
 
-    @property
-    def planned_seconds(self) -> float:
-        """Of all phases."""
-        return sum(phase.seconds for phase in self.facts.phases) or self.facts.seconds
-
-    def window_us(self) -> float:
-        """From the load's start to the later of its scheduled end and its last 201."""
-        last = self.scalars.get("acknowledged_last_us", 0) - self.scalars["origin_us"]
-        return max(self.planned_seconds * US_PER_S, last)
+    @classmethod
+    def of(cls, evidence: Evidence) -> Self:
+        """UsageError where the evidence is not of a load."""
+        facts = facts_of(evidence)
+        tables = aggregates(evidence, facts)
+        answers, planned = answers_of(tables), int(whole(tables["phases"], "planned").sum())
+        dropped = planned - answers.started if facts.dropped is None else facts.dropped
+        return cls(
+            facts=facts,
+            tables=tables,
+            scalars=scalars_of(tables),
+            answers=answers,
+            requests=answers.requests(planned, dropped),
+            seen=series(evidence.tables[SAMPLES]),
+        )
 
 
 def derive_load(evidence: Evidence) -> LoadResult:
     """The result. LoadError where the load did not get as far as figures."""
-    load = _load(evidence)
+    load = _Load.of(evidence)
     facts, requests = load.facts, load.requests
-    durable = _times(load, DURABLE)
+    durable = times(load.tables, DURABLE)
     audit = audit_of(load.tables, load.scalars, evidence.tables[UNEXPECTED], facts, requests)
     drain = _drain(load)
     generator = generator_of(load.tables, load.seen, facts)
-    foreign = _foreign(load)
+    foreign = foreign_share(load.seen)
+    if foreign is None and facts.host:  # what was published of the samples does not say
+        foreign = facts.host.foreign_cpu_share
     return LoadResult(
         requests=requests,
         answers=load.answers.by_column(requests.planned),
         completed=load.answers.completed,
-        accept_latency_ms=_times(load, ACCEPT).latency(requests.planned),
-        planned_latency_ms=_times(load, SCHEDULED).latency(requests.planned),
+        accept_latency_ms=times(load.tables, ACCEPT).latency(requests.planned),
+        planned_latency_ms=times(load.tables, SCHEDULED).latency(requests.planned),
         time_to_durable_ms=durable.latency(requests.planned),
         durable_of_acknowledged_ms=durable.latency(requests.acknowledged),
         durable_later=load.scalars.get("durable_later", 0) > LATER_SHARE * requests.acknowledged,
@@ -246,23 +251,6 @@ def derive_load(evidence: Evidence) -> LoadResult:
         ),
         load_started_at=facts.load_started_at,
         load_finished_at=facts.load_finished_at,
-    )
-
-
-def _load(evidence: Evidence) -> _Load:
-    facts = facts_of(evidence)
-    tables = aggregates(evidence, facts)
-    answers = answers_of(tables)
-    planned = int(whole(tables["phases"], "planned").sum())
-    return _Load(
-        facts=facts,
-        tables=tables,
-        scalars=scalars_of(tables),
-        answers=answers,
-        requests=answers.requests(
-            planned, planned - answers.started if facts.dropped is None else facts.dropped
-        ),
-        seen=series(evidence.tables[SAMPLES]),
     )
 
 
@@ -293,17 +281,13 @@ def generator_of(tables: Mapping[str, pa.Table], seen: Series, sent: LoadFacts |
     )
 
 
-def _times(load: _Load, clock: str, phase: int | None = None) -> Times:
-    return times(load.tables, clock, phase)
-
-
 def _phases(load: _Load) -> Iterator[LoadPhase]:
     table = load.tables["phases"]
     counts = zip(whole(table, "planned").tolist(), whole(table, "started").tolist(), strict=True)
     names = [(phase.name, phase.seconds) for phase in load.facts.phases]
     for index, (planned, started) in enumerate(counts):
         name, seconds = names[index] if names else (CLOSED_PHASE, load.facts.seconds)
-        accept = _times(load, ACCEPT, index)
+        accept = times(load.tables, ACCEPT, index)
         yield LoadPhase(
             name=name,
             seconds=seconds,
@@ -311,28 +295,25 @@ def _phases(load: _Load) -> Iterator[LoadPhase]:
             started=started,
             acknowledged=accept.number,
             accept_latency_ms=accept.latency(planned),
-            planned_latency_ms=_times(load, SCHEDULED, index).latency(planned),
-            achieved_per_s=_per_s(accept.number, seconds * US_PER_S),
+            planned_latency_ms=times(load.tables, SCHEDULED, index).latency(planned),
+            achieved_per_s=stats.mean_rate_per_s(accept.number, seconds * US_PER_S),
         )
 
 
 def _rates(load: _Load) -> dict[str, Any]:
-    scalars, window_us, phases = load.scalars, load.window_us(), load.facts.phases
-    requests, last_us = load.requests, scalars.get("durable_last_us")
+    scalars, phases, per_s = load.scalars, load.facts.phases, stats.mean_rate_per_s
+    planned_us = US_PER_S * (sum(phase.seconds for phase in phases) or load.facts.seconds)
+    # from the load's start to the later of its scheduled end and its last 201
+    window_us = max(planned_us, scalars.get("acknowledged_last_us", 0) - scalars["origin_us"])
+    durable_us = scalars.get("durable_last_us", scalars["origin_us"]) - scalars["origin_us"]
     return {
-        "planned_per_s": _per_s(requests.planned, load.planned_seconds * US_PER_S) if phases else None,
+        "planned_per_s": per_s(load.requests.planned, planned_us) if phases else None,
         "planned_peak_per_s": max((max(p.from_per_s, p.to_per_s) for p in phases), default=None),
-        "achieved_per_s": _per_s(requests.acknowledged, window_us),
+        "achieved_per_s": per_s(load.requests.acknowledged, window_us),
         "achieved_peak_per_s": float(peak) if (peak := scalars["achieved_peak"]) else None,
-        "answered_per_s": _per_s(load.answers.completed, window_us),
-        "durable_per_s": None
-        if last_us is None
-        else _per_s(scalars["durable_rows"], last_us - scalars["origin_us"]),
+        "answered_per_s": per_s(load.answers.completed, window_us),
+        "durable_per_s": per_s(scalars["durable_rows"], durable_us),
     }
-
-
-def _per_s(count: int, duration_us: float) -> float | None:
-    return stats.mean_rate_per_s(count, duration_us)
 
 
 def _visible(table: pa.Table | None) -> dict[str, Any]:
@@ -387,22 +368,13 @@ def _drain(load: _Load) -> Drain:
     )
 
 
-def _foreign(load: _Load) -> float | None:
-    """By the samples; where what was published of them does not say, by the facts."""
-    share = foreign_share(load.seen)
-    return load.facts.host.foreign_cpu_share if share is None and load.facts.host else share
-
-
 def _broken_sums(load: _Load) -> Iterator[str]:
     """In words; sums of tables that were made separately, so that one of them was cut or edited."""
     acknowledged = load.requests.acknowledged
-    for name, found in (("latencies", _times(load, ACCEPT).number), ("201s by second", _served(load))):
+    served = int(whole(load.tables["seconds"], "served").sum())
+    for name, found in (("latencies", times(load.tables, ACCEPT).number), ("201s by second", served)):
         if found != acknowledged:
             yield f"acknowledged {acknowledged:,} ≠ {name} {found:,}"
     classes = int(whole(load.tables["tally"], "count").sum())
     if classes != load.requests.started:
         yield f"started {load.requests.started:,} ≠ requests by class of the audit {classes:,}"
-
-
-def _served(load: _Load) -> int:
-    return int(whole(load.tables["seconds"], "served").sum())

@@ -4,7 +4,7 @@ Read from the raw tables or from the published one. Of several rows of one reque
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,19 +70,6 @@ class Rows:
         took: Ints = self.blocked_us[part].astype(np.int64)
         took += self.duration_us[part]
         return took
-
-    def only(self, marks: Marks) -> "Rows":
-        """These requests; what no request sent is left out."""
-        if marks.all():
-            return self
-        own = {name: getattr(self, name)[marks] for name in (*REQUESTS, "operation")}
-        first = replace(
-            self.first,
-            copies=self.first.copies[marks],
-            differs=self.first.differs[marks],
-            durable_at_us=self.first.durable_at_us[marks],
-        )
-        return Rows(**own, first=first, second=None, unexpected=UNEXPECTED.empty_table())
 
     def keep_times(self, marks: Marks) -> None:
         """Leaves nothing but the times of these requests, in place: of ten million, a copy takes 280 MB."""
@@ -170,16 +157,15 @@ def published(rows: Rows, operations: Sequence[OperationFacts]) -> pa.Table:
 
 def _requests(parts: Parts, operations: Sequence[OperationFacts]) -> dict[str, Any]:
     """The columns of Rows that no store says, ascending by sequence."""
-    taken: dict[str, list[Any]] = {name: [] for name in (*REQUESTS, "operation")}
+    kinds = {**REQUESTS, "operation": pa.int8()}
+    taken: dict[str, list[Any]] = {
+        name: [np.empty(0, kind.to_pandas_dtype())] for name, kind in kinds.items()
+    }
     for part in parts:
         for name, kind in REQUESTS.items():
             taken[name].append(_narrow(part, name, kind))
         taken["operation"].append(_operations(column_of(part, "operation"), operations))
-    columns = {}
-    for name in list(taken):
-        values = taken.pop(name)
-        columns[name] = np.concatenate(values) if values else _none(name)
-        del values
+    columns = {name: np.concatenate(taken.pop(name)) for name in [*taken]}
     sequence = columns["sequence"]
     if not (sequence[1:] > sequence[:-1]).all():
         order = np.argsort(sequence, kind="stable")
@@ -190,11 +176,6 @@ def _requests(parts: Parts, operations: Sequence[OperationFacts]) -> dict[str, A
                 f"sequence {columns['sequence'][again[0]]} has two requests; the table was edited"
             )
     return columns
-
-
-def _none(name: str) -> NDArray[Any]:
-    kind = REQUESTS.get(name)
-    return np.empty(0, np.int8 if kind is None else kind.to_pandas_dtype())
 
 
 def _narrow(part: pa.Table, name: str, kind: pa.DataType) -> NDArray[Any]:
