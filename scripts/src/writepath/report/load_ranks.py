@@ -1,18 +1,9 @@
 """Ranks of a load's result: one that is null is infinite or has no value, and these functions tell which."""
 
-from collections.abc import Callable
-
 from writepath.analysis import stats
 from writepath.records.load import LoadResult
 from writepath.records.measures import Latency
 from writepath.report.rows import QUANTILES
-
-Get = Callable[[LoadResult], float | None]
-
-
-def of(rank_of: Callable[[LoadResult, str], float | None], name: str) -> Get:
-    """A rank of that name by one of the functions below."""
-    return lambda result: rank_of(result, name)
 
 
 def rank(latency: Latency | None, name: str, requests: int | None) -> float | None:

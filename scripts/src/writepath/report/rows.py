@@ -92,6 +92,12 @@ def columns(fields: Iterable[Field[S]]) -> tuple[Column, ...]:
     return (VARIANT, *(field.column for field in fields))
 
 
+def cell_title(one: CellData[R], mode: str = "") -> str:
+    """`JPA, POOL_SIZE=5 (A/A control)`. mode: how it searches, before the role."""
+    levels = "".join(f", {name}={level}" for name, level in one.record.levels.items())
+    return f"{one.record.title}{levels}{mode}{AGAIN if one.record.role == 'A/A control' else ''}"
+
+
 def status(one: CellData[R]) -> str:
     """The cell's verdict; invalid too where something else than the verdict forbids its figures."""
     verdict = one.record.verdict.status

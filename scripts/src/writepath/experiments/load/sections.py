@@ -1,7 +1,8 @@
 """The report of a load suite: its sentences, pictures, tables, and the metrics by which its cells are compared."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from writepath.analysis.stats import Bands, Spread, spread
@@ -10,7 +11,6 @@ from writepath.experiments.load.tables import Own, Suite
 from writepath.records import base
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts
-from writepath.records.measures import Resource
 from writepath.report import load_ranks, rows
 from writepath.report.comparison import with_baseline
 from writepath.report.data import Metric
@@ -24,52 +24,53 @@ WRITTEN = (
     f"Written: bytes to disk. Where the runtime cannot count them per component, the row '{ALL}' shows the bytes that"
     " all disks of the host took during the load, including the file system's journal and the load generator's ledger."
 )
-Used = tuple[LoadResult, Sequence[str]]  # of these components together
 
 
-def _sum(used: Used, get: Callable[[Resource], float | None], scale: float = 1.0) -> float | None:
-    result, members = used
-    values = [get(result.resources[name]) for name in members if name in result.resources]
-    known = [value for value in values if value is not None]
-    return sum(known) / scale if known and len(known) == len(values) else None
+Used = Mapping[str, float | None]  # of some components together, by column
+RESOURCES: tuple[Field[Used], ...] = tuple(
+    rows.field(key, title, operator.itemgetter(key), unit)
+    for key, title, unit in (
+        ("cpu_s", "CPU", "s"),
+        ("rss_peak_mib", "peak memory", "MiB"),
+        ("written_mib", "written", "MiB"),
+        ("cpu_s_per_1000", "CPU per 1,000 writes", "s"),
+        ("written_mib_per_1000", "written per 1,000 writes", "MiB"),
+    )
+)
 
 
-def _written(used: Used) -> float | None:
-    """By component where the runtime can tell; else only for all of them, as what all disks of the host took."""
-    result, members = used
-    known = _sum(used, lambda one: one.write_bytes)
-    if known is None and result.resources.keys() - {GENERATOR} == set(members):
-        known = result.disk_written_bytes
-    return None if known is None else known / MIB
+def used(result: LoadResult, members: Sequence[str]) -> Used:
+    """What these components used; None where it is not known of one of them.
+
+    Where the runtime cannot tell by component what was written, all disks of the host tell it of all components.
+    """
+    known = [result.resources[name] for name in members if name in result.resources]
+    written = _sum(one.write_bytes for one in known)
+    if written is None and result.resources.keys() - {GENERATOR} == set(members):
+        written = result.disk_written_bytes
+    found = {
+        "cpu_s": _sum(one.cpu_seconds for one in known),
+        "rss_peak_mib": _scaled(_sum(one.rss_peak_bytes for one in known), 1 / MIB),
+        "written_mib": _scaled(written, 1 / MIB),
+    }
+    stored = result.audit.stored_rows if result.audit.reads else 0
+    each = 1000 / stored if stored else None
+    return found | {f"{name}_per_1000": _scaled(found[name], each) for name in ("cpu_s", "written_mib")}
 
 
-def _cpu_s(used: Used) -> float | None:
-    return _sum(used, lambda one: one.cpu_seconds)
+def _sum(values: Iterable[float | None]) -> float | None:
+    found = [*values]
+    known = [value for value in found if value is not None]
+    return sum(known) if known and len(known) == len(found) else None
 
 
-def _per_1000(get: Callable[[Used], float | None]) -> Callable[[Used], float | None]:
-    def per_1000(used: Used) -> float | None:
-        value, audited = get(used), used[0].audit
-        stored = audited.stored_rows if audited.reads else 0
-        return value * (1000 / stored) if value is not None and stored else None
-
-    return per_1000
+def _scaled(value: float | None, factor: float | None) -> float | None:
+    return None if value is None or factor is None else value * factor
 
 
 def cpu_s_per_1000(result: LoadResult) -> float | None:
     """Processor time of all components but the generator, per 1,000 rows stored."""
-    return _per_1000(_cpu_s)((result, [name for name in result.resources if name != GENERATOR]))
-
-
-RESOURCES: tuple[Field[Used], ...] = (
-    rows.field("cpu_s", "CPU", _cpu_s, "s"),
-    rows.field(
-        "rss_peak_mib", "peak memory", lambda used: _sum(used, lambda one: one.rss_peak_bytes, MIB), "MiB"
-    ),
-    rows.field("written_mib", "written", _written, "MiB"),
-    rows.field("cpu_s_per_1000", "CPU per 1,000 writes", _per_1000(_cpu_s), "s"),
-    rows.field("written_mib_per_1000", "written per 1,000 writes", _per_1000(_written), "MiB"),
-)
+    return used(result, [name for name in result.resources if name != GENERATOR])["cpu_s_per_1000"]
 
 
 def resources(data: Suite) -> Table:
@@ -102,7 +103,7 @@ def _groups(results: Sequence[LoadResult]) -> list[tuple[str, list[Used]]]:
     components = [name for name in names if name != GENERATOR]
     groups = {ALL: components} if components else {}
     groups |= {name: [name] for name in (*components, *(name for name in names if name == GENERATOR))}
-    return [(name, [(result, members) for result in own]) for name, members in groups.items()]
+    return [(name, [used(result, members) for result in own]) for name, members in groups.items()]
 
 
 BandsOf = Callable[[Own], Bands | None]
@@ -205,17 +206,17 @@ def pictures(data: Suite, bands: BandsOf) -> tuple[Plot | None, Plot | None]:
     return first, Plot(file="latency-over-time.svg", alt=alt, svg=plots.over_time(drawable, shared))
 
 
-def _faster(key: str, title: str, get: load_ranks.Get) -> Metric[LoadResult]:
-    return Metric(key=key, title=title, better="lower", get=get)
+def _faster(key: str, title: str, rank: tables.Rank, name: str) -> Metric[LoadResult]:
+    return Metric(key=key, title=title, better="lower", get=lambda result: rank(result, name))
 
 
 METRICS: tuple[Metric[LoadResult], ...] = (
-    *(_faster(f"{name}_ms", name, load_ranks.of(load_ranks.accepted, name)) for name in rows.RANKS),
-    _faster("planned_p99_ms", "p99 from scheduled time", load_ranks.of(load_ranks.from_schedule, "p99")),
+    *(_faster(f"{name}_ms", name, load_ranks.accepted, name) for name in RANKS),
+    _faster("planned_p99_ms", "p99 from scheduled time", load_ranks.from_schedule, "p99"),
     Metric(
         key="achieved_per_s", title="throughput", better="higher", get=lambda result: result.achieved_per_s
     ),
-    _faster("to_durable_p95_ms", "time to durable, p95", load_ranks.of(load_ranks.durable, "p95")),
+    _faster("to_durable_p95_ms", "time to durable, p95", load_ranks.durable, "p95"),
     Metric(
         key="cpu_s_per_1000",
         title="CPU per 1,000 writes",

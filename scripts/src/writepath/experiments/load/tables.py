@@ -1,7 +1,8 @@
 """The tables of a load suite. Each function leaves out what does not apply: it gives None."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.measures import Audit, Latency, Order
 from writepath.report import load_ranks, rows
 from writepath.report.data import CellData, RowKey, SuiteData, published_figures
-from writepath.report.model import ABSENT, Cell, Column, Row, Table, Value, cell, number, row_of, text
+from writepath.report.model import ABSENT, Cell, Column, Row, Table, Value, cell, row_of
 from writepath.report.rows import DAGGER, RANKS, Field, Label
 
 Suite = SuiteData[LoadResult]
@@ -81,8 +82,14 @@ LEVEL: Field[Own] = rows.field(
     "durability class",
     lambda one: one.record.durability.level if one.record.durability else "not read",
 )
+VERDICT: Field[Own] = rows.field("verdict", "verdict", rows.status)
 MAIN = (
     LEVEL,
+    field(
+        "acknowledged_of_planned",
+        "acknowledged of scheduled",
+        lambda r: f"{r.requests.acknowledged:,} of {r.requests.planned:,}",
+    ),
     *ranks(load_ranks.accepted),
     field("to_durable_p99_ms", "time to durable, p99", lambda r: load_ranks.durable(r, "p99"), "ms"),
 )
@@ -125,55 +132,31 @@ PHASES: tuple[Field[LoadPhase], ...] = (
 )
 
 
+LATER = f"{DAGGER} The 201 comes before the row is in its final store."
+
+
+def _later_note(data: Suite) -> tuple[str, ...]:
+    """Where a row is marked."""
+    return (LATER,) if any(_later(data, row) for row in data.rows) else ()
+
+
 def main(data: Suite) -> Table:
     """What a reader meets first."""
-    body = [
-        Row(cells=(*row.cells[:2], text(_acknowledged(data.shown(key))), *row.cells[2:]), mark=row.mark)
-        for key, row in zip(data.rows, rows.by_row(data, MAIN, label(data)), strict=True)
-    ]
-    own = [one for row in body for one in row.cells if one.text is None]
-    gaps = any(one.figure is None or math.isinf(one.figure.high) for one in own)
-    later = any(_later(data, row) for row in data.rows)
-    first, *others = (one.column for one in MAIN)
-    return Table(
-        key="result",
-        title="Time until the 201",
-        caption="Percentiles of the time from sending the POST to its 201, over all scheduled requests. Durable: until"
-        f" the row is committed in its final store. {rows.spread_note(data.index)}",
-        columns=(
-            rows.VARIANT,
-            first,
-            Column(key="acknowledged_of_planned", title="acknowledged of scheduled"),
-            *others,
-        ),
-        rows=tuple(body),
-        notes=(
-            *([rows.LEGEND] if gaps else []),
-            *([f"{DAGGER} The 201 comes before the row is in its final store."] if later else []),
-        ),
+    table = _table(
+        data,
+        "result",
+        "Time until the 201",
+        "Percentiles of the time from sending the POST to its 201, over all scheduled requests. Durable: until"
+        " the row is committed in its final store.",
+        MAIN,
     )
-
-
-def _acknowledged(cells: Iterable[Own]) -> str:
-    """Over all repetitions that the row shows."""
-    known = [one.result.requests for one in cells if one.result is not None]
-    if not known:
-        return ABSENT
-    return f"{sum(one.acknowledged for one in known):,} of {sum(one.planned for one in known):,}"
+    figures = [one.figure for row in table.rows for one in row.cells if one.text is None]
+    gaps = any(figure is None or math.isinf(figure.high) for figure in figures)
+    return replace(table, notes=(*([rows.LEGEND] if gaps else []), *_later_note(data)))
 
 
 def latency(data: Suite) -> Table:
-    """Time until the 201, by both clocks; a note has the time to durable of each row whose 201 comes first."""
-    notes = []
-    for row in data.rows:
-        if later := _later(data, row):
-            known = [stats.spread(load_ranks.durable_later(one, name) for one in later) for name in RANKS]
-            values = (ABSENT if one is None else number(one.median) for one in known)
-            times = ", ".join(f"{name} {value}" for name, value in zip(RANKS, values, strict=True))
-            notes.append(
-                f"{DAGGER} {row.title}: the 201 comes before the row is in its final store"
-                f" ({row.variant.acknowledges}). Time to durable in ms: {times}."
-            )
+    """Time until the 201, by both clocks."""
     return _table(
         data,
         "latency",
@@ -182,7 +165,7 @@ def latency(data: Suite) -> Table:
         " load generator. Min, max and mean cover acknowledged requests. Percentiles cover all scheduled requests;"
         " one that was not acknowledged counts as infinite.",
         LATENCY,
-        notes=(rows.LEGEND, *notes),
+        notes=(rows.LEGEND, *_later_note(data)),
         compared=True,
     )
 
@@ -280,11 +263,6 @@ CHANGED = (
     _audited("corrupted", "corrupted", lambda audit: audit.corrupted),
     _audited("unexpected", "unexpected", lambda audit: audit.unexpected + audit.rejected_present),
 )
-HARMLESS: tuple[Field[Own], ...] = (
-    _audited("recovered", "recovered", lambda audit: audit.recovered),
-    _audited("suppressed", "suppressed", lambda audit: audit.suppressed_duplicates),
-    rows.field("verdict", "verdict", rows.status),
-)
 AUDIT = (
     *AUDITED,
     _audited("vanished", "vanished", lambda audit: audit.vanished),
@@ -292,11 +270,10 @@ AUDIT = (
     _audited("wrong_ack", "wrong ack", lambda audit: audit.wrong_ack),
     _audited("never_read", "never read", lambda audit: audit.never_read),
     _audited("late", "late", lambda audit: audit.late),
-    *HARMLESS,
+    _audited("recovered", "recovered", lambda audit: audit.recovered),
+    _audited("suppressed", "suppressed", lambda audit: audit.suppressed_duplicates),
+    VERDICT,
 )
-AUDIT_ONCE = (  # of suites that were published before the store was read a second time
-    *AUDITED, *CHANGED, _audited("wrong_echo", "wrong echo", lambda audit: audit.wrong_ack), *HARMLESS,
-)  # fmt: skip
 
 
 def answers(data: Suite) -> Table:
@@ -337,11 +314,11 @@ def order(data: Suite) -> Table | None:
 
 def audit(data: Suite) -> Table:
     """Whether what was acknowledged is in the store, and nothing else."""
-    read = [one.result.audit for one in data.cells if one.result is not None and one.result.audit.reads]
-    once = bool(read) and all(len(one.reads) == 1 and not one.unread for one in read)
-    reads = "" if once else ", after the drain and after a kill and restart of every store"
-    caption = f"The audit compares every acknowledged id with every id read back from the store{reads}."
-    return _table(data, "audit", "Audit", caption, AUDIT_ONCE if once else AUDIT)
+    known = [one.result.audit for one in data.cells if one.result is not None]
+    again = any(len(one.reads) > 1 or one.unread for one in known)
+    when = "after the drain and after a kill and restart of every store" if again else "after the drain"
+    caption = f"The audit compares every acknowledged id with every id read back from the store, {when}."
+    return _table(data, "audit", "Audit", caption, AUDIT)
 
 
 def weakened(data: Suite) -> Table | None:
@@ -364,66 +341,68 @@ def weakened(data: Suite) -> Table | None:
     )
 
 
-RUN_COLUMNS = (
-    rows.VARIANT,
-    Column(key="repetition", title="repetition", exact=True),
-    Column(key="position", title="position", exact=True),
-    Column(key="started_at", title="started"),
-    Column(key="run_verdict", title="verdict"),
-    Column(key="lateness_p99_ms", title="generator lateness, p99", unit="ms"),
-    Column(key="generator_cpu_share", title="generator CPU, peak", unit="of one core"),
-    Column(key="fsync_p50_ms", title="host fsync, median", unit="ms"),
-    Column(key="reasons", title="reasons and notes"),
+RUNS: tuple[Field[Own], ...] = (
+    rows.field("variant", "variant", rows.cell_title),
+    rows.field("repetition", "repetition", lambda one: one.record.block, exact=True),
+    rows.field("position", "position", lambda one: one.record.position, exact=True),
+    rows.field("started_at", "started", lambda one: one.record.started_at),
+    rows.field("run_verdict", "verdict", rows.status),
+    field("lateness_p99_ms", "generator lateness, p99", lambda r: r.generator.lateness_ms_p99, "ms"),
+    field("generator_cpu_share", "generator CPU, peak", lambda r: r.generator.cpu_share_peak, "of one core"),
+    rows.field(
+        "fsync_p50_ms",
+        "host fsync, median",
+        lambda one: (
+            one.record.host.before.fsync_ms_p50 if one.record.host and one.record.host.before else None
+        ),
+        "ms",
+    ),
+    rows.field(
+        "reasons",
+        "reasons and notes",
+        lambda one: "; ".join([*one.reasons, *one.record.verdict.notes]) or ABSENT,
+    ),
 )
 
 
 def runs(data: Suite) -> Table:
     """Each cell by itself, in the order they ran, with its verdict in words."""
-    return Table(
-        key="runs",
-        title="Runs",
-        caption="In the order they ran. The seed determines the order of the variants in each repetition."
+    return rows.table(
+        "runs",
+        "Runs",
+        "In the order they ran. The seed determines the order of the variants in each repetition."
         f" {rows.replaced_note(data.index)}".rstrip(),
-        columns=RUN_COLUMNS,
-        rows=tuple(_run(one) for one in data.cells),
-    )
-
-
-def _run(one: Own) -> Row:
-    record = one.record
-    generator = one.result.generator if one.result else None
-    canary = record.host.before if record.host else None
-    levels = "".join(f", {name}={level}" for name, level in record.levels.items())
-    return row_of(
-        f"{record.title}{levels}{rows.AGAIN if record.role == 'A/A control' else ''}",
-        record.block,
-        record.position,
-        record.started_at,
-        rows.status(one),
-        generator.lateness_ms_p99 if generator else None,
-        generator.cpu_share_peak if generator else None,
-        canary.fsync_ms_p50 if canary else None,
-        "; ".join([*one.reasons, *record.verdict.notes]) or ABSENT,
-        mark="" if one.counts else rows.status(one),
+        RUNS,
+        data.cells,
+        mark=lambda one: "" if one.counts else rows.status(one),
     )
 
 
 # The original experiment
 
-FIGURES = tuple(
-    (key, Column(key=f"beside_{key}", title=title, unit=unit, exact=not unit))
-    for key, title, unit in (
-        ("launched", "sent", ""),
-        ("completed", "answered", ""),
-        ("status_201", "201", ""),
-        ("status_500", "500", ""),
-        ("status_502", "502", ""),
-        ("status_504", "504", ""),
-        ("reset", "reset", ""),
-        ("timed_out", "timed out", ""),
-        ("mean_per_s", "mean rate", "1/s"),
-        *((name, name, "ms") for name in ("min", "max", *RANKS)),
-    )
+
+def _compared(key: str, title: str, get: Get, unit: str = "") -> tuple[str, Field[Own]]:
+    return key, field(f"beside_{key}", title, get, unit, exact=not unit)
+
+
+def _same(key: str, title: str) -> tuple[str, Field[Own]]:
+    return _compared(key, title, lambda r: r.answers[key])
+
+
+def _ranked(name: str) -> tuple[str, Field[Own]]:
+    return _compared(name, name, lambda r: load_ranks.accepted(r, name), "ms")
+
+
+FIGURES = (  # by their name in original.yaml
+    _compared("launched", "sent", lambda r: r.requests.planned - r.requests.dropped),
+    _compared("completed", "answered", lambda r: r.completed),
+    *(_same(f"status_{status}", f"{status}") for status in (201, 500, 502, 504)),
+    _same("reset", "reset"),
+    _same("timed_out", "timed out"),
+    _compared("mean_per_s", "mean rate", lambda r: r.answered_per_s, "1/s"),
+    _compared("min", "min", lambda r: r.accept_latency_ms.min, "ms"),
+    _compared("max", "max", lambda r: r.accept_latency_ms.max, "ms"),
+    *map(_ranked, RANKS),
 )
 
 
@@ -437,10 +416,7 @@ def original(data: Suite) -> Table | None:
         if theirs is not None:
             title = label(data)(row)
             quoted = (Cell(figure=stats.spread([theirs[key]]), exact=True) for key, _ in FIGURES)
-            ours = (
-                cell(None if one.result is None else _figure(one.result, key) for one in cells)
-                for key, _ in FIGURES
-            )
+            ours = (cell(map(one.get, cells)) for _, one in FIGURES)
             body += [row_of(title, "original", *quoted), row_of(title, "here", *ours, mark=rows.mark(cells))]
     return Table(
         key="original",
@@ -448,24 +424,8 @@ def original(data: Suite) -> Table | None:
         caption="Both cover all phases, including the warm-up phase. The original's times cover all answered requests,"
         " including errors; ours are those of the latency table. The mean rate counts answers of any status, as the"
         " original did.",
-        columns=(
-            rows.VARIANT,
-            Column(key="measured", title="measured"),
-            *(column for _, column in FIGURES),
-        ),
+        columns=(rows.VARIANT, Column(key="measured", title="measured"), *(one.column for _, one in FIGURES)),
         rows=tuple(body),
         notes=(rows.LEGEND, str(published_figures()["remarks"]).strip()),
         names=2,
     )
-
-
-def _figure(result: LoadResult, key: str) -> float | None:
-    values: dict[str, float | None] = {
-        **result.answers,
-        "launched": result.requests.planned - result.requests.dropped,
-        "completed": result.completed,
-        "mean_per_s": result.answered_per_s,
-        "min": result.accept_latency_ms.min,
-        "max": result.accept_latency_ms.max,
-    }
-    return values[key] if key in values else load_ranks.accepted(result, key)

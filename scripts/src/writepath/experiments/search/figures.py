@@ -1,25 +1,19 @@
-"""Figures of a search suite that several tables share: times by keyword, pairs of variants, the data sets."""
+"""Figures of a search suite that tables and sentences share: lines by keyword, pairs of variants, the data sets."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from writepath.analysis.comparison import Estimate, paired
-from writepath.records.search import KINDS, Hits, SearchKind, SearchResult
+from writepath.analysis.stats import Spread, spread
+from writepath.records.search import KINDS, Hits, SearchKind, SearchResult, Times
+from writepath.report import rows
 from writepath.report.comparison import by_block, reference
 from writepath.report.data import RowKey, SuiteData, published_figures
-from writepath.report.model import Cell, Column, cell
+from writepath.report.model import ABSENT
 
 Suite = SuiteData[SearchResult]
-Results = Sequence[SearchResult]
-
-MODE = Column(key="search_mode", title="mode")
-KEYWORD = Column(key="keyword", title="keyword")
-MODES = (
-    "Mode substring: every post that contains the keyword. Mode native: the store's own word search, which finds other"
-    " posts; the table of hits shows what it finds and misses."
-)
 UNSET = "default"
 
 
@@ -28,37 +22,63 @@ def keywords(data: Suite) -> tuple[str, ...]:
     return tuple(data.index.params["keywords"])
 
 
-def results(data: Suite, row: RowKey) -> list[SearchResult]:
-    """Of the row's cells, block by block."""
-    return [one.result for one in data.shown(row) if one.result is not None]
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A keyword of a row of the suite."""
+
+    row: RowKey
+    keyword: str
+    results: tuple[SearchResult, ...]  # of the row's cells, block by block
+    mark: str  # of the row
+
+    @property
+    def mode(self) -> str:
+        """How its variant searches."""
+        return ", ".join(dict.fromkeys(one.data_set.mode for one in self.results)) or ABSENT
+
+    @property
+    def hits(self) -> list[Hits]:
+        """Of the keyword, block by block."""
+        return [hits for one in self.results for hits in one.hits if hits.keyword == self.keyword]
+
+    @property
+    def found(self) -> set[int]:
+        """How many posts the keyword finds, over the blocks."""
+        return {one.found for one in self.hits}
+
+    def times(self, kind: SearchKind) -> list[Times]:
+        """Of the keyword, block by block."""
+        return [found for one in self.results if (found := one.times_of(self.keyword, kind)) is not None]
+
+    def warm_mean_ms(self, kind: SearchKind) -> Spread | None:
+        """Of the rounds that were not cold."""
+        return spread(one.warm_mean_ms for one in self.times(kind))
 
 
-def mode(found: Results) -> Cell:
-    """How they search."""
-    return cell(one.data_set.mode for one in found)
+def line(data: Suite, row: RowKey, keyword: str = "") -> Line:
+    """Of a row; keyword: where it matters."""
+    cells = data.shown(row)
+    results = tuple(one.result for one in cells if one.result is not None)
+    return Line(row=row, keyword=keyword, results=results, mark=rows.mark(cells))
 
 
-def hits(found: Results, keyword: str) -> list[Hits]:
-    """Of a keyword, block by block."""
-    return [hits for one in found for hits in one.hits if hits.keyword == keyword]
-
-
-def warm_mean_ms(keyword: str, kind: SearchKind) -> Callable[[SearchResult], float | None]:
-    """Of the rounds that were not cold."""
-
-    def get(result: SearchResult) -> float | None:
-        times = result.times_of(keyword, kind)
-        return None if times is None else times.warm_mean_ms
-
-    return get
+def lines(data: Suite) -> list[Line]:
+    """Row by row, of the keywords of the rounds."""
+    return [line(data, row, keyword) for row in data.rows for keyword in keywords(data)]
 
 
 def ratio(data: Suite, row: RowKey, other: RowKey, keyword: str, kind: SearchKind) -> Estimate:
     """Of the means of the warm rounds, block by block: above 1 is slower. A row ÷ itself: its A/A control."""
-    get = warm_mean_ms(keyword, kind)
     sides = by_block(data, row, control=row == other), by_block(data, other)
-    mine, theirs = ([None if one is None else get(one) for one in side] for side in sides)
+    mine, theirs = (
+        [None if one is None else _warm_mean_ms(one, keyword, kind) for one in side] for side in sides
+    )
     return paired(mine, theirs, "lower")
+
+
+def _warm_mean_ms(result: SearchResult, keyword: str, kind: SearchKind) -> float | None:
+    times = result.times_of(keyword, kind)
+    return None if times is None else times.warm_mean_ms
 
 
 def control_times(data: Suite) -> tuple[float, ...]:
@@ -87,10 +107,9 @@ class Pair:
 
 def pairs(data: Suite) -> Iterator[Pair]:
     """Setting by setting: each variant by the first one before it that differs in nothing else."""
-    rows = data.rows
-    for setting in dict.fromkeys(name for row in rows for name in row.variant.settings):
-        for index, row in enumerate(rows):
-            base = next((other for other in rows[:index] if _differ_in(setting, row, other)), None)
+    for setting in dict.fromkeys(name for row in data.rows for name in row.variant.settings):
+        for index, row in enumerate(data.rows):
+            base = next((other for other in data.rows[:index] if _differ_in(setting, row, other)), None)
             if base is not None:
                 values = (side.variant.settings.get(setting, UNSET) for side in (row, base))
                 yield Pair(row=row, base=base, words=f"{setting} {' vs. '.join(values)}")

@@ -6,7 +6,6 @@ from writepath.analysis import stats
 from writepath.analysis.stats import spread
 from writepath.experiments.search import figures, tables
 from writepath.experiments.search.figures import Pair, Suite
-from writepath.experiments.search.tables import found_by
 from writepath.records.search import KINDS, Loading, SearchKind, SearchResult
 from writepath.report import rows
 from writepath.report.data import Metric
@@ -31,9 +30,8 @@ def _recall(data: Suite) -> Iterator[str]:
     """Of native searches."""
     found = [
         hits.recall_percent
-        for row in data.rows
-        for keyword in figures.keywords(data)
-        for hits in figures.hits(figures.results(data, row), keyword)
+        for line in figures.lines(data)
+        for hits in line.hits
         if hits.mode == "native" and hits.recall_percent is not None
     ]
     if found:
@@ -47,7 +45,7 @@ def _recall(data: Suite) -> Iterator[str]:
 def _same_posts(data: Suite, pair: Pair) -> bool:
     """Else they do not do the same work."""
     return bool(figures.control_times(data)) and all(
-        found_by(data, pair.row, keyword) == found_by(data, pair.base, keyword)
+        figures.line(data, pair.row, keyword).found == figures.line(data, pair.base, keyword).found
         for keyword in figures.keywords(data)
     )
 
@@ -75,7 +73,7 @@ def _loading(data: Suite) -> Iterator[str]:
     """The bulk path, its index included: medians over the blocks."""
     known = []
     for row in data.rows:
-        rates = stats.spread(_loaded_per_s(one.data_set.loading) for one in figures.results(data, row))
+        rates = stats.spread(_loaded_per_s(one.data_set.loading) for one in figures.line(data, row).results)
         known += [] if rates is None else [(rates.median, row.title)]
     if len(known) > 1:
         (least, slow), *_, (most, fast) = sorted(known)
