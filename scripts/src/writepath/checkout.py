@@ -19,7 +19,10 @@ MEASURES = (  # what decides a measurement; documents, reports and analysis do n
     *(f"{PACKAGE}/{name}" for name in ("measure", "load", "runtime", "provision", "experiments")),
     *(f"{PACKAGE}/{name}.py" for name in ("process", "pidfile", "poll")),
 )
-EXCEPT = ("/src/test/", "/tests/", "/sections", "README")  # parts of folders above that measure nothing
+EXCEPT = (  # parts of folders above that measure nothing, and what a build leaves
+    *("/src/test/", "/tests/", "/sections", "README"),
+    *("/target/", "/node_modules/", "/__pycache__/"),
+)
 
 
 def code(root: Path) -> Code:
@@ -45,20 +48,8 @@ def digest(root: Path) -> str:
 
 
 def _names(root: Path) -> Iterator[str]:
-    try:
-        listed = process.call(
-            "git", "-C", root, "ls-files", "-co", "--exclude-standard", "--", *MEASURES, timeout_s=30
-        ).splitlines()
-    except WritepathError:
-        listed = [path.relative_to(root).as_posix() for top in MEASURES for path in _files(root / top)]
-    for name in dict.fromkeys(listed):
-        if not any(part in f"/{name}" for part in EXCEPT) and (root / name).is_file():
-            yield name
-
-
-def _files(top: Path) -> Iterator[Path]:
-    """Without what a build leaves."""
-    if top.is_file():
-        yield top
-    ignored = ("target", "node_modules", "__pycache__")
-    yield from (path for path in top.rglob("*") if path.is_file() and not set(path.parts) & set(ignored))
+    for top in (root / name for name in MEASURES):
+        for path in (top, *top.rglob("*")):
+            name = path.relative_to(root).as_posix()
+            if path.is_file() and not any(part in f"/{name}" for part in EXCEPT):
+                yield name

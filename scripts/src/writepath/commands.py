@@ -8,7 +8,7 @@ from pathlib import Path
 
 from writepath import lock
 from writepath.config import registry
-from writepath.config.registry import Suite, Variant
+from writepath.config.registry import Variant
 from writepath.config.settings import Given
 from writepath.errors import INTERRUPTED, StartError, UsageError, WritepathError
 from writepath.options import Asked, Call
@@ -23,38 +23,45 @@ FAULTS, FAULT_HELP = "faults", "help"  # the suite, and FAULT=help, which lists 
 def bench_all(call: Call, asked: Asked) -> int:
     """A suite, or some of its variants."""
     known = registry.load(call.root)
-    suite = known.suite(asked.suite)
-    if suite.kind == FAULTS:
+    if known.suite(asked.suite).kind == FAULTS:
         raise UsageError(
-            f"SUITE={suite.name}: run it with `make bench-faults`, which has FAULT, TRIALS and JOBS"
+            f"SUITE={asked.suite}: run it with `make bench-faults`, which has FAULT, TRIALS and JOBS"
         )
-    variants = suite.variants if asked.variants is None else tuple(map(known.variant, asked.variants))
-    for variant in variants:
+    for variant in map(known.variant, asked.variants or ()):
         if variant.naive_twin_of is not None:
             raise UsageError(
                 f"VARIANTS: '{variant.name}' is a weakened control and is not ranked with other variants;"
                 f" run it alone: make bench VARIANT={variant.name}"
             )
-    return _bench(call, asked, suite, variants)
-
-
-def bench(call: Call, asked: Asked) -> int:
-    """One variant of a suite."""
-    known = registry.load(call.root)
-    variants = tuple(map(known.variant, asked.variants or ()))
-    return _bench(call, asked, known.suite(asked.suite), variants)
+    return bench(call, asked)
 
 
 def bench_faults(call: Call, asked: Asked) -> int:
     """The suite of faults: variants x faults that apply to them."""
     from writepath.experiments.faults import kind
 
-    suite = registry.load(call.root).suite(FAULTS)
     if asked.of_kind.get("FAULT") == [FAULT_HELP]:
-        print(kind.listing(call.root, suite))
+        print(kind.listing(call.root, registry.load(call.root).suite(FAULTS)))
         return 0
     asked.settings.require_plain("`bench-faults` has a constant load")
-    return _bench(call, asked, suite, suite.variants)
+    return bench(call, asked)
+
+
+def bench(call: Call, asked: Asked) -> int:
+    """A suite, or some of its variants, ranked or not."""
+    from writepath.experiments import engine
+    from writepath.experiments import plan as planning
+    from writepath.progress import Progress
+
+    plan, kind = planning.plan(call, asked, call.root / STATE)
+    with ExitStack() as held:
+        progress = held.enter_context(Progress())
+        given = Given(values=plan.settings, factors=plan.factors)
+        runtime = _ready_runtime(held, call, asked.runtime, plan.started, given, progress.say)
+        code, folder = engine.run(plan, kind, runtime, progress)
+    if code != INTERRUPTED:
+        _show_tables(call.root, folder)
+    return code
 
 
 def up(call: Call, name: str, runtime_name: RuntimeName, given: Given) -> int:
@@ -110,22 +117,6 @@ def script(call: Call, name: str, *words: str) -> int:
 
     process.replace_self(call.root / "scripts" / name, *words)
     return 0
-
-
-def _bench(call: Call, asked: Asked, suite: Suite, variants: tuple[Variant, ...]) -> int:
-    from writepath.experiments import engine
-    from writepath.experiments import plan as planning
-    from writepath.progress import Progress
-
-    plan, kind = planning.plan(call, asked, suite, variants, call.root / STATE)
-    with ExitStack() as held:
-        progress = held.enter_context(Progress())
-        given = Given(values=plan.settings, factors=plan.factors)
-        runtime = _ready_runtime(held, call, asked.runtime, plan.started, given, progress.say)
-        code, folder = engine.run(plan, kind, runtime, progress)
-    if code != INTERRUPTED:
-        _show_tables(call.root, folder)
-    return code
 
 
 def _show_tables(root: Path, folder: Path) -> None:

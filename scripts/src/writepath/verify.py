@@ -1,6 +1,6 @@
 """Recomputes every published number from its evidence for `make verify`: any difference fails.
 
-CHECKERS is the list of what is looked at; each gives its problems in words, with file, figure and both values.
+Each problem is in words, with file, figure and both values.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,9 +12,24 @@ from writepath.errors import UsageError, WritepathError
 from writepath.experiments import publish, read
 from writepath.records.cell import CELL_FILE
 from writepath.report.data import SuiteData
-from writepath.report.staging import PUBLISHED
 
 OK, DIFFERS = 0, 1
+
+
+def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
+    """What is published and, where a path is given, a raw suite run: 0 where all agrees, else 1."""
+    problems = [problem for check in (pages, cells) for problem in _said(partial(check, root))]
+    if path is not None:
+        problems += raw(root, path)
+    for problem in problems:
+        say(problem)
+    if problems:
+        say(f"{len(problems)} differences; change published figures only with `make publish`")
+        return DIFFERS
+    names = ", ".join(folder.name for folder in publish.published_suites(root))
+    also = "" if path is None else f"; {path}"
+    say(f"all published figures match their raw data: {names}, and their pages{also}")
+    return OK
 
 
 def pages(root: Path) -> list[str]:
@@ -24,34 +39,11 @@ def pages(root: Path) -> list[str]:
 
 def cells(root: Path) -> list[str]:
     """Every figure of every published cell, and what the index says of it."""
-    found: list[str] = []
-    for folder in publish.published_suites(root):
-        found += _problems(read.published(folder), str(folder.relative_to(root)))
-    return found
-
-
-CHECKERS: tuple[Callable[[Path], list[str]], ...] = (
-    pages,
-    cells,
-)
-
-
-def run(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
-    """What is published and, where a path is given, a raw suite run: 0 where all agrees, else 1."""
-    problems = [problem for check in CHECKERS for problem in _said(partial(check, root))]
-    if path is not None:
-        problems += raw(root, path)
-    for problem in problems:
-        say(problem)
-    if problems:
-        say(f"{len(problems)} differences; change published figures only with `make publish`")
-        return DIFFERS
-    names = sorted(
-        folder.relative_to(root / PUBLISHED).as_posix() for folder in publish.published_suites(root)
-    )
-    also = "" if path is None else f"; {path}"
-    say(f"all published figures match their raw data: {', '.join(names)}, and their pages{also}")
-    return OK
+    return [
+        problem
+        for folder in publish.published_suites(root)
+        for problem in _problems(read.published(folder), str(folder.relative_to(root)))
+    ]
 
 
 def raw(root: Path, path: Path) -> list[str]:

@@ -3,15 +3,15 @@
 0 valid, 3 unknown, 1 invalid or failed, 2 usage, 10 and above infrastructure, 130 stopped with Ctrl-C.
 """
 
+import contextlib
 import io
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import typer
 from pydantic import ValidationError
@@ -30,12 +30,11 @@ COMPLETION = "_WP_COMPLETE"  # set by the shell function that `wp --install-comp
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code. Never a stack trace: an unexpected error leaves one in a file and says where."""
     errors = Console(stderr=True)
-    signals = Signals()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # progress in a log file is there when it happens
     try:
-        signals.install()
-        return run(sys.argv[1:] if arguments is None else arguments)
+        with _signals():
+            return run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
     except WritepathError as error:
@@ -49,8 +48,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = f"writepath: unexpected {type(error).__name__}: {error}; please report it and attach {path}"
         errors.print(Text(words, style="red"), soft_wrap=True)
         return UNEXPECTED
-    finally:
-        signals.restore()
 
 
 def run(arguments: Sequence[str], root: Path = ROOT) -> int:
@@ -89,31 +86,27 @@ def _explained(error: typer.TyperException) -> str:
     return f"{name}={value}: {error.message.removeprefix('Value error, ')}"
 
 
-class Signals:
-    """SIGTERM and SIGHUP end a command as Ctrl-C does; a second Ctrl-C leaves at once."""
+@contextlib.contextmanager
+def _signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end a command as Ctrl-C does; a second Ctrl-C leaves at once. For the main thread."""
+    received: list[int] = []
 
-    def __init__(self) -> None:
-        """Changes nothing yet."""
-        self._before: dict[int, Any] = {}
-        self._asked = 0
-
-    def install(self) -> None:
-        """For the main thread."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            self._before[number] = signal.signal(number, self._handle)
-
-    def restore(self) -> None:
-        """As it was, for callers that go on living (tests)."""
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _handle(self, number: int, _frame: object) -> None:
-        self._asked += 1
-        if self._asked == 1:
+    def handle(number: int, _frame: object) -> None:
+        received.append(number)
+        if len(received) == 1:
             raise KeyboardInterrupt
         if number == signal.SIGINT:
             os.write(2, b"\nwritepath: stopped immediately; run `make down` to clean up\n")
             os._exit(INTERRUPTED)
+
+    before = {
+        number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _keep_trace() -> str:

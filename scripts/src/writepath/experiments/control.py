@@ -1,20 +1,18 @@
 """States the smallest difference that a suite can detect on this host, from the last A/A control measured here."""
 
 import json
-import math
-import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from writepath.analysis.comparison import FEWEST_PAIRS, detectable, percent
+from writepath.analysis.comparison import FEWEST_PAIRS, detectable, paired, percent
 from writepath.records.base import write_json
 from writepath.records.index import Index
 from writepath.records.measures import Host
+from writepath.report.comparison import by_block, reference
 from writepath.report.data import Metric, SuiteData
 
 FILE = "a-a.json"  # in the state folder: one entry for each host, runtime and suite
-FEWEST_BLOCKS = 2
 UNKNOWN = "the smallest detectable difference is unknown: this host has no A/A measurement yet"
 SHOWN = 3  # metrics; the kind lists its main ones first
 
@@ -41,44 +39,29 @@ def statement(state: Path, host: Host, index: Index) -> str:
 
 def remember(state: Path, data: SuiteData[Any], metrics: Sequence[Metric[Any]]) -> None:
     """Keeps the A/A control of a suite run, where it has one that counts."""
-    pairs = _pairs(data)
+    index, base = data.index, reference(data)
     host = next((cell.record.host for cell in data.cells if cell.record.host is not None), None)
-    spreads = _spreads(pairs, metrics[:SHOWN])
-    if host is None or not spreads:
+    if base is None or host is None:
         return
-    index = data.index
+    controls = (by_block(data, base, control=True), by_block(data, base))
+    spreads, blocks = {}, 0
+    for metric in metrics[:SHOWN]:
+        again, first = ([None if one is None else metric.get(one) for one in side] for side in controls)
+        estimate = paired(again, first, metric.better)
+        if estimate.spread is not None:
+            spreads[metric.title], blocks = round(estimate.spread, 6), estimate.pairs
+    if not spreads:
+        return
     entry = {
         "host": _facts(host, index),
         "suite": index.suite,
         "stamp": index.stamp,
         "baseline": index.baseline,
-        "blocks": len(pairs),
+        "blocks": blocks,
         "spreads": spreads,
     }
-    key = ("host", "suite")
-    others = [old for old in _read(state) if [old[name] for name in key] != [entry[name] for name in key]]
+    others = [old for old in _read(state) if (old["host"], old["suite"]) != (entry["host"], entry["suite"])]
     write_json({"pairs": [*others, entry]}, state / FILE)
-
-
-def _pairs(data: SuiteData[Any]) -> list[tuple[Any, Any]]:
-    """By block, the results of the baseline and of its A/A control."""
-    for row in data.rows:
-        controls = {cell.record.block: cell.result for cell in data.of(row, control=True) if cell.counts}
-        if controls:
-            measured = {cell.record.block: cell.result for cell in data.of(row) if cell.counts}
-            return [(measured[block], again) for block, again in controls.items() if block in measured]
-    return []
-
-
-def _spreads(pairs: Sequence[tuple[Any, Any]], metrics: Sequence[Metric[Any]]) -> dict[str, float]:
-    """By metric, the standard deviation of the log-ratios."""
-    found = {}
-    for metric in metrics:
-        values = [(metric.get(first), metric.get(again)) for first, again in pairs]
-        d = [math.log(again / first) for first, again in values if first and again and min(first, again) > 0]
-        if len(d) >= FEWEST_BLOCKS:
-            found[metric.title] = round(statistics.stdev(d), 6)
-    return found
 
 
 def _facts(host: Host, index: Index) -> dict[str, Any]:

@@ -234,17 +234,11 @@ class _Engine:
             save_index(self.index, self.folder)
 
     def _entry(self, attempt: Attempt) -> CellEntry:
-        record = load_cell(attempt.run.folder)
-        cell, place = attempt.run.cell, attempt.run.folder
+        place = attempt.run.folder
+        record = load_cell(place)
         return CellEntry(
-            name=cell.name,
-            variant=record.variant,
-            levels=record.levels,
-            role=record.role,
-            block=cell.block,
-            position=cell.position,
+            **{name: getattr(record, name) for name in read.SAME},
             folder=str(place.relative_to(self.folder)),
-            outcome=record.outcome,
             verdict=record.verdict.status,
             reasons=record.verdict.reasons,
             seconds=round(sum(step.seconds for step in record.timings), 3),

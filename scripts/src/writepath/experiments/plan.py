@@ -80,14 +80,15 @@ def behind(cell: Cell, last_position: int) -> Cell:
     return dataclasses.replace(cell, position=last_position + 1, noisy=cell.noisy + 1)
 
 
-def plan(
-    call: Call, asked: Asked, suite: Suite, variants: tuple[Variant, ...], state: Path
-) -> tuple[Plan, Experiment[Any]]:
+def plan(call: Call, asked: Asked, state: Path) -> tuple[Plan, Experiment[Any]]:
     """The plan and its kind; UsageError for an option or a setting that the kind does not have.
 
     state: the ignored folder of what a checkout keeps at run time.
     """
-    kind, known = kind_of(suite.kind), registry.load(call.root)
+    known = registry.load(call.root)
+    suite = known.suite(asked.suite)
+    variants = suite.variants if asked.variants is None else tuple(map(known.variant, asked.variants))
+    kind = kind_of(suite.kind)
     _require_options(call, asked, suite, known)
     given = asked.settings.over(suite.settings, suite.factors)
     if not kind.load_settings:
