@@ -21,7 +21,7 @@ from writepath import pidfile, poll, provision
 from writepath.config import registry
 from writepath.errors import SetupError, StartError
 from writepath.process import Daemon, call
-from writepath.runtime.native import NativeRuntime, disk
+from writepath.runtime.native import NativeRuntime, host
 from writepath.runtime.native.stack import NativeStack
 
 pytestmark = pytest.mark.native
@@ -157,11 +157,11 @@ def test_a_full_disk_of_its_own_refuses_writes_until_it_is_freed(jpa: NativeStac
 
 
 def test_a_disk_that_is_not_the_small_one_is_never_filled(tmp_path: Path) -> None:
-    foreign = disk.SmallDisk(folder=tmp_path, device=tmp_path.stat().st_dev)
+    foreign = host.SmallDisk(folder=tmp_path, device=tmp_path.stat().st_dev)
     with pytest.raises(StartError, match="nothing was written"):
         foreign.fill()
     with pytest.raises(StartError, match="nothing was written"):
-        disk.SmallDisk(folder=tmp_path, device=tmp_path.stat().st_dev + 1).fill()
+        host.SmallDisk(folder=tmp_path, device=tmp_path.stat().st_dev + 1).fill()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -173,7 +173,7 @@ def test_a_stale_folder_is_removed_without_what_is_mounted_below(tmp_path: Path)
     if os.geteuid() == 0:  # nobody else mounts one
         call("mount", "--bind", source, stale / "postgres")
         assert (stale / "postgres" / "kept").exists()
-    disk.remove(stale)
+    host.remove(stale)
     assert not stale.exists()
     assert (source / "kept").exists()
 

@@ -21,7 +21,7 @@ from writepath.load.corpus import words
 from writepath.load.dataset import generate
 from writepath.process import Daemon, call
 from writepath.runtime import network, topology
-from writepath.runtime.masking import MASK
+from writepath.runtime.base import MASK
 from writepath.runtime.native import NativeRuntime, backing, recipes
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.topology import Service

@@ -15,7 +15,7 @@ from writepath.measure.truth import proxy_gauges
 from writepath.process import Daemon
 from writepath.provision import packages
 from writepath.runtime import network, topology
-from writepath.runtime.native import proxies
+from writepath.runtime.native import recipes
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +81,7 @@ def proxy(
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     upstream = " ".join(f"server 127.0.0.1:{port} max_fails=0;" for port in ports)
     given = topology.load(ROOT, settings or {}).services["nginx"].environment
-    text = proxies.configuration(ROOT, {**given, "LISTEN": listen, "UPSTREAM": upstream}, folder)
+    text = recipes.nginx_configuration(ROOT, {**given, "LISTEN": listen, "UPSTREAM": upstream}, folder)
     assert "worker_processes 1;" in text  # or the limit of connections is a multiple
     (folder / "nginx.conf").write_text(changed(text), encoding="utf-8")
     daemon = Daemon(

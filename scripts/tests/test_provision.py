@@ -14,9 +14,9 @@ from writepath.config import registry
 from writepath.errors import SetupError, UsageError
 from writepath.provision import archives, golang, jdk, maven, packages, state
 from writepath.runtime import choose
+from writepath.runtime.base import masked
 from writepath.runtime.docker import engine
-from writepath.runtime.masking import masked
-from writepath.runtime.native import account, started
+from writepath.runtime.native import host, stack
 from writepath.runtime.network import Addresses, free_ports
 from writepath.runtime.topology import Service
 
@@ -231,7 +231,7 @@ def test_the_account_reaches_a_folder_that_is_closed_to_others(tmp_path: Path) -
     closed.mkdir(mode=0o700)
     (closed / "file").write_text("read")
     (closed / "file").chmod(0o600)
-    chosen = account.choose([closed / "file"])
+    chosen = host.account([closed / "file"])
     prefix = ["setpriv", *chosen.privileges, "--"] if chosen.privileges else []
     script = f"test -r {closed}/file && cat {closed}/file && id -u"
     assert process.call(*prefix, "sh", "-c", script).split() == [f"read{chosen.uid}"]
@@ -278,8 +278,8 @@ def test_secrets_are_masked_by_name_and_in_addresses() -> None:
 def test_a_class_archive_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     made, kept = tmp_path / "made", tmp_path / "build" / "kept.jsa"
     made.write_text("classes")
-    started._keep(made, kept)  # noqa: SLF001 its build is gone: nothing happens, and nothing fails
+    stack._keep(made, kept)  # noqa: SLF001 its build is gone: nothing happens, and nothing fails
     kept.parent.mkdir()
-    started._keep(made, kept)  # noqa: SLF001
+    stack._keep(made, kept)  # noqa: SLF001
     assert [path.name for path in kept.parent.iterdir()] == ["kept.jsa"]
     assert kept.read_text() == "classes"

@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,9 +24,7 @@ class Stat:
     state: str
     parent: int
     session: int
-    cpu_ticks: int
-    children_cpu_ticks: int  # of ended, waited-for children
-    threads: int
+    cpu_ticks: int  # of its own and of its ended, waited-for children
     started_ticks: int  # since boot: together with the pid unique on this boot
 
     @property
@@ -47,9 +45,7 @@ def stat(pid: int) -> Stat | None:
         state=fields[0],
         parent=int(fields[1]),
         session=int(fields[3]),
-        cpu_ticks=int(fields[11]) + int(fields[12]),
-        children_cpu_ticks=int(fields[13]) + int(fields[14]),
-        threads=int(fields[17]),
+        cpu_ticks=sum(map(int, fields[11:15])),
         started_ticks=int(fields[19]),
     )
 
@@ -60,7 +56,7 @@ def everything() -> dict[int, Stat]:
     return {each.pid: each for each in found if each is not None}
 
 
-def descendants(root: int, processes: dict[int, Stat]) -> list[Stat]:
+def descendants(root: int, processes: Mapping[int, Stat]) -> list[Stat]:
     """The process and everything below it."""
     children: dict[int, list[Stat]] = {}
     for each in processes.values():

@@ -1,5 +1,6 @@
 """The contract between the runner and whatever starts a variant. The runner knows nothing else of a runtime."""
 
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -10,6 +11,9 @@ from writepath.config.registry import Variant
 from writepath.runtime.deadman import Heal
 
 FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
+MASK = "***"
+_SECRET = re.compile(r"PASS(WORD|WD)?$|PASS(WORD)?_|SECRET|TOKEN|COOKIE|CREDENTIAL|API_?KEY", re.IGNORECASE)
+_IN_ADDRESS = re.compile(r"(?<=://)([^:/@\s]+):[^@/\s]+(?=@)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +43,14 @@ class Meter:
             rss_bytes=sum(usage.rss_bytes for usage in present.values()),
             write_bytes=sum(self.written.values()) if self.written else None,
         )
+
+
+def masked(settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings with every secret's value replaced."""
+    return {
+        key: MASK if _SECRET.search(key) else _IN_ADDRESS.sub(rf"\1:{MASK}", value)
+        for key, value in sorted(settings.items())
+    }
 
 
 class Stack(Protocol):

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from writepath.errors import StartError
 from writepath.runtime import network
-from writepath.runtime.base import Meter, Usage
+from writepath.runtime.base import Meter, Usage, masked
 from writepath.runtime.deadman import Heal
 from writepath.runtime.docker import disk
 from writepath.runtime.docker.engine import KILLED, Container, Engine, told
 from writepath.runtime.docker.override import holder
-from writepath.runtime.masking import masked
 
 PROXY = "nginx"
 HTTP_PORT = 8080

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from writepath.errors import UsageError
 from writepath.runtime import topology
-from writepath.runtime.native import elasticsearch, postgres, rabbitmq
+from writepath.runtime.native import stores
 from writepath.runtime.native.runtime import NativeRuntime
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.network import LOOPBACK
@@ -40,14 +40,16 @@ def environment(stack: NativeStack) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, place in stack.places.items():
         if name == "postgres":
-            server = f"{LOOPBACK}:{place.port(postgres.PORT)}"
+            server = f"{LOOPBACK}:{place.port(stores.POSTGRES_PORT)}"
             database = place.service.environment["POSTGRES_DB"]
             found["WRITEPATH_TEST_POSTGRES_URL"] = f"jdbc:postgresql://{server}/{database}"
         elif name == "rabbitmq":
-            found["WRITEPATH_TEST_RABBITMQ_ADDRESS"] = f"{LOOPBACK}:{place.port(rabbitmq.PORT)}"
-            found["WRITEPATH_TEST_RABBITMQCTL"] = str(place.folder / rabbitmq.CONTROL)
+            found["WRITEPATH_TEST_RABBITMQ_ADDRESS"] = f"{LOOPBACK}:{place.port(stores.RABBITMQ_PORT)}"
+            found["WRITEPATH_TEST_RABBITMQCTL"] = str(place.folder / stores.RABBITMQ_CONTROL)
         elif name == "elasticsearch":
-            found["WRITEPATH_TEST_ELASTICSEARCH_URI"] = f"http://{LOOPBACK}:{place.port(elasticsearch.PORT)}"
+            found["WRITEPATH_TEST_ELASTICSEARCH_URI"] = (
+                f"http://{LOOPBACK}:{place.port(stores.ELASTICSEARCH_PORT)}"
+            )
             nodes = sum(each.service.image == place.service.image for each in stack.places.values())
             found["WRITEPATH_TEST_ELASTICSEARCH_NODES"] = str(nodes)
     return found

@@ -1,22 +1,24 @@
-"""Which recipe runs a service? By the image's name; anything built here is an application."""
+"""The recipe of each service, by the image's name; those of our own applications, nginx and Toxiproxy."""
 
-from writepath.errors import UsageError
-from writepath.runtime.native.application import Application
-from writepath.runtime.native.elasticsearch import Elasticsearch
-from writepath.runtime.native.part import Recipe
-from writepath.runtime.native.postgres import Postgres
-from writepath.runtime.native.proxies import Nginx, Toxiproxy
-from writepath.runtime.native.rabbitmq import RabbitMq
+import json
+import signal
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from writepath.errors import SetupError, UsageError
+from writepath.provision import jdk, packages
+from writepath.provision.golang import TOXIPROXY
+from writepath.runtime import network
+from writepath.runtime.native import stores
+from writepath.runtime.native.recipe import Part, Place, Recipe
+from writepath.runtime.network import LOOPBACK
 from writepath.runtime.topology import Service
 
-_BY_IMAGE: dict[str, Recipe] = {
-    "postgres": Postgres(),
-    "rabbitmq": RabbitMq(),
-    "elasticsearch": Elasticsearch(),
-    "nginx": Nginx(),
-    "toxiproxy": Toxiproxy(),
-}
-_APPLICATION: Recipe = Application()
+TEMPLATE = "nginx/nginx.conf.template"
+PROXIES = "toxiproxy/proxies.json"
+API_PORT = 8474  # Toxiproxy's
+_ARCHIVE_SECONDS = 60.0  # writing the archive, once a build and module; on a busy machine
 
 
 def of(service: Service) -> Recipe:
@@ -30,3 +32,136 @@ def of(service: Service) -> Recipe:
             " Use RUNTIME=docker, or add a recipe."
         )
     return _BY_IMAGE[service.image_name]
+
+
+def _application(place: Place) -> Iterator[Part]:
+    """All replicas of a service with build argument MODULE: each is a process with ports of its own.
+
+    The first one that ends in order leaves an archive of the classes it loaded. The next start maps it into memory
+    instead of reading, checking and linking them again: a quarter of the time. It holds no compiled code and no
+    profile, so what is measured stays what it is.
+    """
+    jar = _jar(place)
+    archive = jar.with_suffix(".jsa")
+    made = place.folder / archive.name
+    for instance in range(place.service.replicas):
+        ports = {name: str(_port(place, name, instance)) for name in ("SERVER_PORT", "INSPECTOR_PORT")}
+        learns = not archive.exists() and instance == 0
+        # The folder for temporary files names the stack's folder in the command line, too.
+        java: list[str | Path] = [jdk.find().java, f"-Djava.io.tmpdir={place.temporary()}"]
+        # Killed, it has learnt nothing, and Java starts without; ended in order, the archive is there.
+        later: list[str | Path] = [*java, f"-XX:SharedArchiveFile={archive}", "-jar", jar]
+        yield Part(
+            args=[*java, f"-XX:ArchiveClassesAtExit={made}", "-jar", jar] if learns else later,
+            later_args=later if learns else None,
+            env={**place.environment(), **ports, "SERVER_ADDRESS": LOOPBACK},
+            suffix=f"-{instance + 1}" if instance else "",
+            stop_seconds=_ARCHIVE_SECONDS if learns else Part.stop_seconds,
+            keeps=(made, archive) if learns else None,
+            settings={**place.service.environment},
+        )
+
+
+def inspector_ports(place: Place) -> Sequence[int]:
+    """One a replica."""
+    return [_port(place, "INSPECTOR_PORT", instance) for instance in range(place.service.replicas)]
+
+
+def _port(place: Place, variable: str, instance: int) -> int:
+    """The loopback port for the port that the environment variable holds in the compose file."""
+    try:
+        inside = int(place.service.environment[variable])
+    except (KeyError, ValueError) as error:
+        where = f"docker-compose.yml: services.{place.service.name}.environment.{variable}"
+        raise SetupError(f"{where}: every application needs a port number there") from error
+    return place.port(inside, instance)
+
+
+def _jar(place: Place) -> Path:
+    module = place.service.module or ""
+    if module not in place.jars:
+        raise SetupError(
+            f"docker-compose.yml: services.{place.service.name}.build.args.MODULE: {module} is not among the "
+            f"runnable jars {', '.join(place.jars)}; is it in services/pom.xml, with finalName = artifactId?"
+        )
+    return place.jars[module]
+
+
+def _nginx(place: Place) -> Iterator[Part]:
+    """One master with its worker, in the foreground."""
+    given = place.service.environment
+    upstream = place.addresses.rewrite_statements(given["UPSTREAM"])
+    values = {**given, "LISTEN": f"{LOOPBACK}:{proxy_port(place)}", "UPSTREAM": upstream}
+    config = place.write("nginx.conf", nginx_configuration(place.root, values, place.folder))
+    flags = ["-p", f"{place.folder}", "-c", f"{config}", "-e", "stderr", "-g", "daemon off;"]
+    yield Part(
+        args=[packages.NGINX.installed(), *flags],
+        env=place.base_environment(),
+        settings=values,
+        orderly_signal=signal.SIGQUIT,  # ends what it has begun
+        death_signal=signal.SIGTERM,  # SIGKILL of the master would leave its worker behind
+    )
+
+
+def nginx_configuration(root: Path, values: Mapping[str, str], folder: Path) -> str:
+    """The template with these values, and with `folder` where the image has /tmp."""
+    template = string.Template((root / TEMPLATE).read_text(encoding="utf-8"))
+    return template.safe_substitute(values).replace("/tmp/", f"{folder}/")  # noqa: S108 the image's
+
+
+def proxy_port(place: Place) -> int:
+    """Where nginx listens."""
+    return place.port(int(place.service.environment["LISTEN"]))
+
+
+def _toxiproxy(place: Place) -> Iterator[Part]:
+    """One server. A proxy to a service that is not started refuses its clients, and harms nobody."""
+    program = TOXIPROXY.ensure(place.root, lambda _: None)
+    proxies = _proxies(place.root)
+    for proxy in proxies:
+        port = int(proxy["listen"].rpartition(":")[2])
+        proxy["listen"] = f"{LOOPBACK}:{place.port(port)}"
+        proxy["upstream"] = place.addresses.rewrite(proxy["upstream"])
+    config = place.write("proxies.json", json.dumps(proxies))
+    listen = ["-host", LOOPBACK, "-port", str(place.port(API_PORT))]
+    yield Part(
+        args=[program, *listen, "-config", config, "-proxy-metrics"],
+        env=place.base_environment(),
+        settings={proxy["name"]: f"{proxy['listen']} to {proxy['upstream']}" for proxy in proxies},
+    )
+
+
+def _toxiproxy_is_ready(place: Place) -> bool:
+    """Whether its API answers, and every proxy is there."""
+    found = place.answer(API_PORT, "/proxies")
+    return found is not None and len(found) == len(_proxies(place.root))
+
+
+def _proxies(root: Path) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads((root / PROXIES).read_text(encoding="utf-8"))
+    return found
+
+
+_APPLICATION = Recipe(
+    launch=_application,
+    is_ready=lambda place: (
+        not any(network.why_not("GET", port, "/inspector/ready") for port in inspector_ports(place))
+    ),
+    version=lambda: ("java", jdk.find().version),
+)
+_BY_IMAGE: Mapping[str, Recipe] = {
+    "postgres": stores.POSTGRES,
+    "rabbitmq": stores.RABBITMQ,
+    "elasticsearch": stores.ELASTICSEARCH,
+    "nginx": Recipe(
+        launch=_nginx,
+        is_ready=lambda place: not network.why_not("GET", proxy_port(place), "/nginx-health"),
+        version=lambda: ("nginx", packages.nginx_version()),
+    ),
+    "toxiproxy": Recipe(
+        prepare=lambda root, *_: TOXIPROXY.ensure(root, lambda _: None),
+        launch=_toxiproxy,
+        is_ready=_toxiproxy_is_ready,
+        version=lambda: ("toxiproxy", TOXIPROXY.version),
+    ),
+}

@@ -1,4 +1,4 @@
-"""How does a variant run without containers? As local processes of the services that the compose file names."""
+"""Starts variants without containers: local processes of the services that the compose file names."""
 
 import itertools
 import os
@@ -15,8 +15,8 @@ from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, UsageError, WritepathError
 from writepath.provision import archives, golang, jdk, maven, state
 from writepath.runtime import network, topology
-from writepath.runtime.native import account, disk, recipes
-from writepath.runtime.native.part import Place
+from writepath.runtime.native import host, recipes
+from writepath.runtime.native.recipe import Place
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.network import Addresses
 from writepath.runtime.topology import Service
@@ -108,9 +108,9 @@ class NativeRuntime:
                 )
                 for each in active.values()
             }
-            disks = {name: disk.mount(places[name].folder, size, runs_as) for name, size in sizes.items()}
+            disks = {name: host.mount(places[name].folder, size, runs_as) for name, size in sizes.items()}
         except BaseException:
-            disk.remove(folder)
+            host.remove(folder)
             raise
         stack = NativeStack(folder, places, disks)
         try:
@@ -123,10 +123,7 @@ class NativeRuntime:
 
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Of each part; applications tell theirs at /inspector/versions."""
-        found: dict[str, str] = {}
-        for service in self._active(variant).values():
-            found |= recipes.of(service).version()
-        return found
+        return dict(recipes.of(service).version() for service in self._active(variant).values())
 
     def load_generator(self) -> Sequence[str]:
         """The k6 binary."""
@@ -138,7 +135,7 @@ class NativeRuntime:
             ended = pidfile.reap(folder)
             if ended:
                 say(f"cleaned up after a killed run: {', '.join(ended)}")
-            disk.remove(folder)
+            host.remove(folder)
 
     def _active(self, variant: Variant) -> dict[str, Service]:
         return topology.load(self.root, variant.settings).active(variant.profiles)
@@ -151,9 +148,9 @@ class NativeRuntime:
                 raise SetupError("the built services are older than their sources; run `make setup`")
         return self._jars or {}
 
-    def _account(self) -> account.Account:
+    def _account(self) -> host.Account:
         places = [state.folder(self.root), archives.postgres(self.root), jdk.find().java]
-        return account.choose(path for path in places if path.exists())
+        return host.account(path for path in places if path.exists())
 
 
 def _fix_proxy_port(active: Iterable[Service], addresses: Addresses, port: str | None) -> None:

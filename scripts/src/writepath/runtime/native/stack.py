@@ -1,26 +1,98 @@
-"""What can be asked of a started variant, and how does it end? Its processes, logs and measures."""
+"""A started variant of local processes: its logs, losses and use, what can be done to it, and its end."""
 
+import contextlib
 import shutil
+import signal
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from writepath import pidfile, poll
 from writepath.errors import StartError
 from writepath.process import Daemon, stop_all
 from writepath.runtime import network
-from writepath.runtime.base import Meter, Usage
+from writepath.runtime.base import Meter, Usage, masked
 from writepath.runtime.deadman import Heal
-from writepath.runtime.masking import masked
-from writepath.runtime.native import application, disk, proxies, recipes, usage
-from writepath.runtime.native.disk import SmallDisk
-from writepath.runtime.native.part import Part, Place
-from writepath.runtime.native.started import Started
+from writepath.runtime.native import host, recipes, usage
+from writepath.runtime.native.host import SmallDisk
+from writepath.runtime.native.recipe import Part, Place
 from writepath.runtime.network import LOOPBACK
 
 ORDERLY_SECONDS = 40.0
 _PORT_SECONDS = 10.0
+
+
+@dataclass(kw_only=True)
+class Started:
+    """One part, and the daemon that it runs as; another one after each revival."""
+
+    part: Part
+    place: Place
+    daemon: Daemon
+    excused: bool = False  # its end was, or may be, our doing
+    falls: list[str] = field(default_factory=list)  # ends that were not, before it was started again
+
+    def excuse(self) -> None:
+        """What ends it from now on is our doing; not what has ended it already."""
+        if self.daemon.exit_code() is None:
+            self.excused = True
+
+    def losses(self) -> list[str]:
+        """In words: every end that was not our doing, and one after which it was not started again."""
+        code = self.daemon.exit_code()
+        if code is None:
+            return list(self.falls)
+        why = "was stopped and not restarted" if self.excused else _ending(code)
+        return [*self.falls, f"{self.daemon.name}: {why}"]
+
+    def revive(self, launch: Callable[[Part, Place], Daemon]) -> bool:
+        """Restarts it if it has ended; whether it had."""
+        code = self.daemon.exit_code()
+        if code is None:
+            return False
+        if not self.excused:
+            self.falls.append(f"{self.daemon.name}: {_ending(code)}, and was restarted")
+        self.daemon.kill()  # what it left behind: a worker that outlived its master holds the port
+        self.keep()
+        if self.part.later_args is not None:
+            self.part = replace(self.part, args=self.part.later_args, keeps=None)
+        self.daemon = launch(self.part, self.place)
+        self.excused = False
+        return True
+
+    def await_end(self, seconds: float) -> None:
+        """Waits until the signal that asks it has ended it; StartError where it does not."""
+        try:
+            self.daemon.wait(seconds)
+        except TimeoutError as error:
+            raise StartError(
+                f"{self.daemon.name}: still running {seconds:.0f} s after {self.part.orderly_signal.name}. "
+                f"End of its log:\n{self.daemon.log_tail()}"
+            ) from error
+        self.daemon.kill()
+        self.keep()
+
+    def keep(self) -> None:
+        """Puts away what it has written for later starts, unless it ended in the middle of that."""
+        if self.part.keeps and self.daemon.exit_code() != -signal.SIGKILL and self.part.keeps[0].exists():
+            _keep(*self.part.keeps)
+
+
+def _keep(made: Path, kept: Path) -> None:
+    """Copies under another name first: a half file must never be there under the real one."""
+    whole = kept.with_name(f"{kept.name}.part")
+    with contextlib.suppress(OSError):  # a full disk, a build that is gone: the next start is slow, not wrong
+        shutil.copyfile(made, whole)
+        whole.replace(kept)
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    hint = " (out of memory?)" if code == -signal.SIGKILL else ""
+    return f"was ended by {signal.Signals(-code).name}{hint}"
 
 
 class NativeStack:
@@ -34,7 +106,7 @@ class NativeStack:
         self.stores: Sequence[str] = tuple(name for name, place in places.items() if place.service.volumes)
         self.places = places
         proxy = next((place for place in places.values() if place.service.image_name == "nginx"), None)
-        self.base_url = f"http://{LOOPBACK}:{proxies.proxy_port(proxy)}" if proxy else ""
+        self.base_url = f"http://{LOOPBACK}:{recipes.proxy_port(proxy)}" if proxy else ""
         self._folder = folder
         self._disks = disks or {}
         self._started: list[Started] = []
@@ -45,17 +117,19 @@ class NativeStack:
     def start(self, part: Part, place: Place) -> None:
         """Starts one more process; returns once the next one may be. StartError when the stack is being closed."""
         with self._lock:
-            self._started.append(Started(part=part, place=place, daemon=self._launch(part, place)))
-        _await_port(part)
+            started = Started(part=part, place=place, daemon=self._launch(part, place))
+            self._started.append(started)
+        _await_port(started)
 
     def _launch(self, part: Part, place: Place) -> Daemon:
+        name = f"{place.service.name}{part.suffix}"
         if self._closed:
-            raise StartError(f"{part.name}: not started, the stack is being stopped")
-        log = self._folder / f"{part.name}.log"
+            raise StartError(f"{name}: not started, the stack is being stopped")
+        log = self._folder / f"{name}.log"
         log.touch()
         place.account.own(log)  # a program may open /dev/stderr again, by name
         return Daemon(
-            part.name,
+            name,
             part.args,
             pid_folder=self._folder,
             log=log,
@@ -70,14 +144,14 @@ class NativeStack:
     def _all(self, component: str | None = None) -> list[Started]:
         """In the order in which they were started."""
         with self._lock:
-            return [each for each in self._started if component in (None, each.part.component)]
+            return [each for each in self._started if component in (None, each.place.service.name)]
 
     def _chosen(self, component: str, name: str | None) -> list[Started]:
         """What a fault is for; StartError where there is no such process."""
         known = self._all(component)
-        found = [each for each in known if (each.part.name == name if name else not each.part.helper)]
+        found = [each for each in known if (each.daemon.name == name if name else not each.part.helper)]
         if not found:
-            has = ", ".join(each.part.name for each in known) or f"only {', '.join(self.components)}"
+            has = ", ".join(each.daemon.name for each in known) or f"only {', '.join(self.components)}"
             raise StartError(f"{name or component}: no process of this stack; it has {has}")
         return found
 
@@ -87,17 +161,15 @@ class NativeStack:
 
     def inspector_urls(self, service: str) -> Sequence[str]:
         """Base URLs of a service's inspectors, one an instance."""
-        ports = application.inspector_ports(self.places[service])
+        ports = recipes.inspector_ports(self.places[service])
         return [f"http://{LOOPBACK}:{port}/inspector" for port in ports]
 
     def usage(self) -> Mapping[str, Usage]:
         """By component."""
         processes = pidfile.everything()
         found = {}
-        for (
-            name,
-            meter,
-        ) in self._meters.items():  # of the living only: an ended one's pid may have a new bearer
+        for name, meter in self._meters.items():
+            # Of the living only: an ended one's pid may have a new bearer.
             living = [each.daemon.pid for each in self._all(name) if each.daemon.exit_code() is None]
             found[name] = usage.read(meter, living, processes)
         return found
@@ -125,12 +197,12 @@ class NativeStack:
         """By component, what it was started with; secrets masked."""
         found: dict[str, dict[str, str]] = {}
         for each in self._all():
-            found.setdefault(each.part.component, {}).update(masked(each.part.settings))
+            found.setdefault(each.place.service.name, {}).update(masked(each.part.settings))
         return found
 
     def lives(self, component: str) -> Mapping[str, str]:
         """By name, `<pid>-<start ticks>` of its processes that run or stand still."""
-        lives = {each.part.name: each.daemon.life for each in self._all(component) if not each.part.helper}
+        lives = {each.daemon.name: each.daemon.life for each in self._all(component) if not each.part.helper}
         return {name: life for name, life in lives.items() if life is not None}
 
     def kill(self, component: str, name: str | None = None) -> None:
@@ -159,7 +231,7 @@ class NativeStack:
             with self._lock:
                 revived = each.revive(self._launch)
             if revived:
-                _await_port(each.part)
+                _await_port(each)
 
     def pause(self, component: str, name: str | None = None) -> None:
         """Stops it and all its children where they are."""
@@ -200,7 +272,7 @@ class NativeStack:
 
     def free_disk(self, component: str) -> None:
         """Takes away what filled it."""
-        self._disk(component).free()
+        self._disk(component).ballast.unlink(missing_ok=True)
 
     def _disk(self, component: str) -> SmallDisk:
         if component not in self._disks:
@@ -215,11 +287,13 @@ class NativeStack:
         stop_all([each.daemon for each in started])
         for each in started:
             each.keep()
-        disk.remove(self._folder)
+        host.remove(self._folder)
 
 
-def _await_port(part: Part) -> None:
+def _await_port(started: Started) -> None:
     """Until the port is open that the next part needs, where it needs one."""
-    port = part.opens_port
+    port = started.part.opens_port
     if port is not None and not poll.until(lambda: network.listens(port), _PORT_SECONDS, every_s=0.01):
-        raise StartError(f"{part.name}: does not listen on {LOOPBACK}:{port} after {_PORT_SECONDS:.0f} s")
+        raise StartError(
+            f"{started.daemon.name}: does not listen on {LOOPBACK}:{port} after {_PORT_SECONDS:.0f} s"
+        )

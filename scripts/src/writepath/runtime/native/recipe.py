@@ -1,17 +1,16 @@
-"""What does a recipe get, and what does it say? A place to work in; the processes to start there."""
+"""What a recipe of a service gets, a place to work in, and what it gives: the processes to start there."""
 
 import http
 import json
 import os
 import signal
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from writepath.runtime import network
-from writepath.runtime.native.account import Account
+from writepath.runtime.native.host import Account
 from writepath.runtime.network import Addresses
 from writepath.runtime.topology import Service
 
@@ -65,10 +64,9 @@ class Place:
 class Part:
     """One process to start."""
 
-    component: str  # the compose service it belongs to
-    name: str  # of its log and pid file: the component, with -2 for a second instance
     args: Sequence[str | Path]
     env: Mapping[str, str]
+    suffix: str = ""  # of its name, behind the service's: -2 for a second instance
     settings: Mapping[str, str] = field(default_factory=dict)  # what it was started with, for the record
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 3.0
@@ -79,25 +77,16 @@ class Part:
     opens_port: int | None = None  # that the next part may not be started without
     helper: bool = False  # outlives the component: neither killed nor frozen with it
 
-    def again(self) -> "Part":
-        """As it is started after it has ended."""
-        return self if self.later_args is None else replace(self, args=self.later_args, keeps=None)
 
-
-class Recipe(ABC):
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
     """How one kind of service runs as local processes."""
 
-    def prepare(self, root: Path, service: Service, account: Account) -> None:  # noqa: B027 not abstract
-        """Makes what a checkout needs once, beyond provisioning; for most, that is nothing."""
-
-    @abstractmethod
-    def launch(self, place: Place) -> Iterator[Part]:
-        """The processes, in order; each is started before the next one is asked for."""
-
-    @abstractmethod
-    def is_ready(self, place: Place) -> bool:
-        """Whether it serves; quick, and False for any failure to reach it."""
-
-    @abstractmethod
-    def version(self) -> Mapping[str, str]:
-        """Names and versions of what it runs; an application tells more at /inspector/versions."""
+    launch: Callable[[Place], Iterator[Part]]  # in order; each is started before the next one is asked for
+    is_ready: Callable[[Place], bool]  # whether it serves; quick, and False for any failure to reach it
+    version: Callable[
+        [], tuple[str, str]
+    ]  # of what it runs; an application tells more at /inspector/versions
+    prepare: Callable[[Path, Service, Account], object] = lambda *_: (
+        None
+    )  # once a checkout, after provisioning
