@@ -16,7 +16,7 @@ from writepath.load import dataset, k6, ledger, plan
 from writepath.process import call
 from writepath.provision import golang
 from writepath.runtime.base import Meter, Usage
-from writepath.runtime.docker import DockerRuntime, images, override
+from writepath.runtime.docker import DockerRuntime, compose, images
 from writepath.runtime.docker import engine as engines
 from writepath.runtime.docker.compose import checkout_key, project_prefix
 from writepath.runtime.docker.engine import Engine, usage_of
@@ -108,8 +108,8 @@ def engine() -> Engine:
 def abandoned(engine: Engine) -> Iterator[str]:
     """A project of this checkout whose runner is gone."""
     project = f"{project_prefix(ROOT)}0badf00d"
-    compose = ["docker", "compose", "--project-name", project, "--file", str(ROOT / "docker-compose.yml")]
-    call(*compose, "--profile", "jpa", "up", "--detach", "--no-deps", "postgres", cwd=ROOT)
+    command = ["docker", "compose", "--project-name", project, "--file", str(ROOT / "docker-compose.yml")]
+    call(*command, "--profile", "jpa", "up", "--detach", "--no-deps", "postgres", cwd=ROOT)
     yield project
     engine.remove_project(project)
 
@@ -284,25 +284,21 @@ def test_use_stays_counted_when_a_container_ended_and_began_again() -> None:
 
 def test_every_port_is_fixed_and_instances_get_a_row_of_them() -> None:
     service = {**DATABASE, "deploy": {"replicas": 3}}
-    chosen = override.write({"one": service, "other": DATABASE}, {})
-    ports = yaml.safe_load(chosen.text.replace("!override", ""))["services"]
+    text = compose.override({"one": service, "other": DATABASE}, {})
+    ports = yaml.safe_load(text.replace("!override", ""))["services"]
     first, last = map(int, ports["one"]["ports"][0].split(":")[1].split("-"))
-    other = int(ports["other"]["ports"][0].split(":")[1])
     assert last == first + 2
-    assert chosen.ports == {*range(first, last + 1), other}
-    assert chosen.chose_any_of(f"listen tcp4 127.0.0.1:{other}: bind: address already in use")
+    assert int(ports["other"]["ports"][0].split(":")[1]) not in range(first, last + 1)
 
 
 def test_a_port_that_was_asked_for_is_left_alone_and_only_a_store_gets_a_small_disk() -> None:
     asked = {"ports": [{"target": 8080, "published": "8099", "protocol": "tcp"}]}
-    chosen = override.write({"nginx": asked}, {})
-    assert "127.0.0.1:8099:8080/tcp" in chosen.text
-    assert not chosen.chose_any_of("listen tcp4 127.0.0.1:8099: bind: address already in use")
+    assert "127.0.0.1:8099:8080/tcp" in compose.override({"nginx": asked}, {})
     services = {"store": {**DATABASE, "volumes": [VOLUME]}, "writer": DATABASE}
-    assert override.stores(services) == ["store"]
-    assert override.holder("store") in override.write(services, {"store": DISK_BYTES}).text
+    assert compose.stores(services) == ["store"]
+    assert compose.holder("store") in compose.override(services, {"store": DISK_BYTES})
     with pytest.raises(UsageError, match="writer keeps no data"):
-        override.write(services, {"writer": DISK_BYTES})
+        compose.override(services, {"writer": DISK_BYTES})
 
 
 @pytest.mark.docker

@@ -53,15 +53,12 @@ class Container:
     paused: bool
     exit_code: int
     oom_killed: bool
-    restarts: int
 
     @property
     def loss(self) -> str | None:
         """Why it does not count as running without a break, in words; None while it does."""
         if self.oom_killed:
             return f"{self.name} was killed: out of memory (limit {self.memory_limit_bytes // 2**20} MiB)"
-        if self.restarts:
-            return f"{self.name} restarted {self.restarts} time(s)"
         return None if self.running else f"{self.name} ended with exit code {self.exit_code}"
 
     def kill(self) -> None:
@@ -150,9 +147,7 @@ class Engine:
 
     @told()
     def _remove(self, container: str) -> None:
-        with _unless(
-            HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT
-        ):  # gone before, or being removed already, is as good
+        with _unless(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):  # gone, or being removed, is as good
             self._api.remove_container(container, v=True, force=True)
 
 
@@ -213,5 +208,4 @@ def _container(sdk: Any) -> Container:
         paused=state["Paused"],
         exit_code=state["ExitCode"],
         oom_killed=state["OOMKilled"],
-        restarts=data["RestartCount"],
     )

@@ -1,4 +1,4 @@
-"""How is a variant started as containers, made ready, and taken away again without a trace?"""
+"""Starts a variant as containers, waits until it serves, and removes it without a trace."""
 
 import os
 import secrets
@@ -16,14 +16,14 @@ import psutil
 
 from writepath import pidfile, poll
 from writepath.config.registry import Variant
-from writepath.errors import SetupError, StartError, WritepathError
+from writepath.errors import SetupError, StartError
 from writepath.process import CallError, attempt, call
 from writepath.runtime import network
-from writepath.runtime.docker import engine, images, override
+from writepath.runtime.docker import compose as files
+from writepath.runtime.docker import engine, images
 from writepath.runtime.docker.compose import Compose, project_prefix
 from writepath.runtime.docker.stack import PROXY, DockerStack
 
-_PORT_TRIES = 5
 _READY_SECONDS = 300  # a busy machine with two cores; most are there in 20
 
 
@@ -74,7 +74,7 @@ class DockerRuntime:
             services = compose.services()
             chosen = list(services) if only is None else list(only)
             self._up(compose, chosen, folder, services, disks)
-            stores = override.stores(services)
+            stores = files.stores(services)
             stack = DockerStack(self._engine, project, self._generator, stores, disks)
             say(f"{variant.name}: waiting for {', '.join(stack.components)}")
             _await_ready(stack)
@@ -143,26 +143,21 @@ class DockerRuntime:
     ) -> None:
         """Starts all parts side by side, as they wait for each other themselves.
 
-        The proxy is last: it looks up the writers' addresses once, when it starts. Where somebody else took a
-        chosen port between choice and use, everything is started anew with others.
+        The proxy is last: it looks up the writers' addresses once, when it starts.
         """
-        behind = [service for service in chosen if service != PROXY]
-        keepers = [override.holder(component) for component in disks]
+        behind = [*map(files.holder, disks), *(service for service in chosen if service != PROXY)]
         second = folder / "override.yml"
-        for tries_left in reversed(range(_PORT_TRIES)):
-            written = override.write(services, disks)
-            second.write_text(written.text, encoding="utf-8")
+        second.write_text(files.override(services, disks), encoding="utf-8")
+        for group in (behind, [PROXY] if PROXY in chosen else []):
+            if not group:
+                continue
             try:
-                for group in ([*keepers, *behind], [PROXY] if PROXY in chosen else []):
-                    if group:
-                        flags = ("--detach", "--no-build", "--no-deps", "--quiet-pull")
-                        replace(compose, override=second).run("up", *flags, *group)
+                flags = ("--detach", "--no-build", "--no-deps", "--quiet-pull")
+                replace(compose, override=second).run("up", *flags, *group)
             except CallError as error:
-                if tries_left and written.chose_any_of(str(error)):
-                    self._engine.remove_project(compose.project)
-                    continue
-                raise _not_started(error) from error
-            return
+                if "failed to mount local volume" in str(error):
+                    raise SetupError(f"the Docker engine cannot mount a small disk here: {error}") from error
+                raise StartError(f"docker compose could not start the containers: {error}") from error
 
 
 def _await_ready(stack: DockerStack) -> None:
@@ -187,12 +182,6 @@ def _await(stack: DockerStack, ends: float, what: str, why_not: Callable[[], str
             raise StartError(f"a component ended while starting: {stack.tails()}")
         if time.monotonic() > ends:
             raise StartError(f"{what} was not ready in {_READY_SECONDS} s: {why_not()}\n{stack.tails()}")
-
-
-def _not_started(error: CallError) -> WritepathError:
-    if "failed to mount local volume" in str(error):
-        return SetupError(f"the Docker engine cannot mount a small disk here: {error}")
-    return StartError(f"docker compose could not start the containers: {error}")
 
 
 def answers() -> bool:

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from writepath.errors import StartError
+from writepath.process import call
 from writepath.runtime import network
-from writepath.runtime.base import Meter, Usage, masked
+from writepath.runtime.base import FILL_BYTES_PER_S, Meter, Usage, masked
 from writepath.runtime.deadman import Heal
-from writepath.runtime.docker import disk
+from writepath.runtime.docker.compose import holder
 from writepath.runtime.docker.engine import KILLED, Container, Engine, told
-from writepath.runtime.docker.override import holder
 
 PROXY = "nginx"
 HTTP_PORT = 8080
@@ -24,6 +24,15 @@ _PATHS = {  # that a component answers with 200 when it serves, by the port it i
     8474: "/version",
     9200: "/_cluster/health?timeout=2s&master_timeout=2s",
 }
+
+BALLAST = ".writepath-ballast"
+_PAGE_BYTES = 64 * 1024  # a file system in memory rounds its size up to a page, of at most so many
+_FILL_SECONDS = 60
+_STEPS_PER_S = 10
+_FILL = (  # each ends when nothing more fits: the steps, and what fills the rest
+    f"(while dd if=/dev/zero bs={FILL_BYTES_PER_S // _STEPS_PER_S} count=1; do sleep {1 / _STEPS_PER_S}; done;"
+    ' cat /dev/zero) >"$0" 2>/dev/null || true'
+)
 
 
 class DockerStack:
@@ -155,11 +164,11 @@ class DockerStack:
 
     def fill_disk(self, component: str) -> int:
         """Fills its small disk; the bytes left free. StartError where it has none."""
-        return disk.fill(self._keeper(component), self._disks[component])
+        return _fill(self._keeper(component), self._disks[component])
 
     def free_disk(self, component: str) -> None:
         """Takes away what fill_disk wrote."""
-        disk.free(self._keeper(component))
+        _free(self._keeper(component))
 
     @told()
     def tails(self) -> str:
@@ -283,3 +292,36 @@ def _answers(container: Container, inside: int, port: int) -> bool:
     if inside == 5432:  # noqa: PLR2004 PostgreSQL's
         return network.postgres_accepts(port, container.environment.get("POSTGRES_USER", "postgres"))
     return inside != 5672 or network.amqp_accepts(port)  # noqa: PLR2004 RabbitMQ's
+
+
+def _fill(keeper: Container, size_bytes: int) -> int:
+    """Writes until nothing more fits; the bytes left. StartError, before a byte, on any other file system."""
+    kind, size, _ = _disk_state(keeper)
+    if kind != "tmpfs" or not size_bytes <= size < size_bytes + _PAGE_BYTES:
+        raise StartError(
+            f"{keeper.name}: {_place(keeper)} is a {kind} of {size} bytes, not the small disk of {size_bytes}; "
+            "nothing was written"
+        )
+    _run(keeper, _FILL)
+    return _disk_state(keeper)[2]
+
+
+def _free(keeper: Container) -> None:
+    """Takes away what fill wrote."""
+    _run(keeper, 'rm -f "$0"')
+
+
+def _disk_state(keeper: Container) -> tuple[str, int, int]:
+    """Kind, size and free bytes of the file system."""
+    said = call("docker", "exec", keeper.id, "df", "-B1", "--output=fstype,size,avail", _place(keeper))
+    kind, size, free_bytes = said.splitlines()[-1].split()
+    return kind, int(size), int(free_bytes)
+
+
+def _run(keeper: Container, script: str) -> None:
+    ballast = f"{_place(keeper)}/{BALLAST}"
+    call("docker", "exec", keeper.id, "sh", "-c", script, ballast, timeout_s=_FILL_SECONDS)
+
+
+def _place(keeper: Container) -> str:
+    return keeper.volumes[0]
