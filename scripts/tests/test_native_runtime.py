@@ -48,7 +48,6 @@ def runtime() -> NativeRuntime:
 
 @contextmanager
 def started(runtime: NativeRuntime, services: Mapping[str, Service]) -> Iterator[NativeStack]:
-    runtime.prepare_recipes(services.values())
     with runtime.stack(SERVICES, services, "test", None, print) as stack:
         yield stack
 

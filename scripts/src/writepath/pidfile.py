@@ -1,4 +1,4 @@
-"""Is the process of that number still the one we started? Pid files, and ending exactly what they name."""
+"""Pid files, and signals to exactly the processes that they name: never to a later bearer of a pid."""
 
 import contextlib
 import json
@@ -79,8 +79,8 @@ def family(leader: Stat) -> list[Stat]:
 
 def runs(identity: Stat) -> bool:
     """Whether this very process still runs: same pid, same start, not a zombie."""
-    now = stat(identity.pid)
-    return now is not None and now.started_ticks == identity.started_ticks and now.state != "Z"
+    now = of_life(identity.life)
+    return now is not None and now.state != "Z"
 
 
 def send(member: Stat, number: signal.Signals) -> None:
@@ -138,13 +138,12 @@ def boot() -> str:
     return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
-def write(path: Path, pid: int, command: Sequence[str]) -> Stat | None:
-    """Records pid, start time and command line; None if the process has ended already."""
+def write(path: Path, pid: int) -> Stat | None:
+    """Records which process it is; None if it has ended already."""
     now = stat(pid)
     if now is not None:
-        entry = {"pid": pid, "boot": boot(), "started_ticks": now.started_ticks, "command": list(command)}
         part = path.with_suffix(".part")
-        part.write_text(json.dumps(entry), encoding="utf-8")
+        part.write_text(json.dumps({"boot": boot(), "life": now.life}), encoding="utf-8")
         part.replace(path)
     return now
 
@@ -152,33 +151,23 @@ def write(path: Path, pid: int, command: Sequence[str]) -> Stat | None:
 def claim(folder: Path) -> Path:
     """Marks the folder, made where it is missing, as this process's own: reap leaves it alone while this runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    write(folder / "owner.pid", os.getpid(), _words(os.getpid()))
+    write(folder / "owner.pid", os.getpid())
     return folder
 
 
 def read(path: Path) -> Stat | None:
-    """The running process that the file provably names, else None: pid, boot, start, command line match."""
+    """The running process that the file provably names, else None: pid, boot and start match."""
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))
-        now = stat(entry["pid"])
-        ours = now is not None and (entry["boot"], entry["started_ticks"]) == (boot(), now.started_ticks)
-        return now if ours and _has_command(entry["pid"], entry["command"], path.parent) else None
+        return of_life(entry["life"]) if entry["boot"] == boot() else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _has_command(pid: int, command: Sequence[str], folder: Path) -> bool:
-    """The recorded words are in its command line (before it: setpriv), or it names the stack's folder.
-
-    A launcher script becomes another program with other words, but each of ours is told its folder.
-    """
-    words = _words(pid)
-    return words[len(words) - len(command) + 1 :] == list(command[1:]) or str(folder) in " ".join(words)
-
-
-def _words(pid: int) -> list[str]:
-    raw = (_PROC / str(pid) / "cmdline").read_bytes().rstrip(b"\0")
-    return raw.decode(errors="replace").split("\0")
+def of_life(life: str) -> Stat | None:
+    """The process of this boot that has this life, if it still does."""
+    now = stat(int(life.partition("-")[0]))
+    return now if now is not None and now.life == life else None
 
 
 def owned_by_living(folder: Path) -> bool:

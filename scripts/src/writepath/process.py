@@ -1,4 +1,4 @@
-"""How does a program get started and ended? The only module that knows `subprocess`."""
+"""Starts and ends programs: the only module that knows `subprocess`."""
 
 import contextlib
 import os
@@ -179,7 +179,7 @@ class Daemon:
         self.pid = self._child.pid
         self._pid_file = pid_folder / f"{name}.pid"
         self._frozen: list[pidfile.Stat] = []
-        self._identity = pidfile.write(self._pid_file, self.pid, [str(arg) for arg in args])
+        self._identity = pidfile.write(self._pid_file, self.pid)
 
     def exit_code(self) -> int | None:
         """None while it runs; negative: ended by that signal."""

@@ -91,8 +91,7 @@ def heal(what: Sequence[Heal]) -> list[str]:
 
 def _go_on(life: str) -> None:
     """SIGCONT for a native process and its family, if it is that very process; life: as `Stack.lives` says it."""
-    leader = pidfile.stat(int(life.partition("-")[0]))
-    if leader and leader.life == life:
+    if leader := pidfile.of_life(life):
         pidfile.thaw(leader)
 
 

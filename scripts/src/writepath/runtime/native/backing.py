@@ -30,7 +30,6 @@ def start(runtime: NativeRuntime, names: Sequence[str], say: Callable[[str], Non
     """Starts these services of the compose file, ready when the block begins."""
     services = topology.load(runtime.root, {}).services
     chosen = {name: service for name, service in services.items() if name in names}
-    runtime.prepare_recipes(chosen.values())
     with runtime.stack(services, chosen, "services", None, say) as stack:
         yield stack
 

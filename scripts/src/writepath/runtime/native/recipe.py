@@ -87,6 +87,3 @@ class Recipe:
     version: Callable[
         [], tuple[str, str]
     ]  # of what it runs; an application tells more at /inspector/versions
-    prepare: Callable[[Path, Service, Account], object] = lambda *_: (
-        None
-    )  # once a checkout, after provisioning

@@ -159,7 +159,6 @@ _BY_IMAGE: Mapping[str, Recipe] = {
         version=lambda: ("nginx", packages.nginx_version()),
     ),
     "toxiproxy": Recipe(
-        prepare=lambda root, *_: TOXIPROXY.ensure(root, lambda _: None),
         launch=_toxiproxy,
         is_ready=_toxiproxy_is_ready,
         version=lambda: ("toxiproxy", TOXIPROXY.version),

@@ -38,18 +38,10 @@ class NativeRuntime:
         self._runs = self.root / ".writepath" / "run"
         self._jars: Mapping[str, Path] | None = None
 
-    def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
-        """Provisions what is missing, then makes what each recipe keeps."""
+    def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:  # noqa: ARG002 all alike
+        """Provisions what is missing, and builds the services."""
         provision.setup(self.root, say, self.name)
         self._jars = maven.build(self.root, say)
-        for variant in variants:
-            self.prepare_recipes(self._active(variant).values())
-
-    def prepare_recipes(self, services: Iterable[Service]) -> None:
-        """Makes what the recipes of these services keep in the checkout."""
-        runs_as = self._account()
-        for service in services:
-            recipes.of(service).prepare(self.root, service, runs_as)
 
     @contextmanager
     def start(
@@ -70,8 +62,6 @@ class NativeRuntime:
                 f"{variant.name} has no {', '.join(sorted(unknown))}; it has {', '.join(active)}"
             )
         chosen = {name: service for name, service in active.items() if only is None or name in only}
-        if profiles:
-            self.prepare_recipes(chosen.values())  # a variant's own are prepared with it
         port = overrides.get(PORT_VARIABLE)
         with self.stack(known.services, chosen, variant.name, port, say, small_disks) as stack:
             yield stack

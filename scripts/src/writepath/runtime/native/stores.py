@@ -97,7 +97,6 @@ def _make_template(root: Path, target: Path, names: tuple[str, str, str], accoun
 
 
 POSTGRES = Recipe(
-    prepare=_template,
     launch=_postgres,
     is_ready=lambda place: network.postgres_accepts(place.port(POSTGRES_PORT), _user(place.service)),
     version=lambda: ("postgresql", archives.POSTGRES_VERSION.rpartition(".")[0]),
