@@ -19,8 +19,8 @@ from writepath.experiments.load.measure import measure
 from writepath.load import ledger
 from writepath.load.plan import new_run_id
 from writepath.measure import host, read_back, visible
-from writepath.measure.bench import Bench
 from writepath.measure.host import CanaryCage
+from writepath.measure.loading import Bench
 from writepath.progress import Progress
 from writepath.records import base
 from writepath.records.load_facts import LoadFacts

@@ -9,7 +9,7 @@ from typing import Any
 
 from writepath.errors import INTERRUPTED, UNEXPECTED, WritepathError
 from writepath.experiments.base import CellRun, Experiment, Session
-from writepath.measure.bench import Bench, dataset_facts, moment
+from writepath.measure.loading import Bench, dataset_facts, moment
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord, save_cell
 from writepath.records.index import SCHEMA_VERSION, Index, Outcome

@@ -14,12 +14,14 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from writepath.analysis.evidence import Evidence
 from writepath.config.registry import Registry, Suite, Variant
 from writepath.config.settings import Factor
-from writepath.errors import WritepathError
+from writepath.errors import StartError, WritepathError
 from writepath.load.dataset import Dataset
+from writepath.load.plan import new_run_id
 from writepath.measure import loading
-from writepath.measure.bench import Bench
+from writepath.measure.loading import Bench
 from writepath.measure.truth import Truth
 from writepath.options import Asked
+from writepath.records.base import write_json
 from writepath.records.index import Role
 from writepath.records.measures import Audit, Code, Durability, Host
 from writepath.report.data import Metric, SuiteData
@@ -30,6 +32,7 @@ R = TypeVar("R")
 RERUNS = 2  # of a cell that a noisy host made unknown: a host that is noisy three times stays so
 FEWEST_REPETITIONS = 2  # of one block the A/A control says nothing
 LOGS = "logs"
+SETTINGS_FILE = "settings.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +75,27 @@ class CellRun:
             yield
         finally:
             self.steps[name] = self.steps.get(name, 0.0) + time.monotonic() - began
+
+    def verify(self, stack: Stack, truth: Truth) -> None:
+        """The first step: has the path write from empty, and reads that back. The write stays.
+
+        What a 201 guarantees and all versions are known then; settings.json is in the folder.
+        """
+        with self.step("verify"):
+            truth.empty()  # of the write that proved the stack ready, or of an earlier load
+            truth.verify_one_write(new_run_id(), self.dataset.lines[0])
+            self.durability = truth.durability()
+            self.versions = {**self.bench.runtime.versions(self.cell.variant), **truth.versions()}
+            write_json(dict(stack.effective_settings()), self.folder / SETTINGS_FILE)
+
+    def require_declared(self) -> None:
+        """StartError where a 201 guarantees less than the variant declares."""
+        level, declared = None if self.durability is None else self.durability.level, self.cell.variant.level
+        if level is None or level > declared:
+            raise StartError(
+                f"a 201 guarantees less than declared: level {level}, not {declared};"
+                " the figures would be those of a different path"
+            )
 
 
 @dataclass(kw_only=True)
@@ -128,13 +152,18 @@ class Session:
         return started
 
     def _start(self, run: CellRun, choices: Mapping[str, Any]) -> _Started:
-        def step(name: str) -> contextlib.AbstractContextManager[None]:
-            return (run if self._started is None else self._started.run).step(name)
-
-        variant, settings = run.cell.variant, loading.stack_settings(run.settings)
-        stack = self._held.enter_context(loading.started(self.bench, variant, settings, step, **choices))
+        variant, running = run.cell.variant, contextlib.ExitStack()
+        settings, say = loading.stack_settings(run.settings), self.bench.progress.say
+        with run.step("start"):
+            start = self.bench.runtime.start(variant, overrides=settings, say=say, **choices)
+            stack = running.enter_context(start)
+        self._held.callback(self._stop, running, run)
         truth = self._held.enter_context(Truth.of(stack, variant))
         return _Started(stack=stack, truth=truth, first=run, run=run)
+
+    def _stop(self, running: contextlib.ExitStack, first: CellRun) -> None:
+        with (first if self._started is None else self._started.run).step("stop"):
+            running.close()
 
     def _save_logs(self) -> None:
         """On the way out of a failure too, which they explain and must not hide."""

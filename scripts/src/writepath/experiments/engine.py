@@ -25,8 +25,8 @@ from writepath.experiments.base import FEWEST_REPETITIONS, Cell, CellRun, Experi
 from writepath.experiments.plan import Group, behind, groups, order_of
 from writepath.load.plan import new_run_id
 from writepath.measure import host
-from writepath.measure.bench import Bench, dataset_facts, moment
 from writepath.measure.host import CanaryCage
+from writepath.measure.loading import Bench, dataset_facts, moment
 from writepath.progress import Lane, Progress
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord, load_cell, result_of

@@ -13,6 +13,7 @@ from typing import Any
 from writepath.analysis import evidence as files
 from writepath.errors import InvalidRunError, UsageError
 from writepath.experiments import read
+from writepath.experiments.base import SETTINGS_FILE
 from writepath.experiments.read import DESIGN, differing
 from writepath.experiments.registry import kind_of
 from writepath.load.dataset import EMBEDDED
@@ -33,7 +34,6 @@ CLASSES, EVIDENCE = "results:classes", "faults:evidence"
 NATIVE = "native"
 LIMIT_BYTES = 5_000_000
 INDEX = "README.md"
-SETTINGS_FILE = "settings.json"
 
 
 def publish(root: Path, folder: Path, *, add: bool = False) -> list[Path]:

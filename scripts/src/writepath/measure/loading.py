@@ -2,34 +2,60 @@
 
 import contextlib
 import dataclasses
-import json
 import math
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from writepath import pidfile
 from writepath.analysis import raw
 from writepath.analysis.raw import Sample
-from writepath.config.registry import Phase, Scenario, Variant
+from writepath.config.registry import Phase, Scenario
 from writepath.config.settings import LOAD
-from writepath.errors import LoadError, StartError, UsageError
+from writepath.errors import LoadError, UsageError
 from writepath.load import k6, ledger
 from writepath.load.dataset import Dataset
 from writepath.load.ledger import WRITE, Tail
 from writepath.load.plan import ClosedPlan, LoadPlan, arrival_plan, constant_plan, new_run_id
 from writepath.measure import host, sampler
-from writepath.measure.bench import Bench, dataset_facts
+from writepath.measure.host import CanaryCage
 from writepath.measure.truth import Truth
-from writepath.progress import Live
+from writepath.progress import Live, Progress
+from writepath.records.base import write_json
 from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts, WithheldFacts
-from writepath.records.measures import Durability
+from writepath.records.measures import DatasetFacts, Host
 from writepath.runtime.base import Meter, Runtime, Stack, Usage
 from writepath.runtime.native import usage
+
+
+def moment(epoch_s: float) -> str:
+    """ISO-8601 UTC with milliseconds."""
+    return datetime.fromtimestamp(epoch_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def dataset_facts(dataset: Dataset) -> DatasetFacts:
+    """What records say of a dataset."""
+    return DatasetFacts(name=dataset.name, sha256=dataset.sha256, lines=len(dataset.lines))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """The runtime, the host, and what k6 reads."""
+
+    runtime: Runtime
+    progress: Progress
+    cage: CanaryCage
+    host: Host
+    content: Path  # the dataset as k6 reads it
+    pids: Path  # where the next command finds a load generator that outlived its runner
+    root: Path
+    stopped: threading.Event = field(default_factory=threading.Event)  # the user has stopped the command
+
 
 VIRTUAL_USERS = "VIRTUAL_USERS"  # of a closed load; of an open one, the most requests in flight
 RATE = "RATE"  # requests per second at the peak of an open load
@@ -185,52 +211,6 @@ def _queue_depth(gauges: Mapping[str, Mapping[str, float]]) -> int | None:
 
 
 PLAN_FILE = "plan.json"
-SETTINGS_FILE = "settings.json"
-
-
-@contextlib.contextmanager
-def started(
-    bench: Bench,
-    variant: Variant,
-    overrides: Mapping[str, str],
-    step: Callable[[str], AbstractContextManager[None]],
-    **choices: Any,
-) -> Iterator[Stack]:
-    """A stack; its start and its stop are steps of their own in the breakdown. choices: further ones of the runtime."""
-    with contextlib.ExitStack() as running:
-        with step("start"):
-            stack = running.enter_context(
-                bench.runtime.start(variant, overrides=overrides, say=bench.progress.say, **choices)
-            )
-        try:
-            yield stack
-        finally:
-            with step("stop"):
-                running.close()
-
-
-def verified(
-    runtime: Runtime, variant: Variant, stack: Stack, truth: Truth, dataset: Dataset, folder: Path
-) -> tuple[Durability, Mapping[str, str]]:
-    """What a 201 guarantees, and the versions of all components.
-
-    Empties the stack, has it write, reads that back; leaves settings.json in the folder. The write stays.
-    """
-    truth.empty()  # of the write that proved the stack ready, or of an earlier load
-    truth.verify_one_write(new_run_id(), dataset.lines[0])
-    durability = truth.durability()
-    versions = {**runtime.versions(variant), **truth.versions()}
-    write_json(folder / SETTINGS_FILE, stack.effective_settings())
-    return durability, versions
-
-
-def require_declared(durability: Durability, variant: Variant) -> None:
-    """StartError where a 201 guarantees less than the variant declares."""
-    if durability.level > variant.level:
-        raise StartError(
-            f"a 201 guarantees less than declared: level {durability.level}, not {variant.level};"
-            " the figures would be those of a different path"
-        )
 
 
 def warm_up(
@@ -305,7 +285,7 @@ def save_plan(run_id: str, plan: LoadPlan, seed: int, dataset: Dataset, folder: 
         "seed": seed,
         "dataset": vars(dataset_facts(dataset)),
     }
-    write_json(folder / PLAN_FILE, known)
+    write_json(known, folder / PLAN_FILE)
 
 
 def facts(load: k6.Load, result: k6.LoadResult, truth: Truth, **own: Any) -> LoadFacts:
@@ -323,8 +303,3 @@ def facts(load: k6.Load, result: k6.LoadResult, truth: Truth, **own: Any) -> Loa
         exit_code=result.exit_code,
         **own,
     )
-
-
-def write_json(path: Path, data: object) -> None:
-    """For people and for whoever evaluates the folder again."""
-    path.write_text(json.dumps(data, ensure_ascii=False, indent=2, default=dict) + "\n", encoding="utf-8")

@@ -66,14 +66,10 @@ class Writes:
 
     def prepare(self, run: CellRun, stack: Stack, truth: Truth) -> None:
         """Proved empty, proved to write, read back, and warm."""
-        bench, variant = run.bench, run.cell.variant
-        with run.step("verify"):
-            run.durability, run.versions = loading.verified(
-                bench.runtime, variant, stack, truth, run.dataset, run.folder
-            )
-            loading.require_declared(run.durability, variant)
+        run.verify(stack, truth)
+        run.require_declared()
         with run.step("warm-up"):
-            loading.warm_up(run.suite.load, bench, stack, run.folder)
+            loading.warm_up(run.suite.load, run.bench, stack, run.folder)
 
     def load(self, load: k6.Load) -> k6.Load:
         """As it is."""
@@ -128,13 +124,11 @@ class Searches:
 
     def prepare(self, run: CellRun, stack: Stack, truth: Truth) -> float:
         """Proved to write, filled with posts, each keyword's total known, and warm."""
-        bench, variant, progress = run.bench, run.cell.variant, run.bench.progress
+        progress = run.bench.progress
         self._corpus = Corpus.of(run.dataset, run.params.documents, (), run.seed)
+        run.verify(stack, truth)
+        run.require_declared()
         with run.step("verify"):
-            run.durability, run.versions = loading.verified(
-                bench.runtime, variant, stack, truth, run.dataset, run.folder
-            )
-            loading.require_declared(run.durability, variant)
             truth.empty()
         with run.step("load posts"):
             data_set = searchable.filled(self._corpus, truth, progress)

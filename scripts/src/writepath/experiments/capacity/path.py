@@ -14,8 +14,7 @@ from writepath.load import k6
 from writepath.load.ledger import Ledger
 from writepath.load.plan import ArrivalPlan, arrival_plan, new_run_id
 from writepath.measure import host, loading
-from writepath.measure.bench import Bench, moment
-from writepath.measure.loading import Driven
+from writepath.measure.loading import Bench, Driven, moment
 from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.capacity_run import CapacityFacts

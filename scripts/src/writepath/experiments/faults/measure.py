@@ -23,7 +23,7 @@ from writepath.load import k6, ledger
 from writepath.load.ledger import Outcome
 from writepath.load.plan import arrival_plan
 from writepath.measure import loading, sampler
-from writepath.measure.bench import moment
+from writepath.measure.loading import moment
 from writepath.measure.read_back import ReadBack
 from writepath.measure.truth import Truth
 from writepath.records import base
@@ -64,10 +64,8 @@ def measure(run: CellRun, session: Session) -> None:
     cell = _Cell(run=run, scene=scene, truth=truth, fault=fault)
     end = cell.end()
     with contextlib.closing(toxiproxy):
+        run.verify(stack, truth)
         with run.step("verify"):
-            run.durability, run.versions = loading.verified(
-                run.bench.runtime, run.cell.variant, stack, truth, run.dataset, run.folder
-            )
             truth.empty()
         with run.step("load"):
             cell.load(end)

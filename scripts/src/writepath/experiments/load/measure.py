@@ -8,7 +8,7 @@ from writepath.analysis.evidence import save_facts
 from writepath.experiments.base import CellRun, Session
 from writepath.load.plan import LoadPlan
 from writepath.measure import loading, sampler, visible
-from writepath.measure.bench import moment
+from writepath.measure.loading import moment
 from writepath.measure.read_back import ReadBack
 from writepath.measure.truth import Truth
 from writepath.records import base
@@ -42,14 +42,10 @@ def measure(run: CellRun, session: Session) -> None:
 
 def _prepare(run: CellRun, stack: Stack, truth: Truth, *, at_most_s: float) -> None:
     """Proves the store empty and the stack able to write, and warms it up; the store is empty afterwards."""
-    bench, variant, scenario = run.bench, run.cell.variant, run.suite.load
-    with run.step("verify"):
-        run.durability, run.versions = loading.verified(
-            bench.runtime, variant, stack, truth, run.dataset, run.folder
-        )
-    if scenario.warm_up is not None:
+    run.verify(stack, truth)
+    if run.suite.load.warm_up is not None:
         with run.step("warm-up"):
-            loading.warm_up(scenario, bench, stack, run.folder, at_most_s=at_most_s)
+            loading.warm_up(run.suite.load, run.bench, stack, run.folder, at_most_s=at_most_s)
     with run.step("empty"):
         truth.empty()
 

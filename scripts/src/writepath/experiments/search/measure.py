@@ -12,7 +12,7 @@ from writepath.analysis.searches import RAW_SCHEMA, SEARCHES_FILE
 from writepath.experiments.base import CellRun, Session
 from writepath.load.corpus import Corpus
 from writepath.load.parquet import save_table
-from writepath.measure import host, loading, searchable
+from writepath.measure import host, searchable
 from writepath.measure.searchable import Answer, Client
 from writepath.records import base
 from writepath.records.search import Hits, SearchFacts, SearchKind, SearchMode
@@ -26,11 +26,9 @@ def measure(run: CellRun, session: Session) -> None:
     params, progress = run.params, run.bench.progress
     corpus = Corpus.of(run.dataset, params.documents, params.keywords, run.seed)
     stack, truth = session.stack(run), session.truth(run)
+    run.verify(stack, truth)
+    run.require_declared()
     with run.step("verify"):
-        run.durability, run.versions = loading.verified(
-            run.bench.runtime, run.cell.variant, stack, truth, run.dataset, run.folder
-        )
-        loading.require_declared(run.durability, run.cell.variant)
         truth.empty()
     with run.step("load posts"):
         data_set = searchable.filled(corpus, truth, progress)
