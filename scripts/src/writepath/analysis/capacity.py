@@ -14,6 +14,7 @@ from writepath.analysis.during_writes import FOLDERS, derive_during_writes, redu
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.load_aggregates import SCHEDULED
 from writepath.analysis.load_result import generator_of, scalars_of
+from writepath.analysis.saturation import K6
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, Ints, Marks
 from writepath.analysis.steps import (
     RAMP_METRICS,
@@ -240,7 +241,7 @@ def _reduce_overload(
     seen = reduce_samples(folder)
     ours = pc.or_(
         pc.is_in(column_of(seen, "metric"), pa.array(QUEUE)),
-        pc.equal(column_of(seen, "component"), samples.K6),
+        pc.equal(column_of(seen, "component"), K6),
     )
     answer_ms, hop = _asked(plan, ledger.read(folder / ledger.FILE))
     failed = hop != NOT_FAILED

@@ -6,7 +6,7 @@ The evidence has a row for each fault, and what the audit found in the whole loa
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from writepath.analysis.audit import ACKNOWLEDGED, CLASSES, MUST_BE_ZERO, audit_
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.load_aggregates import aggregated, combinations_of
 from writepath.analysis.load_result import answers_of, order_of, scalars_of
-from writepath.analysis.load_rows import Parts, Rows
+from writepath.analysis.load_rows import Parts
 from writepath.analysis.stats import US_PER_S, Ints, Marks
 from writepath.load.ledger import error_kind
 from writepath.records.base import from_data, to_data
@@ -44,7 +44,7 @@ class Sent:
     acknowledged: Marks
     status: NDArray[Any]
     error_code: NDArray[Any]
-    classes: Mapping[str, Marks]  # of the audit, each a field of Trial
+    classes: Mapping[str, Marks] = field(default_factory=dict)  # of the audit, each a field of Trial
 
 
 def recovered_after_s(
@@ -113,7 +113,6 @@ def _taken_along(sent: Sent, one: Injection, mine: Marks) -> int:
 TRIALS, ERRORS = "trials", "errors"
 COUNTED = ("absent", "vanished", "corrupted", "duplicated", "recovered")  # classes of the audit
 GOAL_S = 30.0  # every correct variant recovers within this, by itself
-NO_FAULT = "none"
 
 
 def reduce_faults(raw: Mapping[str, Parts], facts: FaultFacts) -> Evidence:
@@ -124,7 +123,13 @@ def reduce_faults(raw: Mapping[str, Parts], facts: FaultFacts) -> Evidence:
     rows = load_rows.of_raw(raw["requests"], raw.get("stored"), load.operations, len(load.reads))
     client = rows.client([operation.served for operation in load.operations])
     classes = combinations_of(rows, client)
-    sent = _sent(rows, client == ACKNOWLEDGED)
+    sent = Sent(
+        at_us=rows.start_us,
+        answered_us=rows.start_us + rows.took_us(slice(None)),
+        acknowledged=client == ACKNOWLEDGED,
+        status=rows.status,
+        error_code=rows.error_code,
+    )
     unexpected = rows.unexpected
     tables = aggregated(rows, load, exact=True)
     answers, scalars = answers_of(tables), scalars_of(tables)
@@ -136,17 +141,6 @@ def reduce_faults(raw: Mapping[str, Parts], facts: FaultFacts) -> Evidence:
     found = trials(sent, facts.injections, facts.rate_per_s, facts.load_ended_at_us)
     whole = dataclasses.replace(facts, requests=requests, audit=audit, order=order_of(load, scalars))
     return Evidence(tables=tables_of(found), facts=to_data(whole))
-
-
-def _sent(rows: Rows, acknowledged: Marks) -> Sent:
-    return Sent(
-        at_us=rows.start_us,
-        answered_us=rows.start_us + rows.took_us(slice(None)),
-        acknowledged=acknowledged,
-        status=rows.status,
-        error_code=rows.error_code,
-        classes={},
-    )
 
 
 def absent(audit: Audit, marks: Marks) -> dict[str, Marks]:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from writepath.analysis.samples import Series
+from writepath.analysis.samples import Series, series
 from writepath.load import ledger, parquet
 
 STORED_FILE = "stored.parquet"
@@ -113,26 +113,17 @@ def save_samples(samples: Sequence[Sample], path: Path) -> None:
     """In the order sampled."""
     columns = {
         "at_us": pa.array([sample.at_us for sample in samples], pa.int64()),
-        "component": _words([sample.component for sample in samples]),
-        "metric": _words([sample.metric for sample in samples]),
+        "component": pa.array([sample.component for sample in samples], parquet.WORD),
+        "metric": pa.array([sample.metric for sample in samples], parquet.WORD),
         "value": pa.array([sample.value for sample in samples], pa.float64()),
     }
     parquet.save_table(pa.table(columns, schema=SAMPLES_SCHEMA), path)
 
 
-def _words(names: Sequence[str]) -> pa.Array:
-    return pa.array(names, pa.string()).dictionary_encode()
-
-
 def read_samples(path: Path) -> Series:
     """By component and metric, in the order sampled."""
     table = pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *parquet.Parts(path, SAMPLES_SCHEMA)])
-    names = [table.column(name).to_pylist() for name in ("component", "metric")]
-    at_us, value = parquet.whole(table, "at_us"), table.column("value").to_numpy()
-    rows: dict[tuple[str, str], list[int]] = {}
-    for row, key in enumerate(zip(*names, strict=True)):
-        rows.setdefault(key, []).append(row)
-    return {key: (at_us[own], value[own]) for key, own in rows.items()}
+    return series(table)
 
 
 def save_visible(seen: Seen, path: Path) -> None:

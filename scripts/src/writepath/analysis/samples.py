@@ -6,13 +6,14 @@ import numpy as np
 import pyarrow as pa
 
 from writepath.analysis import stats
-from writepath.analysis.saturation import HOST
+from writepath.analysis.saturation import HOST, K6
 from writepath.analysis.stats import US_PER_S, Floats, Ints
 from writepath.load.parquet import column_of
 from writepath.records.measures import Resource
 
 Series = Mapping[tuple[str, str], tuple[Ints, Floats]]  # (component, metric): epoch us, values
 
+NOTHING = (np.empty(0, np.int64), np.empty(0))
 PEAK_WINDOW_S = 10.0
 
 
@@ -22,26 +23,32 @@ def queue_depth(seen: Series) -> tuple[Ints, Floats]:
     for (component, metric), (at_us, ready) in seen.items():
         if metric != "queue_ready":
             continue
-        held = dict(_points(seen, component, "queue_unacknowledged"))
+        moments, unacknowledged = seen.get((component, "queue_unacknowledged"), NOTHING)
+        held = dict(zip(moments.tolist(), unacknowledged.tolist(), strict=True))
         for at, value in zip(at_us.tolist(), ready.tolist(), strict=True):
             depth[at] = max(depth.get(at, 0.0), value + held.get(at, 0.0))
     at = sorted(depth)
     return np.array(at, np.int64), np.array([depth[moment] for moment in at], np.float64)
 
 
-def _points(seen: Series, component: str, metric: str) -> list[tuple[int, float]]:
-    at_us, values = seen.get((component, metric), (np.empty(0, np.int64), np.empty(0)))
-    return list(zip(at_us.tolist(), values.tolist(), strict=True))
+def _of_host(seen: Series, metric: str) -> float:
+    """Growth between the first and the last sample; 0 where there are no two."""
+    _, values = seen.get((HOST, metric), NOTHING)
+    return float(values[-1] - values[0]) if len(values) else 0.0
 
 
 def host_busy_share(seen: Series) -> float | None:
     """Of all processor time between the first and the last sample; None where there are no two."""
-    grown = []
-    for metric in ("busy_seconds", "total_seconds"):
-        _, values = seen.get((HOST, metric), (np.empty(0), np.empty(0)))
-        grown.append(float(values[-1] - values[0]) if len(values) else 0.0)
-    busy, total = grown
-    return busy / total if total > 0 else None
+    total = _of_host(seen, "total_seconds")
+    return _of_host(seen, "busy_seconds") / total if total > 0 else None
+
+
+def foreign_share(seen: Series) -> float | None:
+    """Of all processor time, what neither the run nor its runner used."""
+    total, ours = _of_host(seen, "total_seconds"), _of_host(seen, "runner_seconds")
+    for (_, metric), (_, used) in seen.items():
+        ours += float(stats.accumulated(used)[-1]) if metric == "cpu_seconds" else 0.0
+    return max(0.0, (_of_host(seen, "busy_seconds") - ours) / total) if total > 0 else None
 
 
 def cpu_shares(at_s: Sequence[float], cpu_seconds: Sequence[float]) -> tuple[float, float]:
@@ -59,7 +66,6 @@ def cpu_shares(at_s: Sequence[float], cpu_seconds: Sequence[float]) -> tuple[flo
     return mean, peak
 
 
-K6 = "k6"
 RESIDENT = "rss_bytes"
 HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes")
 METRICS = ("cpu_seconds", RESIDENT, "write_bytes", "queue_ready", "queue_unacknowledged", *HOST_METRICS)
@@ -78,7 +84,7 @@ def needed(samples: pa.Table) -> pa.Table:
 
 def series(samples: pa.Table) -> Series:
     """By component and metric, times in microseconds and values."""
-    at_us, value = (column_of(samples, name).to_numpy().astype(np.float64) for name in ("at_us", "value"))
+    at_us, value = (column_of(samples, name).to_numpy() for name in ("at_us", "value"))
     words = zip(*(column_of(samples, name).to_pylist() for name in ("component", "metric")), strict=True)
     places: dict[tuple[str, str], list[int]] = {}
     for place, key in enumerate(words):
@@ -101,12 +107,9 @@ def resources(seen: Series, runtime: str) -> dict[str, Resource]:
 
 def _written(seen: Series, component: str) -> int | None:
     """Unknown too where only some readings could tell: those were of another process."""
-    _, written = seen.get((component, "write_bytes"), (None, np.empty(0)))
-    return (
-        int(stats.accumulated(written)[-1])
-        if len(written) == len(seen[component, "cpu_seconds"][1])
-        else None
-    )
+    _, written = seen.get((component, "write_bytes"), NOTHING)
+    known = len(written) == len(seen[component, "cpu_seconds"][1])
+    return int(stats.accumulated(written)[-1]) if known else None
 
 
 def disk_written(seen: Series) -> int | None:
@@ -123,23 +126,6 @@ def queue_peak(seen: Series) -> float | None:
 
 def generator_share(seen: Series) -> tuple[float, float, int]:
     """Of one core, k6's mean and its highest mean of 10 s; and how many samples say so."""
-    at_us, cpu = seen.get((K6, "cpu_seconds"), (np.empty(0), np.empty(0)))
+    at_us, cpu = seen.get((K6, "cpu_seconds"), NOTHING)
     mean, peak = cpu_shares((at_us / US_PER_S).tolist(), cpu.tolist())
     return mean, peak, len(cpu)
-
-
-def foreign_share(seen: Series) -> float | None:
-    """Of all processor time, what neither the run nor its runner used."""
-    host = {
-        metric: float(seen[HOST, metric][1][-1] - seen[HOST, metric][1][0])
-        for metric in ("total_seconds", "busy_seconds", "runner_seconds")
-        if len(seen.get((HOST, metric), ((), ()))[1])
-    }
-    if host.get("total_seconds", 0.0) <= 0:
-        return None
-    ours = host["runner_seconds"] + sum(
-        float(stats.accumulated(used)[-1])
-        for (_, metric), (_, used) in seen.items()
-        if metric == "cpu_seconds"
-    )
-    return max(0.0, (host["busy_seconds"] - ours) / host["total_seconds"])
