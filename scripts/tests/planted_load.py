@@ -1,6 +1,7 @@
 """What do samples look like of a load with room everywhere, and of one with a resource at its limit?"""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,15 +25,7 @@ GENERATOR = Generator(
     samples=SECONDS + 1,
     samples_late=0,
 )
-LATE = Generator(
-    cpu_share_mean=0.3,
-    cpu_share_peak=0.4,
-    lateness_ms_p99=400.0,
-    lateness_ms_max=900.0,
-    exit_code=0,
-    samples=SECONDS + 1,
-    samples_late=0,
-)
+LATE = replace(GENERATOR, lateness_ms_p99=400.0)
 
 
 def at_s() -> Floats:

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from planted_load import GENERATOR
 from planted_tables import CANARY, FACTS, HOST
 from writepath.analysis import audit
 from writepath.analysis.verdict import judge
 from writepath.records.load_facts import WithheldFacts
-from writepath.records.measures import Drain, Durability, Generator, Offenders, Requests, Verdict
+from writepath.records.measures import Drain, Durability, Offenders, Requests, Verdict
 
 REQUESTS = Requests(
     planned=100,
@@ -29,15 +30,6 @@ DRAIN = Drain(
     queue_ready_left=0,
     queue_unacknowledged_left=0,
     dead_letters=0,
-)
-GENERATOR = Generator(
-    cpu_share_mean=0.2,
-    cpu_share_peak=0.3,
-    lateness_ms_p99=2.0,
-    lateness_ms_max=9.0,
-    exit_code=0,
-    samples=15,
-    samples_late=0,
 )
 NOTHING = WithheldFacts(steal_share=0.001, throttled_share=None, swapped_pages=0)
 SEEN = replace(FACTS, withheld=NOTHING)

@@ -87,26 +87,18 @@ def tables(folder: Path) -> dict[str, parquet.Parts]:
 
 def save_stored(reads: Sequence[Stored], path: Path) -> None:
     """The first read of the store, or both; replaces what was there."""
-    tables = [_stored_table(number, one) for number, one in enumerate(reads, FIRST)]
-    parquet.save_table(pa.concat_tables([STORED_SCHEMA.empty_table(), *tables]), path)
-
-
-def _stored_table(number: int, stored: Stored) -> pa.Table:
-    own, foreign = len(stored.seq), len(stored.foreign_ids)
-    columns = {
-        "read": np.full(own + foreign, number, np.int8),
-        "sequence": _then_nulls(pa.array(stored.seq, pa.int64()), foreign),
-        "content_ok": _then_nulls(pa.array(stored.content_ok, pa.bool_()), foreign),
-        "durable_at_us": _then_nulls(parquet.moments(stored.durable_at_us), foreign),
-        "foreign_id": pa.chunked_array(
-            [pa.nulls(own, pa.string()), pa.array(stored.foreign_ids, pa.string())]
-        ),
-    }
-    return pa.table(columns, schema=STORED_SCHEMA)
-
-
-def _then_nulls(values: pa.Array, count: int) -> pa.ChunkedArray:
-    return pa.chunked_array([values, pa.nulls(count, values.type)])
+    tables = [STORED_SCHEMA.empty_table()]
+    for number, one in enumerate(reads, FIRST):
+        own = {
+            "read": np.full(len(one.seq), number, np.int8),
+            "sequence": one.seq,
+            "content_ok": one.content_ok,
+            "durable_at_us": parquet.moments(one.durable_at_us),
+        }
+        foreign_ids = pa.array(one.foreign_ids, pa.string())
+        foreign = {"read": np.full(len(foreign_ids), number, np.int8), "foreign_id": foreign_ids}
+        tables += [pa.table(own), pa.table(foreign)]
+    parquet.save_table(pa.concat_tables(tables, promote_options="default"), path)
 
 
 def save_samples(samples: Sequence[Sample], path: Path) -> None:

@@ -25,6 +25,15 @@ SUITES = 1000  # of each kind, so that the rates are stable
 PAIRS, DIFFERENT_GOAL = 40, 2  # of so many A/A pairs at most so many are called different
 TRIALS, SLOWER_GOAL = 10, 9  # of so many suites with a slowed variant at least so many call it slower
 BLOCKS, FACTOR = 10, 1.1
+GOALS = (  # factor of one variant's times, the words that count, of how many suites exactly, and what is said
+    (1.0, ("faster", "slower"), PAIRS, "identical variants called different in {} of the first {} pairs"),
+    (
+        FACTOR,
+        ("slower",),
+        TRIALS,
+        f"variant slower by {FACTOR - 1:.0%} called slower in {{}} of the first {{}} suites of {BLOCKS} blocks",
+    ),
+)
 SEED = 20261122
 SLOWED_FIGURE = "median"  # what a slowdown moves as a whole; the others are printed without a goal
 SETTLE = 50  # values before the first one that is used: an autoregression begins nowhere in particular
@@ -51,25 +60,17 @@ def run(say: Callable[[str], None], noise: Noise | None = None, suites: int = SU
             f" {noise.memory[index]:.2f}"
         )
     good = []
-    for factor, called, what, first_of in (
-        (1.0, ("faster", "slower"), "identical variants called different in {} of the first {} pairs", PAIRS),
-        (
-            FACTOR,
-            ("slower",),
-            f"variant slower by {FACTOR - 1:.0%} called slower in {{}} of the first {{}} suites of {BLOCKS} blocks",
-            TRIALS,
-        ),
-    ):
+    for factor, called, first_of, what in GOALS:
         found = words(noise, factor, suites)
         for index, name in enumerate(noise.metrics):
             hits = [one[index] in called for one in found]
             first, rate = sum(hits[:first_of]), sum(hits) / len(hits)
-            goal = f"goal {DIFFERENT_GOAL} of {PAIRS}"
-            met = first <= DIFFERENT_GOAL and rate * PAIRS <= DIFFERENT_GOAL
-            if factor != 1.0:
-                counted = name == SLOWED_FIGURE
-                goal = f"goal {SLOWER_GOAL} of {TRIALS}" if counted else "no goal"
-                met = not counted or (first >= SLOWER_GOAL and rate >= SLOWER_GOAL / TRIALS)
+            if factor == 1.0:
+                goal, met = f"goal {DIFFERENT_GOAL} of {PAIRS}", max(first, rate * PAIRS) <= DIFFERENT_GOAL
+            elif name == SLOWED_FIGURE:
+                goal, met = f"goal {SLOWER_GOAL} of {TRIALS}", min(first, rate * TRIALS) >= SLOWER_GOAL
+            else:
+                goal, met = "no goal", True
             told = what.format(first, min(first_of, len(hits)))
             say(f"  {name}: {told} ({goal}), {rate:.1%} of {len(hits):,}{missed(met)}")
             good.append(met)
@@ -132,34 +133,28 @@ def fitted(series: Sequence[Floats], metrics: Sequence[str], source: str, *, cou
 
 def noise_of(folders: Sequence[Path]) -> dict[str, Any]:
     """The content of the committed file, of suite runs: the values of the baseline's cells in the order of time."""
-    suites = [read.saved(folder) for folder in folders]
-    series = [
-        {"variant": data.index.baseline, "values": _values(data, folder)}
-        for data, folder in zip(suites, folders, strict=True)
-    ]
-    names = ", ".join(f"{data.index.suite} {data.index.stamp}" for data in suites)
-    source = f"baseline runs of {names}, two per block: {', '.join(METRICS)} of accept latency, ms"
+    series, names = [], []
+    for folder in folders:
+        data: SuiteData[LoadResult] = read.saved(folder)
+        own = [one for one in data.cells if one.record.variant == data.index.baseline and one.counts]
+        own.sort(key=lambda one: one.record.started_at)
+        rows = [
+            [getattr(one.result.accept_latency_ms, name) for name in METRICS] for one in own if one.result
+        ]
+        values = [row for row in rows if None not in row]
+        if len(values) < FEWEST_RUNS:
+            raise UsageError(
+                f"{folder}: {len(values)} usable baseline runs, {FEWEST_RUNS} are needed;"
+                " make bench-all SUITE=compare VARIANTS=jpa REPS=10 makes 20"
+            )
+        series.append({"variant": data.index.baseline, "values": values})
+        names.append(f"{data.index.suite} {data.index.stamp}")
+    source = f"baseline runs of {', '.join(names)}, two per block: {', '.join(METRICS)} of accept latency, ms"
     return {"source": source, "within_a_run": False, "metrics": list(METRICS), "series": series}
-
-
-def _values(data: SuiteData[LoadResult], folder: Path) -> list[list[float]]:
-    own = [
-        one for one in data.cells if one.record.variant == data.index.baseline and one.counts and one.result
-    ]
-    own.sort(key=lambda one: one.record.started_at)
-    rows = [[getattr(one.result.accept_latency_ms, name) for name in METRICS] for one in own if one.result]
-    values = [row for row in rows if None not in row]
-    if len(values) < FEWEST_RUNS:
-        raise UsageError(
-            f"{folder}: {len(values)} usable baseline runs, {FEWEST_RUNS} are needed;"
-            " make bench-all SUITE=compare VARIANTS=jpa REPS=10 makes 20"
-        )
-    return values
 
 
 if (
     __name__ == "__main__"
 ):  # in scripts/: PYTHONPATH=src python -m writepath.selfcheck.comparison_part <suite run>
-    RECORDED.write_text(
-        json.dumps(noise_of([Path(name) for name in sys.argv[1:]]), indent=1) + "\n", encoding="utf-8"
-    )
+    noise_found = noise_of([Path(name) for name in sys.argv[1:]])
+    RECORDED.write_text(json.dumps(noise_found, indent=1) + "\n", encoding="utf-8")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from writepath.measure.read_back import ReadBack
 from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.faults import FaultFacts, Injection
-from writepath.records.load_facts import LoadFacts
 from writepath.runtime import deadman, topology
 
 FIRST_GOOD_S = 120.0  # from the load's start, cold, perhaps while others start
@@ -61,8 +61,29 @@ def measure(run: CellRun, session: Session) -> None:
         broker_password=topology.value(run.bench.root, PASSWORD, run.settings) or "writepath",
         stopped=run.bench.stopped,
     )
-    cell = _Cell(run=run, scene=scene, truth=truth, fault=fault)
-    end = cell.end()
+    facts = FaultFacts(
+        fault=fault.key,
+        words=fault.words,
+        weakened=run.cell.variant.naive_twin_of is not None,
+        rate_per_s=run.params.rate_per_s,
+        capacity_per_s=None,
+        trials_asked=int(run.params.trials[run.cell.name]),
+        parallel=run.parallel,
+        injections=(),
+        load_ended_at_us=None,
+        load=None,
+    )
+    cell = _Cell(run=run, scene=scene, truth=truth, fault=fault, facts=facts)
+    end = ReadBack(
+        folder=run.folder,
+        run_id=run.run_id,
+        dataset=run.dataset,
+        stack=stack,
+        truth=truth,
+        progress=run.bench.progress,
+        step=run.step,
+        keep=lambda load: save_facts(base.to_data(dataclasses.replace(cell.facts, load=load)), run.folder),
+    )
     with contextlib.closing(toxiproxy):
         run.verify(stack, truth)
         with run.step("verify"):
@@ -82,44 +103,11 @@ class _Cell:
     scene: Scene
     truth: Truth
     fault: Fault
-    injections: list[Injection] = field(default_factory=list)
+    facts: FaultFacts  # all that is known so far
     gauges: list[Mapping[str, float]] = field(default_factory=list)  # of the final store's service
-    load_ended_us: int | None = None
-    capacity_per_s: float | None = None
 
-    @property
-    def trials(self) -> int:
-        """How often the fault is to strike."""
-        return int(self.run.params.trials[self.run.cell.name])
-
-    def end(self) -> ReadBack:
-        """What comes after the load."""
-        run = self.run
-        return ReadBack(
-            folder=run.folder,
-            run_id=run.run_id,
-            dataset=run.dataset,
-            stack=self.scene.stack,
-            truth=self.truth,
-            progress=run.bench.progress,
-            step=run.step,
-            keep=lambda facts: save_facts(base.to_data(self.facts(facts)), run.folder),
-        )
-
-    def facts(self, load: LoadFacts) -> FaultFacts:
-        """All that is known so far."""
-        return FaultFacts(
-            fault=self.fault.key,
-            words=self.fault.words,
-            weakened=self.run.cell.variant.naive_twin_of is not None,
-            rate_per_s=self.run.params.rate_per_s,
-            capacity_per_s=self.capacity_per_s,
-            trials_asked=self.trials,
-            parallel=self.run.parallel,
-            injections=tuple(self.injections),
-            load_ended_at_us=self.load_ended_us,
-            load=load,
-        )
+    def _know(self, **facts: Any) -> None:
+        self.facts = dataclasses.replace(self.facts, **facts)
 
     def load(self, end: ReadBack) -> None:
         """The load with all its faults, to its end."""
@@ -147,21 +135,23 @@ class _Cell:
         run, prefix = self.run, self.run.bench.runtime.load_generator()
         overload.brake(self.scene)
         load = self._steady()
-        self.capacity_per_s = overload.capacity_per_s(load, prefix, run.folder / "flood")
+        capacity_per_s = overload.capacity_per_s(load, prefix, run.folder / "flood")
+        self._know(capacity_per_s=capacity_per_s)
         self.truth.empty()
-        moments = schedule(run.seed, self.fault, self.trials)
-        made = overload.plan(moments, run.params.rate_per_s, self.capacity_per_s)
+        moments = schedule(run.seed, self.fault, self.facts.trials_asked)
+        made = overload.plan(moments, self.facts.rate_per_s, capacity_per_s)
         self._say(
-            f"capacity {self.capacity_per_s:g}/s with {overload.BRAKE_MS} ms of added delay,"
+            f"capacity {capacity_per_s:g}/s with {overload.BRAKE_MS} ms of added delay,"
             f" load of {made.seconds:.0f} s"
         )
         load = dataclasses.replace(load, plan=made)
         with k6.Generator(load, prefix) as generator:
             while generator.running():
                 self.scene.wait(TICK_S)
-            self.load_ended_us = _now_us()
+            self._know(load_ended_at_us=_now_us())
             result = generator.result()
-        self.injections = overload.injections(made, ledger.read(result.ledger), moments)
+        found = overload.injections(made, ledger.read(result.ledger), moments)
+        self._know(injections=tuple(found))
         return load, result
 
     def _struck_repeatedly(self) -> tuple[k6.Load, k6.LoadResult]:
@@ -171,16 +161,16 @@ class _Cell:
                 raise FaultError(
                     f"no 10 s of normal service within {FIRST_GOOD_S:.0f} s of load: no fault was injected"
                 )
-            for one in schedule(self.run.seed, self.fault, self.trials):
+            for one in schedule(self.run.seed, self.fault, self.facts.trials_asked):
                 self.scene.ready()
                 self.gauges.append(self.truth.store.gauges())
-                self.injections.append(self._strike(one))
-                healed_us = self.injections[-1].healed_at_us
-                if not self._await_well(generator, healed_us, RECOVERY_BOUND_S):
+                struck = self._strike(one)
+                self._know(injections=(*self.facts.injections, struck))
+                if not self._await_well(generator, struck.healed_at_us, RECOVERY_BOUND_S):
                     self._say(f"not recovered after {RECOVERY_BOUND_S:.0f} s")
                     break
             self.scene.wait(ANSWER_S)
-            self.load_ended_us = _now_us()
+            self._know(load_ended_at_us=_now_us())
             generator.stop()
             return load, generator.result()
 
@@ -196,7 +186,7 @@ class _Cell:
                 healed_us = _now_us()
         proved = proof()
         lasted = f"healed after {(healed_us - injected_us) / US_PER_S:.1f} s"
-        self._say(f"{one.number}/{self.trials}: {proved or 'NO PROOF'}; {lasted}")
+        self._say(f"{one.number}/{self.facts.trials_asked}: {proved or 'NO PROOF'}; {lasted}")
         return Injection(
             **vars(one),
             injected_at_us=injected_us,
@@ -208,7 +198,7 @@ class _Cell:
     def _await_well(self, generator: k6.Generator, since_us: int, bound_s: float) -> bool:
         """Until a good 10 s have passed since the moment, of the epoch; False where the bound passes first."""
         while generator.running():
-            if well_since(since_us, generator.ledger, self.run.params.rate_per_s):
+            if well_since(since_us, generator.ledger, self.facts.rate_per_s):
                 return True
             if _now_us() > since_us + bound_s * US_PER_S:
                 return False
@@ -217,8 +207,8 @@ class _Cell:
 
     def _steady(self) -> k6.Load:
         """Longer than all trials can take: it is stopped after the last one."""
-        run, rate = self.run, self.run.params.rate_per_s
-        seconds = FIRST_GOOD_S + self.trials * TRIAL_BOUND_S
+        run, rate = self.run, self.facts.rate_per_s
+        seconds = FIRST_GOOD_S + self.facts.trials_asked * TRIAL_BOUND_S
         plan = arrival_plan([Phase(name="steady", seconds=seconds, from_per_s=rate, to_per_s=rate)])
         return loading.load_of(run.suite.load, run.bench, self.scene.stack, plan, run.run_id, run.folder)
 
