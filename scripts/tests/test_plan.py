@@ -148,22 +148,15 @@ OPEN = Scenario(
 )
 
 
-def test_without_settings_a_plan_is_the_scenarios() -> None:
-    plan = plan_of(OPEN, {"POOL_SIZE": "5"})
-    assert isinstance(plan, ArrivalPlan)
-    assert plan.phases == OPEN.phases
-
-
-def test_rate_scales_every_phase_so_that_the_peak_is_that_rate() -> None:
-    plan = plan_of(OPEN, {"RATE": "100"})
-    assert isinstance(plan, ArrivalPlan)
-    assert [(phase.from_per_s, phase.to_per_s) for phase in plan.phases] == [(3.333, 100), (100, 100)]
-    assert plan.seconds == 3.0
-
-
-def test_virtual_users_bound_the_requests_in_flight_of_an_open_load() -> None:
-    assert plan_of(OPEN, {"VIRTUAL_USERS": "4"}).virtual_users == 4
-    assert plan_of(OPEN, {}).virtual_users == 500  # computed: 90/s for 5 s, and 50 spare
+def test_rate_scales_every_phase_so_that_the_peak_is_that_rate_and_users_bound_what_is_in_flight() -> None:
+    plain, faster, bound = (
+        plan_of(OPEN, one) for one in ({"POOL_SIZE": "5"}, {"RATE": "100"}, {"VIRTUAL_USERS": "4"})
+    )
+    assert isinstance(plain, ArrivalPlan)
+    assert isinstance(faster, ArrivalPlan)
+    assert (plain.phases, plain.virtual_users) == (OPEN.phases, 500)  # computed: 90/s for 5 s, and 50 spare
+    assert [(phase.from_per_s, phase.to_per_s) for phase in faster.phases] == [(3.333, 100), (100, 100)]
+    assert (faster.seconds, bound.virtual_users) == (3.0, 4)
 
 
 def test_virtual_users_are_a_closed_loads() -> None:

@@ -3,7 +3,6 @@
 import io
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +30,7 @@ Measure = Callable[[CellRun, Session], None]
 REQUESTS_FILE = "requests.parquet"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClosedScenario(Scenario):
-    """A load of virtual users."""
-
-    virtual_users: int
-    seconds: float
-
-
-CLOSED = ClosedScenario(name="closed", script="k6/scenarios/ramp.js", phases=(), virtual_users=3, seconds=0.5)
+CLOSED = Scenario(name="closed", script="k6/scenarios/ramp.js", virtual_users=3, seconds=0.5)
 
 
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:

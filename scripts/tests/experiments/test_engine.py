@@ -94,25 +94,8 @@ def test_cells_that_differ_only_in_a_factor_of_the_load_share_one_start(tmp_path
     runtime = FakeRuntime()
     code, index = run(planned(tmp_path, "a", factors=(POOL, USERS)), toy, runtime)
     assert (code, len(index.cells), runtime.starts) == (0, 6, 2)
-
-
-def test_levels_are_in_the_name_the_folder_the_record_and_the_settings(tmp_path: Path, toy: Toy) -> None:
-    _, index = run(planned(tmp_path, "a", factors=(POOL,)), toy)
-    for entry in index.cells:
-        cell = load_cell(tmp_path / "results" / "latest" / entry.folder)
-        level = entry.levels["POOL_SIZE"]
-        assert entry.name == f"a,POOL_SIZE={level}" == cell.name
-        assert cell.settings == {"POOL_SIZE": level} == cell.levels
-        assert cell.result is not None
-        assert cell.result["thought_ms"] == 2.0 * float(level) + 0.125
-
-
-def test_the_baseline_runs_twice_in_each_block(tmp_path: Path, toy: Toy) -> None:
-    asked = planned(tmp_path, "a", "b", repetitions=2)
-    asked = replace(asked, suite=replace(asked.suite, baseline=asked.variants[0]))
-    _, index = run(asked, toy)
-    assert all(Counter(block) == Counter(("a", "b", "a@again")) for block in index.order)
-    assert Counter(cell.role for cell in index.cells) == {"measured": 4, "A/A control": 2}
+    cell = load_cell(tmp_path / "results/latest/a,POOL_SIZE=5,VIRTUAL_USERS=4/block-01")
+    assert cell.settings == {"POOL_SIZE": "5", "VIRTUAL_USERS": "4"} == cell.levels
 
 
 def test_a_failed_cell_does_not_stop_the_suite_and_decides_the_exit_code(tmp_path: Path, toy: Toy) -> None:
@@ -184,26 +167,18 @@ def test_resume_reruns_an_unknown_cell_and_keeps_the_first(tmp_path: Path, toy: 
 
 
 @pytest.mark.parametrize(
-    ("noisy", "verdicts", "replaced"),
-    [((2,), ["valid", "valid"], 1), ((2, 3), ["valid", "valid"], 2), ((2, 3, 4), ["valid", "unknown"], 2)],
-    ids=["once", "twice", "always"],
+    ("noisy", "reruns", "last", "replaced"),
+    [((2,), 2, "valid", 1), ((2, 3), 2, "valid", 2), ((2, 3, 4), 2, "unknown", 2), ((2,), 0, "unknown", 0)],
 )
-def test_a_noisy_cell_is_rerun_at_the_end_of_its_block_at_most_twice(
-    noisy: tuple[int, ...], verdicts: list[str], replaced: int, tmp_path: Path, toy: Toy
+def test_a_noisy_cell_is_rerun_at_the_end_of_its_block_as_often_as_was_asked_for(
+    noisy: tuple[int, ...], reruns: int, last: str, replaced: int, tmp_path: Path, toy: Toy
 ) -> None:
     toy.noisy = noisy
-    code, index = run(planned(tmp_path, "a", "b"), toy)
-    assert [cell.verdict for cell in index.cells] == verdicts
+    code, index = run(planned(tmp_path, "a", "b", reruns=reruns), toy)
+    assert [cell.verdict for cell in index.cells] == ["valid", last]
     assert [cell.replaced for cell in index.cells] == [0, replaced]
     assert index.cells[1].position == 2 + replaced
-    assert code == {"valid": 0, "unknown": 3}[verdicts[1]]
-
-
-def test_as_many_reruns_are_made_as_were_asked_for(tmp_path: Path, toy: Toy) -> None:
-    toy.noisy = range(100)
-    for reruns in (0, 3):
-        _, index = run(planned(tmp_path / str(reruns), "a", reruns=reruns), toy)
-        assert index.cells[0].replaced == reruns
+    assert code == {"valid": 0, "unknown": 3}[last]
 
 
 @pytest.mark.parametrize(
@@ -280,22 +255,14 @@ def test_references_of_another_kind_run_in_each_block_and_are_given_apart(
         run(replace(asked, resumed=True), toy)
 
 
-def with_control(tmp_path: Path, toy: Toy) -> Index:
-    asked = planned(tmp_path, "a", "b", repetitions=2)
-    return run(replace(asked, suite=replace(asked.suite, baseline=asked.variants[0])), toy)[1]
-
-
-def test_a_host_without_a_control_is_unknown(tmp_path: Path, toy: Toy) -> None:
-    _, index = run(planned(tmp_path, "a"), toy)
-    host = load_cell(tmp_path / "results" / "latest" / index.cells[0].folder).host
-    assert host is not None
-    assert control.statement(tmp_path, host, index) == control.UNKNOWN
-
-
-def test_the_statement_is_the_arithmetic_of_what_is_kept_for_this_host_and_runtime(
+def test_the_baseline_runs_twice_in_each_block_and_gives_the_smallest_detectable_difference(
     tmp_path: Path, toy: Toy
 ) -> None:
-    index, state = with_control(tmp_path, toy), tmp_path / ".writepath"
+    asked = planned(tmp_path, "a", "b", repetitions=2)
+    _, index = run(replace(asked, suite=replace(asked.suite, baseline=asked.variants[0])), toy)
+    assert all(Counter(block) == Counter(("a", "b", "a@again")) for block in index.order)
+    assert Counter(cell.role for cell in index.cells) == {"measured": 4, "A/A control": 2}
+    state = tmp_path / ".writepath"
     host = load_cell(tmp_path / "results" / "latest" / index.cells[0].folder).host
     assert host is not None
     kept = json.loads((state / control.FILE).read_text(encoding="utf-8"))

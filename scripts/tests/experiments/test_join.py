@@ -12,7 +12,7 @@ from planted_index import STAMP
 from planted_runs import LATER, PlantedCell
 from report import planted_documents
 from writepath import verify
-from writepath.errors import InvalidRunError, UsageError
+from writepath.errors import UsageError
 from writepath.experiments import publish, read
 from writepath.records.cell import load_cell
 from writepath.records.index import Factor, load_index, save_index
@@ -72,12 +72,6 @@ def test_added_blocks_are_renumbered_and_stand_behind_the_published_ones(checkou
     assert "2 repetitions" in (checkout / "docs/results/flat.md").read_text(encoding="utf-8")
 
 
-def test_add_with_nothing_published_publishes(checkout: Path) -> None:
-    shutil.rmtree(checkout / PUBLISHED)
-    publish.publish(checkout, checkout / ADDED, add=True)
-    assert load_index(checkout / PUBLISHED).stamp == LATER
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -123,13 +117,3 @@ def test_the_same_blocks_twice_are_refused_and_nothing_changes(checkout: Path) -
         publish.publish(checkout, checkout / ADDED, add=True)
     assert publish.differences(checkout) == []
     assert load_index(checkout / PUBLISHED).repetitions == 2
-
-
-def test_blocks_that_do_not_count_are_refused(checkout: Path) -> None:
-    cells = (PlantedCell(load=planted_runs.losing(3)), PlantedCell(variant="slow"), PlantedCell(control=True))
-    folder = planted_runs.write(
-        checkout, *cells, suite="flat", baseline="jpa", stamp="20260304T050607Z", seed=2
-    )
-    with pytest.raises(InvalidRunError, match="jpa, block 1"):
-        publish.publish(checkout, folder, add=True)
-    assert load_index(checkout / PUBLISHED).repetitions == 1

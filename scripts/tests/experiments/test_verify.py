@@ -79,20 +79,13 @@ def test_what_was_published_passes_with_its_raw_run(whole: Path) -> None:
 @pytest.mark.parametrize(
     ("figure", "before", "now"),
     [
-        ("requests.acknowledged", 1000, 1001),
         ("requests.by_status.201", 1000, 999),
         ("accept_latency_ms.p95", 190.0, 190.001),
-        ("planned_latency_ms.p99", 198.0, 197.999),
         ("time_to_durable_ms.median", 99.95, 99.951),
-        ("achieved_per_s", 5000 / 51, 98.04),
         ("durable_per_s", None, 1.0),
         ("phases.2.accept_latency_ms.max", 200.0, 200.1),
-        ("phases.1.planned", 500, 501),
-        ("audit.ok", 1000, 1001),
         ("audit.lost", 0, 1),
-        ("drain.seconds", 0.0, 0.001),
         ("resources.app.cpu_seconds", 2.0, 2.001),
-        ("generator.lateness_ms_p99", 0.0, 1.0),
     ],
 )
 def test_a_changed_figure_is_named_with_both_values_even_where_the_digests_were_made_again(
