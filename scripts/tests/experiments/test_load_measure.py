@@ -27,7 +27,7 @@ from writepath.analysis.evidence import FACTS_FILE
 from writepath.config.registry import Variant
 from writepath.errors import LoadError, StartError, WritepathError
 from writepath.experiments.base import Session
-from writepath.experiments.load.measure import measure
+from writepath.experiments.load.kind import measure
 from writepath.load import parquet
 from writepath.load.plan import encode_id
 from writepath.measure import host, read_back, visible

@@ -16,7 +16,7 @@ from writepath.config.registry import Suite
 from writepath.errors import INTERRUPTED, InvalidRunError, UsageError
 from writepath.experiments import engine, publish, read, reporting
 from writepath.experiments.base import Plan
-from writepath.experiments.search import SearchExperiment, measure
+from writepath.experiments.search import SearchExperiment, kind
 from writepath.experiments.search.kind import SearchParams
 from writepath.load.dataset import generate
 from writepath.load.parquet import load_table
@@ -33,7 +33,7 @@ NAMES = ("a", "b")
 @pytest.fixture(autouse=True)
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     on_any_host(monkeypatch)
-    monkeypatch.setattr(measure, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(kind, "WARM_UP_S", 0.0)
     monkeypatch.setattr(searchable, "EVERY_MATCH", 100)
     monkeypatch.setattr(searchable, "MOST_PAGES", 12)
 
@@ -123,8 +123,8 @@ def test_resume_refuses_another_question(checkout: Path, changed: dict[str, Any]
 def test_every_search_is_in_the_raw_table_in_the_order_of_the_seed(tmp_path: Path) -> None:
     cell, runtime, place = one_cell(tmp_path, Lies())
     rows = load_table(place / "searches.parquet").to_pylist()
-    orders = measure.orders(KEYWORDS, 2, 1, 1)
-    assert orders != measure.orders(KEYWORDS, 2, 1, 2)
+    orders = kind.orders(KEYWORDS, 2, 1, 1)
+    assert orders != kind.orders(KEYWORDS, 2, 1, 2)
     assert [row["keyword"] for row in rows[::2]] == [keyword for order in orders for keyword in order]
     assert {row["kind"] for row in rows[::2]} == {"first-page"}
     assert all(row["start_us"] > 0 and row["duration_us"] > 0 for row in rows)

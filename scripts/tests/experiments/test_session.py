@@ -10,8 +10,8 @@ from lifecycle.fakes import SCENARIO, FakeRuntime
 from writepath.config.registry import WarmUp
 from writepath.errors import StartError
 from writepath.experiments.base import Session
-from writepath.experiments.load import measure as measuring
-from writepath.experiments.load.measure import measure
+from writepath.experiments.load import kind
+from writepath.experiments.load.kind import measure
 from writepath.load.plan import constant_plan
 from writepath.measure import loading
 
@@ -44,7 +44,7 @@ def test_cells_of_one_session_share_a_stack_and_the_store_is_emptied_between_the
 
 def test_a_warm_stack_is_warmed_for_a_moment_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once(monkeypatch)
-    monkeypatch.setattr(measuring, "SHORT_WARM_UP_S", 0.02)
+    monkeypatch.setattr(kind, "SHORT_WARM_UP_S", 0.02)
     sent: list[int] = []
 
     def noted(name: str, requests: int, rate_per_s: float) -> object:

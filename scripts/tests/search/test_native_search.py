@@ -10,7 +10,7 @@ from lifecycle.fakes import on_any_host
 from writepath.config import registry
 from writepath.experiments import engine, read
 from writepath.experiments.base import Plan
-from writepath.experiments.search import SearchExperiment, measure
+from writepath.experiments.search import SearchExperiment, kind
 from writepath.experiments.search.kind import SearchParams
 from writepath.load import dataset
 from writepath.progress import Progress
@@ -48,7 +48,7 @@ def test_two_paths_hold_the_same_posts_and_find_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_any_host(monkeypatch)
-    monkeypatch.setattr(measure, "WARM_UP_S", 1.0)
+    monkeypatch.setattr(kind, "WARM_UP_S", 1.0)
     (tmp_path / ".writepath").mkdir()
     asked, said = plan(tmp_path), io.StringIO()
     runtime = choose(ROOT, "native", print)

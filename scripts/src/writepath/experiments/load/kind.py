@@ -1,19 +1,23 @@
-"""Kind `load`, as the engine asks for it."""
+"""Kind `load`: from a clean store through one load to the second read of the store."""
 
 import dataclasses
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from writepath.analysis import raw
-from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
+from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
 from writepath.analysis.load_result import bands, derive_load, reduce_load
 from writepath.analysis.stats import Bands
 from writepath.config.registry import Scenario, Suite
 from writepath.experiments.base import CellRun, Experiment, Session
-from writepath.experiments.load import measure as measuring
 from writepath.experiments.load import sections
-from writepath.measure.loading import closed_plan
+from writepath.load.plan import LoadPlan
+from writepath.measure import loading, sampler, visible
+from writepath.measure.loading import moment
+from writepath.measure.read_back import ReadBack
+from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.load import LoadResult
@@ -21,6 +25,7 @@ from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
 from writepath.records.measures import Audit, Host
 from writepath.report.data import CellData, SuiteData
 from writepath.report.model import Report
+from writepath.runtime.base import Stack
 
 
 @record
@@ -44,7 +49,7 @@ class LoadParams:
 
 def params_of(scenario: Scenario) -> LoadParams:
     """The record of a scenario."""
-    warm_up, closed = scenario.warm_up, closed_plan(scenario)
+    warm_up, closed = scenario.warm_up, loading.closed_plan(scenario)
     return LoadParams(
         scenario=scenario.name,
         script=scenario.script,
@@ -57,6 +62,69 @@ def params_of(scenario: Scenario) -> LoadParams:
     )
 
 
+SHORT_WARM_UP_S = 5.0  # on a stack that an earlier cell has warmed: only its stores were restarted since
+
+
+def measure(run: CellRun, session: Session) -> None:
+    """One load. What is known so far is saved at every moment."""
+    plan = loading.plan_of(run.suite.load, run.settings)
+    stack, truth = session.stack(run), session.truth(run)
+    _prepare(run, stack, truth, at_most_s=SHORT_WARM_UP_S if session.warm else math.inf)
+    end = ReadBack(
+        folder=run.folder,
+        run_id=run.run_id,
+        dataset=run.dataset,
+        stack=stack,
+        truth=truth,
+        progress=run.bench.progress,
+        step=run.step,
+        keep=lambda facts: save_facts(base.to_data(facts), run.folder),
+    )
+    with run.step("load"):
+        samples = _load(run, plan, end)
+    end.drain()
+    store = truth.store
+    seen = [(one.metric, one.value) for one in samples if one.component == store.service]
+    end.audit(lambda: sampler.redelivered((*seen, *store.gauges().items())))
+
+
+def _prepare(run: CellRun, stack: Stack, truth: Truth, *, at_most_s: float) -> None:
+    """Proves the store empty and the stack able to write, and warms it up; the store is empty afterwards."""
+    run.verify(stack, truth)
+    if run.suite.load.warm_up is not None:
+        with run.step("warm-up"):
+            loading.warm_up(run.suite.load, run.bench, stack, run.folder, at_most_s=at_most_s)
+    with run.step("empty"):
+        truth.empty()
+
+
+def _load(run: CellRun, plan: LoadPlan, end: ReadBack) -> Sequence[raw.Sample]:
+    """Load, samples and the search for writes, until all that were acknowledged are visible."""
+    loading.save_plan(run.run_id, plan, run.seed, run.dataset, run.folder)
+    load = loading.load_of(run.suite.load, run.bench, end.stack, plan, run.run_id, run.folder)
+    with visible.Prober.of(end.truth.store, load, run.seed) as prober:
+        driven = loading.carry_out(load, run.bench, end.stack, end.truth)
+        end.know(
+            loading.facts(
+                load,
+                driven.result,
+                end.truth,
+                runtime=run.bench.runtime.name,
+                declared_level=run.cell.variant.level,
+                load_started_at=moment(driven.began_at),
+                load_finished_at=moment(driven.ended_at),
+                generator_faults=tuple(loading.generator_faults(driven.result, driven.taken)),
+                samples_late=driven.late,
+                withheld=driven.withheld,
+                durability=run.durability,
+            )
+        )
+        prober.settle(driven.taken)
+    if (seen := prober.seen()) is not None:
+        raw.save_visible(seen, run.folder / raw.VISIBLE_FILE)
+    return driven.samples
+
+
 class LoadExperiment(Experiment[LoadResult]):
     """One load a cell: writes at the scenario's rate, or by its virtual users, and the audit after them."""
 
@@ -66,6 +134,9 @@ class LoadExperiment(Experiment[LoadResult]):
     metrics = sections.METRICS
     load_settings = True
 
+    measure = staticmethod(measure)
+    derive = staticmethod(derive_load)
+
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> LoadParams:  # noqa: ARG002 - it has none
         """The suite's scenario."""
         return params_of(suite.load)
@@ -74,18 +145,10 @@ class LoadExperiment(Experiment[LoadResult]):
         """Of one cell, with its warm-up."""
         return params.warm_up_seconds + params.seconds
 
-    def measure(self, run: CellRun, session: Session) -> None:
-        """Leaves raw files in the cell's folder."""
-        measuring.measure(run, session)
-
     def reduce(self, folder: Path, host: Host) -> Evidence:
         """Evidence of a folder of raw files."""
         facts = base.from_data(LoadFacts, load_facts(folder), str(folder / FACTS_FILE))
         return reduce_load(raw.tables(folder), dataclasses.replace(facts, host=host))
-
-    def derive(self, evidence: Evidence) -> LoadResult:
-        """The result that follows from evidence."""
-        return derive_load(evidence)
 
     def audit(self, result: LoadResult) -> Audit:
         """Of all writes."""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from writepath.analysis import stats
 from writepath.analysis.stats import spread
-from writepath.experiments.search import figures, tables
-from writepath.experiments.search.figures import Pair, Suite
+from writepath.experiments.search import tables
+from writepath.experiments.search.tables import Pair, Suite
 from writepath.records.search import KINDS, Loading, SearchKind, SearchResult
 from writepath.report import rows
 from writepath.report.data import Metric
@@ -23,14 +23,14 @@ def answer(data: Suite) -> Iterator[str]:
 
 def findings(data: Suite) -> Iterator[str]:
     """What one setting changes, where both find the same posts."""
-    return (_pair(data, pair) for pair in figures.pairs(data) if _same_posts(data, pair))
+    return (_pair(data, pair) for pair in tables.pairs(data) if _same_posts(data, pair))
 
 
 def _recall(data: Suite) -> Iterator[str]:
     """Of native searches."""
     found = [
         hits.recall_percent
-        for line in figures.lines(data)
+        for line in tables.lines(data)
         for hits in line.hits
         if hits.mode == "native" and hits.recall_percent is not None
     ]
@@ -44,19 +44,19 @@ def _recall(data: Suite) -> Iterator[str]:
 
 def _same_posts(data: Suite, pair: Pair) -> bool:
     """Else they do not do the same work."""
-    return bool(figures.control_times(data)) and all(
-        figures.line(data, pair.row, keyword).found == figures.line(data, pair.base, keyword).found
-        for keyword in figures.keywords(data)
+    return bool(tables.control_times(data)) and all(
+        tables.line_of(data, pair.row, keyword).found == tables.line_of(data, pair.base, keyword).found
+        for keyword in tables.keywords(data)
     )
 
 
 def _pair(data: Suite, pair: Pair) -> str:
     """First pages of each keyword; a ratio that the A/A control shows as well is no difference."""
-    low, high = figures.apart_beyond(data)
+    low, high = tables.apart_beyond(data)
     known = {
         keyword: ratio
-        for keyword in figures.keywords(data)
-        if (ratio := figures.ratio(data, pair.row, pair.base, keyword, "first-page").ratio) is not None
+        for keyword in tables.keywords(data)
+        if (ratio := tables.ratio(data, pair.row, pair.base, keyword, "first-page").ratio) is not None
     }
     differ = [keyword for keyword, ratio in known.items() if not low <= ratio <= high]
     alike = [keyword for keyword in known if keyword not in differ]
@@ -73,7 +73,7 @@ def _loading(data: Suite) -> Iterator[str]:
     """The bulk path, its index included: medians over the blocks."""
     known = []
     for row in data.rows:
-        rates = stats.spread(_loaded_per_s(one.data_set.loading) for one in figures.line(data, row).results)
+        rates = stats.spread(_loaded_per_s(one.data_set.loading) for one in tables.line_of(data, row).results)
         known += [] if rates is None else [(rates.median, row.title)]
     if len(known) > 1:
         (least, slow), *_, (most, fast) = sorted(known)
@@ -128,7 +128,7 @@ def report(data: Suite) -> Report:
     of_kind = [("posts", f"{params['documents']:,}, the same in every store"), ("rounds", rounds)]
     of_kind += [
         ("posts, ids and contents", f"sha256 {digest[:12]}…")
-        for found in figures.digests(data).values()
+        for found in tables.digests(data).values()
         for digest in found
     ]
     details = (

@@ -1,16 +1,143 @@
 """Tables of how long a search takes, what it finds, how large the stores are, and which cells count."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from writepath.analysis import stats
-from writepath.experiments.search import figures
-from writepath.experiments.search.figures import Line, Suite
-from writepath.records.search import KINDS, Hits, Loading, SearchResult, Times
+from writepath.analysis.comparison import Estimate, paired
+from writepath.analysis.stats import Spread, spread
+from writepath.records.search import KINDS, Hits, Loading, SearchKind, SearchResult, Times
 from writepath.report import rows
-from writepath.report.comparison import ratio_cell, reference
-from writepath.report.data import CellData, RowKey, published_figures
+from writepath.report.comparison import by_block, ratio_cell, reference
+from writepath.report.data import CellData, RowKey, SuiteData, published_figures
 from writepath.report.model import ABSENT, Cell, Column, Row, Table, Value, cell, number, row_of
 from writepath.report.rows import Field, field
+
+Suite = SuiteData[SearchResult]
+UNSET = "default"
+
+
+def keywords(data: Suite) -> tuple[str, ...]:
+    """Of the rounds."""
+    return tuple(data.index.params["keywords"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A keyword of a row of the suite."""
+
+    row: RowKey
+    keyword: str
+    results: tuple[SearchResult, ...]  # of the row's cells, block by block
+    mark: str  # of the row
+
+    @property
+    def mode(self) -> str:
+        """How its variant searches."""
+        return ", ".join(dict.fromkeys(one.data_set.mode for one in self.results)) or ABSENT
+
+    @property
+    def hits(self) -> list[Hits]:
+        """Of the keyword, block by block."""
+        return [hits for one in self.results for hits in one.hits if hits.keyword == self.keyword]
+
+    @property
+    def found(self) -> set[int]:
+        """How many posts the keyword finds, over the blocks."""
+        return {one.found for one in self.hits}
+
+    def times(self, kind: SearchKind) -> list[Times]:
+        """Of the keyword, block by block."""
+        return [found for one in self.results if (found := one.times_of(self.keyword, kind)) is not None]
+
+    def warm_mean_ms(self, kind: SearchKind) -> Spread | None:
+        """Of the rounds that were not cold."""
+        return spread(one.warm_mean_ms for one in self.times(kind))
+
+
+def line_of(data: Suite, row: RowKey, keyword: str = "") -> Line:
+    """Of a row; keyword: where it matters."""
+    cells = data.shown(row)
+    results = tuple(one.result for one in cells if one.result is not None)
+    return Line(row=row, keyword=keyword, results=results, mark=rows.mark(cells))
+
+
+def lines(data: Suite) -> list[Line]:
+    """Row by row, of the keywords of the rounds."""
+    return [line_of(data, row, keyword) for row in data.rows for keyword in keywords(data)]
+
+
+def ratio(data: Suite, row: RowKey, other: RowKey, keyword: str, kind: SearchKind) -> Estimate:
+    """Of the means of the warm rounds, block by block: above 1 is slower. A row ÷ itself: its A/A control."""
+    sides = by_block(data, row, control=row == other), by_block(data, other)
+    mine, theirs = (
+        [None if one is None else _warm_mean_ms(one, keyword, kind) for one in side] for side in sides
+    )
+    return paired(mine, theirs, "lower")
+
+
+def _warm_mean_ms(result: SearchResult, keyword: str, kind: SearchKind) -> float | None:
+    times = result.times_of(keyword, kind)
+    return None if times is None else times.warm_mean_ms
+
+
+def control_times(data: Suite) -> tuple[float, ...]:
+    """The A/A control's times ÷ the baseline's, of each keyword and kind: ratios that noise alone gives."""
+    row = reference(data)
+    if row is None or not data.of(row, control=True):
+        return ()
+    found = (ratio(data, row, row, keyword, kind).ratio for keyword in keywords(data) for kind in KINDS)
+    return tuple(one for one in found if one is not None)
+
+
+def apart_beyond(data: Suite) -> tuple[float, float]:
+    """Ratios between these two are within noise: as near to 1 as the A/A control's; 0 and ∞ without one."""
+    furthest = max((abs(math.log(one)) for one in control_times(data)), default=math.inf)
+    return math.exp(-furthest), math.exp(furthest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two variants of one store that differ in one setting."""
+
+    row: RowKey
+    base: RowKey  # the first of the suite's with another value
+    words: str  # the setting, and both values
+
+
+def pairs(data: Suite) -> Iterator[Pair]:
+    """Setting by setting: each variant by the first one before it that differs in nothing else."""
+    for setting in dict.fromkeys(name for row in data.rows for name in row.variant.settings):
+        for index, row in enumerate(data.rows):
+            base = next((other for other in data.rows[:index] if _differ_in(setting, row, other)), None)
+            if base is not None:
+                values = (side.variant.settings.get(setting, UNSET) for side in (row, base))
+                yield Pair(row=row, base=base, words=f"{setting} {' vs. '.join(values)}")
+
+
+def _differ_in(setting: str, row: RowKey, other: RowKey) -> bool:
+    """In this alone; a replica's node is a second profile, and belongs to its setting."""
+    mine, theirs = dict(row.variant.settings), dict(other.variant.settings)
+    differ = mine.pop(setting, None) != theirs.pop(setting, None)
+    same_levels = mine == theirs and row.levels == other.levels
+    return differ and same_levels and row.variant.profiles[:1] == other.variant.profiles[:1]
+
+
+def digests(data: Suite) -> dict[int, tuple[str, ...]]:
+    """Of the posts, by block, each once: one where all variants had the same; ids are drawn from the seed."""
+    known: dict[int, dict[str, None]] = {}
+    for one in data.cells:
+        if one.result is not None:
+            known.setdefault(one.record.block, {})[one.result.data_set.loading.digest] = None
+    return {block: tuple(found) for block, found in sorted(known.items())}
+
+
+def original(variant: str, keyword: str) -> dict[str, Any] | None:
+    """Of the experiment of 2022: its rounds and their mean as published; None where it has none."""
+    found: dict[str, Any] | None = published_figures()["search"]["variants"].get(variant, {}).get(keyword)
+    return found
+
 
 MOST_SHOWN = 10  # rounds; the means are of all, and the records have every one
 COLD = "cold "
@@ -48,7 +175,7 @@ def main(data: Suite) -> Table:
         "One client, one search at a time: mean of the warm rounds. First page: the latest posts and the number"
         f" of hits. Every match: all pages, one after the other. {rows.spread_note(data.index)}",
         MAIN,
-        figures.lines(data),
+        lines(data),
         mark=lambda line: line.mark,
         notes=(MODES,),
         names=3,
@@ -60,8 +187,8 @@ def rounds(data: Suite) -> Table:
     """Each round and the means; the original experiment's rounds above ours."""
     numbers = range(1, min(data.index.params["rounds"], MOST_SHOWN) + 1)
     body, quoted = [], False
-    for line in figures.lines(data):
-        if (theirs := figures.original(line.row.variant.name, line.keyword)) is not None:
+    for line in lines(data):
+        if (theirs := original(line.row.variant.name, line.keyword)) is not None:
             quoted = True
             given = dict(enumerate(theirs["rounds_ms"], 1))
             own = (_exact(given.get(number)) for number in numbers)
@@ -92,13 +219,13 @@ def rounds(data: Suite) -> Table:
 
 
 def _exact(value: float | None) -> Cell:
-    return Cell(figure=stats.spread([value]), exact=True)
+    return Cell(figure=spread([value]), exact=True)
 
 
 def _round(times: Sequence[Times], number: int) -> Cell:
     """Of the blocks that had as many."""
     own = (one.rounds_ms[number - 1] for one in times if len(one.rounds_ms) >= number)
-    return Cell(figure=stats.spread(own), prefix=COLD if number == 1 else "")
+    return Cell(figure=spread(own), prefix=COLD if number == 1 else "")
 
 
 RATIO_COLUMNS = (
@@ -117,7 +244,7 @@ RATIO_COLUMNS = (
 
 def ratios(data: Suite) -> Table | None:
     """Each variant ÷ the first that differs in one setting; the A/A control ÷ the baseline. None without any."""
-    found = [(pair.row, pair.base, pair.words) for pair in figures.pairs(data)]
+    found = [(pair.row, pair.base, pair.words) for pair in pairs(data)]
     base = reference(data)
     if base is not None and data.of(base, control=True):
         found.append((base, base, NO_PAIR))
@@ -133,7 +260,7 @@ def ratios(data: Suite) -> Table | None:
         rows=tuple(
             _ratio_row(data, row, other, words, keyword)
             for row, other, words in found
-            for keyword in figures.keywords(data)
+            for keyword in keywords(data)
         ),
         notes=(resolution_in_words(data),),
         names=5,
@@ -141,9 +268,9 @@ def ratios(data: Suite) -> Table | None:
 
 
 def _ratio_row(data: Suite, row: RowKey, other: RowKey, words: str, keyword: str) -> Row:
-    mine, base = (figures.line(data, side, keyword) for side in (row, other))
-    first, every = (figures.ratio(data, row, other, keyword, kind) for kind in KINDS)
-    theirs = [figures.original(side.variant.name, keyword) for side in (row, other)]
+    mine, base = (line_of(data, side, keyword) for side in (row, other))
+    first, every = (ratio(data, row, other, keyword, kind) for kind in KINDS)
+    theirs = [original(side.variant.name, keyword) for side in (row, other)]
     control = row == other
     return row_of(
         f"{row.title}{rows.AGAIN if control else ''}",
@@ -169,10 +296,10 @@ def _posts(mine: set[int], base: set[int]) -> str:
 
 def resolution_in_words(data: Suite) -> str:
     """From the A/A control's times."""
-    times = figures.control_times(data)
+    times = control_times(data)
     if not times:
         return "There is no A/A control: the smallest detectable difference is not known."
-    low, high = figures.apart_beyond(data)
+    low, high = apart_beyond(data)
     return (
         f"A/A control: measured twice in each block, the baseline took {number(min(times))} to {number(max(times))}"
         f" times as long. Ratios from {number(low)} to {number(high)} are within noise."
@@ -202,9 +329,9 @@ def hits(data: Suite) -> Table:
     """What each keyword found, against a scan of all posts."""
     found = []
     for row in data.rows:
-        known = (hits.keyword for one in figures.line(data, row).results for hits in one.hits)
-        asked = dict.fromkeys((*figures.keywords(data), *known))
-        found += [line for keyword in asked if (line := figures.line(data, row, keyword)).hits]
+        known = (hits.keyword for one in line_of(data, row).results for hits in one.hits)
+        asked = dict.fromkeys((*keywords(data), *known))
+        found += [line for keyword in asked if (line := line_of(data, row, keyword)).hits]
     return rows.table(
         "hits",
         "Hits: what each search found",
@@ -270,7 +397,7 @@ PASSING = (
 
 def loading(data: Suite) -> Table:
     """How the posts came in, and what they take up."""
-    found = [figures.line(data, row) for row in data.rows]
+    found = [line_of(data, row) for row in data.rows]
     passing = any(one.data_set.loading.parts_bytes.get(RECOVERY) for line in found for one in line.results)
     return rows.table(
         "loading",
@@ -302,7 +429,7 @@ def validity(data: Suite) -> Table:
     for one in data.cells:
         mode = "" if one.result is None else f" ({one.result.data_set.mode})"
         groups.setdefault(rows.cell_title(one, mode), []).append(one)
-    same = all(len(found) == 1 for found in figures.digests(data).values())
+    same = all(len(found) == 1 for found in digests(data).values())
     return Table(
         key="search_validity",
         title="Validity of the search runs",
