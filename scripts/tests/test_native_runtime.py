@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from search.test_analyzer import CUTS, ODD
-from writepath import pidfile, poll, provision
+from writepath import pidfile, poll, provision, services
 from writepath.config import registry
 from writepath.errors import StartError, UsageError
 from writepath.load.corpus import words
@@ -22,7 +22,7 @@ from writepath.load.dataset import generate
 from writepath.process import Daemon, call
 from writepath.runtime import network, topology
 from writepath.runtime.base import MASK
-from writepath.runtime.native import NativeRuntime, backing, recipes
+from writepath.runtime.native import NativeRuntime, recipes
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.topology import Service
 
@@ -40,7 +40,7 @@ def eventually(fact: Callable[[], bool]) -> bool:
 
 @pytest.fixture(scope="module")
 def runtime() -> NativeRuntime:
-    provision.setup(ROOT, print, only=backing.needs(STORES) | {"packages"})
+    provision.setup(ROOT, print, only=services.needs(STORES) | {"packages"})
     found = NativeRuntime(ROOT)
     found.reap(print)
     return found
@@ -103,7 +103,7 @@ def test_the_tests_of_java_are_told_every_address_and_the_broker_is_a_node_of_it
     stores: NativeStack,
 ) -> None:
     """As services/test-support reads them; the control command reaches it, and not a broker of the system."""
-    found = backing.environment(stores)
+    found = services.environment_of(stores)
     assert found["WRITEPATH_TEST_ELASTICSEARCH_NODES"] == "2"
     assert {name.removeprefix("WRITEPATH_TEST_") for name in found} == {
         *("POSTGRES_URL", "RABBITMQ_ADDRESS", "RABBITMQCTL", "ELASTICSEARCH_URI", "ELASTICSEARCH_NODES")
@@ -204,9 +204,10 @@ def test_a_killed_command_leaves_nothing_after_the_next_one(runtime: NativeRunti
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from writepath.runtime.native import NativeRuntime, backing\n"
+        "from writepath import services\n"
+        "from writepath.runtime.native import NativeRuntime\n"
         f"runtime = NativeRuntime(Path({str(ROOT)!r}))\n"
-        "with backing.start(runtime, ['postgres'], lambda line: None) as stack:\n"
+        "with services.start(runtime, ['postgres'], lambda line: None) as stack:\n"
         "    print(stack.places['postgres'].folder.parent, *stack.pids(), flush=True)\n"
         "    time.sleep(600)\n"
     )

@@ -59,14 +59,13 @@ def test_a_service_is_read_with_what_is_merged_into_it(tmp_path: Path) -> None:
         "    environment: {<<: [*one, *two], A: own}\n"
         "    command: postgres -c 'a b'\n"
         "    networks: {default: {aliases: [writer]}}\n"
-        "    volumes: ['data:/a', './b:/b:ro', '/c:/c', '~/d:/d', '/e', "
-        "{type: volume, source: more, target: /f}, {type: bind, source: /g, target: /g}]\n"
+        "    volumes: ['data:/a', './b:/b:ro', '/c:/c', '~/d:/d', '/e']\n"
         "  y: {build: {context: ., args: {MODULE: m}}, deploy: {replicas: '3'}}\n",
     )
     x, y = found.services["x"], found.services["y"]
     assert (x.image_name, x.command, x.aliases) == ("postgres", ("postgres", "-c", "a b"), ("writer",))
     assert x.environment == {"A": "own", "B": "1", "C": "2"}
-    assert x.volumes == ("data", "more")  # a folder of this machine is none
+    assert x.volumes == ("data",)  # a folder of this machine is none
     assert (y.module, y.replicas) == ("m", 3)
 
 

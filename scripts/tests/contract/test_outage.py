@@ -18,7 +18,7 @@ AT_THE_CAP = f"serving {IN_FLIGHT_MAX} requests already"  # tells a refusal from
 def backing_services(subject: Subject) -> list[str]:
     """What a 201 cannot be given without: the ingress's required dependencies."""
     ingress = topology.load(ROOT, subject.variant.settings).services[subject.variant.ingress]
-    return [name for name, need in ingress.depends_on.items() if need.required]
+    return [name for name, need in ingress.depends_on.items() if need.get("required", True)]
 
 
 def test_too_much_in_flight_is_503_at_once_and_stores_nothing(subject: Subject) -> None:

@@ -1,4 +1,4 @@
-"""How do RabbitMQ and nginx get here? From the PATH, else as the distribution's packages, never as running daemons."""
+"""Finds RabbitMQ and nginx, or installs the distribution's packages, never as running daemons."""
 
 import contextlib
 import os
@@ -143,11 +143,8 @@ def nginx_version() -> str:
 def rabbitmq_version() -> str:
     """3.10.8, from the folder name of the server's own libraries: asking the program would start an Erlang."""
     program = RABBITMQ.find()
-    library = program.resolve().parent.parent if program else Path("/usr/lib/rabbitmq")
-    for place in (library, Path("/usr/lib/rabbitmq/lib")):
-        for folder in sorted(place.glob("**/rabbit-[0-9]*"))[:1]:
-            return _version(folder.name)
-    return "unknown"
+    folders = program.resolve().parent.parent.glob("**/rabbit-[0-9]*") if program else ()
+    return _version(min((folder.name for folder in folders), default=""))
 
 
 def _version(text: str) -> str:

@@ -40,25 +40,14 @@ def _number(value: object) -> object:
 
 
 def _named(value: object) -> object:
-    """Names of volumes, from either of Compose's two forms; without folders of this machine."""
-    entries = value if isinstance(value, (list, tuple)) else ()
-    pairs = (
-        each.partition(":")[::2] if isinstance(each, str) else (each["source"], each["type"] == "volume")
-        for each in entries
-    )
-    return tuple(source for source, named in pairs if named and not source.startswith(("/", ".", "~")))
+    """Names of volumes, without folders of this machine."""
+    entries = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else ()
+    return tuple(each.partition(":")[0] for each in entries if not each.startswith(("/", ".", "~")))
 
 
 def _at(*path: str) -> Any:
     """Where the file has it, deeper than a key of the service."""
     return Field(validation_alias=AliasPath(*path))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dependency:
-    """One entry of depends_on."""
-
-    required: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(populate_by_name=True))
@@ -72,7 +61,7 @@ class Service:
     environment: Mapping[str, Annotated[str, BeforeValidator(_text)]] = field(default_factory=dict)
     command: Annotated[tuple[str, ...], BeforeValidator(_words)] = ()
     aliases: Annotated[tuple[str, ...], _at("networks", "default", "aliases")] = ()
-    depends_on: Mapping[str, Dependency] = field(default_factory=dict)
+    depends_on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     replicas: Annotated[int, BeforeValidator(_number), _at("deploy", "replicas")] = 1
     volumes: Annotated[tuple[str, ...], BeforeValidator(_named)] = ()  # that outlive a container
     build: Any = None  # from this checkout: no registry has it
@@ -104,7 +93,7 @@ class Topology:
         found = {n: s for n, s in self.services.items() if not s.profiles or wanted.intersection(s.profiles)}
         for service in found.values():
             for name, need in service.depends_on.items():
-                if need.required and name not in found:
+                if need.get("required", True) and name not in found:
                     raise UsageError(
                         f"{FILE}: services.{service.name}.depends_on.{name}: required, but none of the profiles "
                         f"{_list(wanted)} starts it; add its profile, or `required: false`"

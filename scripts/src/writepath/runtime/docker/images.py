@@ -1,8 +1,8 @@
-"""Are the images there? Builds the services' once for all variants, and k6's; pulls the others."""
+"""Builds the images of our services, once for all variants, and k6's; pulls the others."""
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from writepath.errors import SetupError
@@ -12,6 +12,7 @@ from writepath.runtime import topology
 from writepath.runtime.docker.compose import Compose, checkout_key
 from writepath.runtime.docker.engine import Engine
 
+_STATE = ".writepath/docker"
 _GENERATOR = "writepath/k6"
 _GENERATOR_DOCKERFILE = "k6/Dockerfile"
 _GENERATOR_CONTEXT = "k6/recorder"
@@ -23,8 +24,9 @@ def ensure(compose: Compose, engine: Engine, say: Callable[[str], None]) -> None
     ours = sorted(image for image in images if image.startswith("writepath/"))
     for image in sorted(images - set(ours)):
         _have(engine, image, say)
-    kept = _State(compose.root, "images", fingerprint(compose.root), ours)
-    kept.build(engine, "service images", say, lambda: compose.run("--progress", "plain", "build"))
+    file, sources = compose.root / _STATE / "images.json", fingerprint(compose.root)
+    by = partial(compose.run, "--progress", "plain", "build")
+    _build(file, sources, ours, engine, "service images", say, by)
 
 
 def generator(root: Path, settings: Mapping[str, str]) -> str:
@@ -41,36 +43,36 @@ def ensure_generator(root: Path, engine: Engine, image: str, say: Callable[[str]
     dockerfile = root / _GENERATOR_DOCKERFILE
     sources = state.digest(root, [dockerfile], golang.K6.source_hash(root))
     build = ("docker", "build", "--file", dockerfile, "--tag", image, root / _GENERATOR_CONTEXT)
-    kept = _State(root, "k6-image", sources, [image])
-    kept.build(engine, "k6 image with the recorder", say, lambda: call(*build))
+    file, by = root / _STATE / "k6-image.json", partial(call, *build)
+    _build(file, sources, [image], engine, "k6 image with the recorder", say, by)
 
 
-class _State:
-    """What images were built from, and which ones they were: nothing is built again while both are as they were."""
-
-    def __init__(self, root: Path, name: str, sources: str, images: Sequence[str]) -> None:
-        self._file = root / ".writepath" / "docker" / f"{name}.json"
-        self._images = images
-        known = json.loads(self._file.read_text(encoding="utf-8")) if self._file.exists() else {}
-        self._known = known if known.get("sources") == sources else {"sources": sources}
-
-    def build(self, engine: Engine, what: str, say: Callable[[str], None], by: Callable[[], object]) -> None:
-        if all(self._known.get(image) == engine.image_id(image) is not None for image in self._images):
-            return
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        say(f"building the {what} (minutes the first time, cached when unchanged)")
-        started = time.monotonic()
-        try:
-            by()
-        except CallError as error:
-            log = self._file.with_suffix(".log")
-            log.write_text(error.stdout + error.stderr, encoding="utf-8")
-            raise SetupError(
-                f"the {what} could not be built (full log: {log}); RUNTIME=native needs no images\n{error}"
-            ) from error
-        say(f"built the {what} in {time.monotonic() - started:.0f} s")
-        self._known |= {image: engine.image_id(image) for image in self._images}
-        self._file.write_text(json.dumps(self._known), encoding="utf-8")
+def _build(
+    state_file: Path,
+    sources: str,
+    images: Sequence[str],
+    engine: Engine,
+    what: str,
+    say: Callable[[str], None],
+    by: Callable[[], object],
+) -> None:
+    """Builds images unless they are those that were built from the same sources, of which the file tells."""
+    known = json.loads(state_file.read_text(encoding="utf-8")) if state_file.exists() else {}
+    built = known if known.get("sources") == sources else {"sources": sources}
+    if all(built.get(image) == engine.image_id(image) is not None for image in images):
+        return
+    state_file.parent.mkdir(parents=True, exist_ok=True)
+    say(f"building the {what} (minutes the first time, cached when unchanged)")
+    try:
+        by()
+    except CallError as error:
+        log = state_file.with_suffix(".log")
+        log.write_text(error.stdout + error.stderr, encoding="utf-8")
+        raise SetupError(
+            f"the {what} could not be built (full log: {log}); RUNTIME=native needs no images\n{error}"
+        ) from error
+    built |= {image: engine.image_id(image) for image in images}
+    state_file.write_text(json.dumps(built), encoding="utf-8")
 
 
 def fingerprint(root: Path) -> str:
