@@ -15,7 +15,7 @@ from writepath.experiments.registry import kind_of
 from writepath.report import faults
 from writepath.report.capacity.figures import by_host
 from writepath.report.facts import Facts
-from writepath.report.model import Table, number, plain, shown
+from writepath.report.model import Table, number, plain, short, shown
 from writepath.report.rows import DAGGER
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -94,9 +94,13 @@ def fault_pages(root: Path) -> Iterator[Figures]:
         if data.index.kind == "faults":
             struck = faults.struck(data)
             yield of_tables(folder.name, [faults.evidence(struck)])
-            found = faults.coverage(struck)
-            for name in ("faults", "losing", "control_faults"):
-                yield {Key(folder.name, "coverage", "all", name): str(getattr(found, name))}
+            correct = [one for one in struck if one.correct]
+            figures = {
+                "faults": faults.faults_in(correct),
+                "losing": sum(one.result.losing for one in correct if one.counts),
+                "control_faults": faults.faults_in(one for one in struck if not one.correct),
+            }
+            yield {Key(folder.name, "coverage", "all", name): str(count) for name, count in figures.items()}
 
 
 def front_pages(root: Path) -> Iterator[Figures]:
@@ -110,8 +114,11 @@ def front_pages(root: Path) -> Iterator[Figures]:
     for family, mode in (("jpa", "substring"), ("elasticsearch", "substring"), ("elasticsearch", "native")):
         found = facts.fastest_search(family, mode)
         key = Key(FRONT, "fastest_search", JOINT.join((family, mode)), "title")
-        yield {key: found.title, key._replace(column="per_s"): found.per_s}
-        yield {key._replace(column="confidence"): found.confidence}
+        yield {
+            key: facts.title(found.variant.name),
+            key._replace(column="per_s"): short(found.sustained.per_s),
+        }
+        yield {key._replace(column="confidence"): found.sustained.confidence}
     yield from _of_kills(facts)
 
 
@@ -119,7 +126,7 @@ def _of_path(facts: Facts, name: str) -> Figures:
     """Of one write path."""
     getters: Mapping[str, Callable[[str], object]] = {
         "p99_ms": facts.p99_ms,
-        "median_ms": facts.median_ms,
+        "median_ms": lambda path: facts.last_phase_ms(path, "median"),
         "acknowledged_ms": facts.acknowledged_ms,
         "durable_ms": facts.durable_ms,
         "searchable_ms": facts.searchable_ms,
@@ -154,8 +161,10 @@ def _of_kills(facts: Facts) -> Iterator[Figures]:
         ("elasticsearch-1s0r-auto-ids", "blackhole-from-index"),
     ):
         kills, row = facts.kills(name, fault), JOINT.join((name, fault))
-        for column in ("faults", "losing", "errors", "recovery_s_median", "recovery_s_max"):
-            yield {Key(FRONT, "kills", row, column): _said(getattr(kills, column))}
+        columns = {"faults": "effective", "losing": "losing", "errors": "failed_requests"}
+        for column in (*columns, "recovery_s_median", "recovery_s_max"):
+            found = getattr(kills, columns.get(column, column))
+            yield {Key(FRONT, "kills", row, column): _said(found)}
 
 
 def _said(value: object) -> str:

@@ -10,7 +10,7 @@ from writepath.experiments import publish, reporting
 from writepath.records.faults import FaultResult
 from writepath.records.index import load_index
 from writepath.report import faults
-from writepath.report.faults import Coverage, coverage, coverage_in_words, recovery_in_words, struck
+from writepath.report.faults import coverage_in_words, recovery_in_words, struck
 from writepath.report.model import Table, shown
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -64,12 +64,9 @@ def test_coverage_separates_faults_of_correct_variants_from_those_of_weakened_co
         ("jpa", PLAIN),
         ("jpa-async-commit", CONTROL),
     )
-    assert coverage(struck(data)) == Coverage(
-        faults=4,
-        losing=1,
-        titles=("JPA", "RabbitMQ + JPA"),
-        control_faults=1,
-        controls=("JPA, asynchronous commit",),
+    assert coverage_in_words(struck(data)) == (
+        "4 faults in correct variants: loss in 1; failed or unknown: 1 cell. Variants: JPA; RabbitMQ + JPA.",
+        "1 fault in weakened controls, which are meant to lose or duplicate data: JPA, asynchronous commit.",
     )
 
 

@@ -127,20 +127,20 @@ def test_two_blocks_are_compared_and_said_to_be_too_few() -> None:
 
 
 def test_suite_runs_are_compared_in_per_cent_with_the_settings_that_differ() -> None:
-    a, b = suite(Planted()), suite(Planted(scale=1.5), seed=2)
+    a, b = suite(Planted()), suite(Planted(scale=1.5), runtime="b")
     figures, settings = compared([a, b], LOADS.report)
     rows = {row.cells[1].text: said(figures, row) for row in figures.rows}
     assert rows["p99 (ms)"] == ["JPA", "p99 (ms)", "119", "178", "50.0"]
     assert "503" not in rows
-    assert [[c.text for c in row.cells] for row in settings.rows] == [["suite: seed", "1", "2"]]
+    assert [[c.text for c in row.cells] for row in settings.rows] == [["suite: runtime", "native", "b"]]
     assert "ranges that overlap may be noise" in figures.notes[-1]
 
 
 def test_any_number_of_suite_runs_are_compared_with_the_first_under_their_labels() -> None:
     read = [
-        suite(Planted(), seed=1),
-        suite(Planted(scale=1.5), seed=2),
-        suite(Planted(scale=0.5), Planted(variant="only-here"), seed=3),
+        suite(Planted(), runtime="a"),
+        suite(Planted(scale=1.5), runtime="b"),
+        suite(Planted(scale=0.5), Planted(variant="only-here"), runtime="c"),
     ]
     figures, settings = compared(read, LOADS.report, ("before", "after", "later"))
     assert [column.header for column in figures.columns[2:]] == [
@@ -149,4 +149,4 @@ def test_any_number_of_suite_runs_are_compared_with_the_first_under_their_labels
     values = next(said(figures, row) for row in figures.rows if row.cells[1].text == "p99 (ms)")
     assert values[2:] == ["119", "178", "50.0", "59.4", "-50.0"]
     assert figures.notes[0] == "Not in every suite run: ONLY-HERE."
-    assert [c.text for c in settings.rows[0].cells] == ["suite: seed", "1", "2", "3"]
+    assert [c.text for c in settings.rows[0].cells] == ["suite: runtime", "a", "b", "c"]

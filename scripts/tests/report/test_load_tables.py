@@ -182,12 +182,12 @@ def test_the_fingerprint_merges_what_all_variants_share() -> None:
 
 
 def test_the_fingerprint_names_levels_and_factors() -> None:
-    specs = [Planted(levels={"POOL_SIZE": level}) for level in ("5", "10")]
+    specs = [Planted(levels={"POOL_SIZE": level}, block=block) for block, level in ((1, "5"), (2, "10"))]
     specs[1].cpu_model = "Other"
     table = tables(*specs)["fingerprint"]
     facts = [line(table, row) for row in range(len(table.rows))]
     assert ["suite", "POOL_SIZE, varied", "5, 10", "all"] in facts
-    assert ["host", "processor", "Other, 2 cores", "jpa,POOL_SIZE=10"] in facts
+    assert ["host", "processor", "Other, 2 cores", "block 2"] in facts
 
 
 def test_three_clocks_are_in_one_table() -> None:

@@ -3,6 +3,7 @@
 A cell is one variant under one kind of fault: several trials of it in one load, then one audit.
 """
 
+import statistics
 from typing import Literal
 
 from writepath.records.base import record
@@ -105,3 +106,18 @@ class FaultResult:
     def recovered_in(self) -> tuple[float, ...]:
         """Seconds of the faults that the path recovered from."""
         return tuple(seconds for seconds in self.recovery_seconds if seconds is not None)
+
+    @property
+    def recovery_s_median(self) -> float | None:
+        """Of the faults that the path recovered from."""
+        return statistics.median(self.recovered_in) if self.recovered_in else None
+
+    @property
+    def recovery_s_max(self) -> float | None:
+        """None where the path did not recover from one of them."""
+        return max(self.recovered_in) if self.recovered_in and len(self.recovered_in) == self.trials else None
+
+    @property
+    def failed_requests(self) -> int:
+        """Answered with an error, or not at all."""
+        return sum(self.errors.values())

@@ -13,7 +13,7 @@ from writepath.report import load_ranks
 from writepath.report.capacity import bounds
 from writepath.report.capacity.figures import CapacityFigures, cpu_s, during_writes, per_1000
 from writepath.report.capacity.figures import VariantFigures as Capacity
-from writepath.report.data import CellData, SuiteData
+from writepath.report.data import CellData, SuiteData, host_name
 from writepath.report.faults import Struck
 from writepath.report.model import ABSENT, Cell, Column, number, short, shown
 
@@ -24,36 +24,6 @@ PLAIN = Column(key="", title="")
 
 class NotPublishedError(LookupError):
     """A figure that no published run has."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Kills:
-    """Outcome of the same process killed many times under load."""
-
-    process: str
-    faults: int
-    losing: int
-    proved: bool  # the audit found every acknowledged write, once and unchanged
-    errors: int  # requests of all these faults that were answered with an error, or not at all
-    recovery_s_median: float | None
-    recovery_s_max: float | None
-
-    @property
-    def loss(self) -> str:
-        """`none in 20 database kills`, `in 18 of 20 database kills`; `unknown` where the audit proves neither."""
-        kills = f"{self.process} kills"
-        if self.losing:
-            return f"in {self.losing} of {self.faults} {kills}"
-        return f"none in {self.faults} {kills}" if self.proved else f"unknown in {self.faults} {kills}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchRate:
-    """Highest passing rate of keyword searches of one variant."""
-
-    title: str
-    per_s: str
-    confidence: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,20 +42,15 @@ class Facts:
 
     def title(self, name: str) -> str:
         """A variant's title, from any suite that has it."""
-        listed: list[Iterable[VariantRecord]] = []
-        listed += [self.load.index.variants] if self.load else []
-        listed += [self.search.data.index.variants] if self.search else []
-        listed += [figures.data.index.variants for _, figures in self.capacity]
-        variants = (variant for suite in listed for variant in suite)
+        figures = [self.search, *(figures for _, figures in self.capacity)]
+        suites = [self.load, *(one.data for one in figures if one is not None)]
+        variants = (variant for suite in suites if suite is not None for variant in suite.index.variants)
         return next((variant.title for variant in variants if variant.name == name), name)
 
     @property
     def load_host(self) -> str:
         """Where the load suite ran: `Intel(R) Xeon(R) Processor, 2 cores`."""
-        hosts = [one.record.host for one in self._load().cells if one.record.host is not None]
-        return (
-            ", ".join(dict.fromkeys(f"{host.cpu_model}, {host.cores} cores" for host in hosts)) or "one host"
-        )
+        return ", ".join(dict.fromkeys(host_name(one.record.host) for one in self._load().cells))
 
     @property
     def runtime(self) -> str:
@@ -102,17 +67,14 @@ class Facts:
             raise NotPublishedError(f"rate of suite {LOAD}")
         return number(phase.planned / phase.seconds)
 
-    def p99_ms(self, name: str) -> float | None:
-        """99th percentile from the scheduled send time to the 201, in that phase."""
-        return self._in_last_phase(name, "p99")
-
-    def median_ms(self, name: str) -> float | None:
-        """Median of the same."""
-        return self._in_last_phase(name, "median")
-
-    def _in_last_phase(self, name: str, rank: str) -> float | None:
+    def last_phase_ms(self, name: str, rank: str) -> float | None:
+        """Rank of the time from the scheduled send time to the 201, in that phase."""
         phases = (one.phases[-1] for one in self._results(name) if one.phases)
         return _median(load_ranks.rank(one.planned_latency_ms, rank, one.planned) for one in phases)
+
+    def p99_ms(self, name: str) -> float | None:
+        """99th percentile of the same."""
+        return self.last_phase_ms(name, "p99")
 
     def acknowledged_ms(self, name: str) -> float | None:
         """99th percentile from sending to the 201; of all scheduled requests of the load."""
@@ -202,18 +164,13 @@ class Facts:
 
     # Search
 
-    def fastest_search(self, family: str, mode: str = "substring") -> SearchRate:
+    def fastest_search(self, family: str, mode: str = "substring") -> Capacity:
         """The variant of a family, by the begin of its name, with the highest passing rate of searches in a mode."""
-        figures = self._search()
-        rated = [one for one in figures.variants if one.mode == mode and one.variant.name.startswith(family)]
+        figures = self._search().variants
+        rated = [one for one in figures if one.mode == mode and one.variant.name.startswith(family)]
         if not rated:
             raise NotPublishedError(f"searches of {family}, {mode}")
-        best = max(rated, key=lambda one: one.sustained.per_s)
-        return SearchRate(
-            title=self.title(best.variant.name),
-            per_s=short(best.sustained.per_s),
-            confidence=best.sustained.confidence,
-        )
+        return max(rated, key=lambda one: one.sustained.per_s)
 
     def searchable_during_searches_ms(self, name: str) -> str:
         """Median from sending a post to the first search that finds it, while searches run."""
@@ -232,30 +189,36 @@ class Facts:
 
     # Faults
 
-    def kills(self, name: str, fault: str) -> Kills:
-        """Of one variant under one kind of kill."""
-        one = self._fault(name, fault)
-        times = one.recovered_in
-        return Kills(
-            process=KILLS.get(fault, "process"),
-            faults=one.effective,
-            losing=one.losing,
-            proved=one.status == "held",
-            errors=sum(one.errors.values()),
-            recovery_s_median=statistics.median(times) if times else None,
-            recovery_s_max=max(times) if times and len(times) == one.trials else None,
-        )
+    def kills(self, name: str, fault: str) -> FaultResult:
+        """Of one variant under one kind of fault."""
+        for one in self.faults:
+            if (one.variant.name, one.result.fault) == (name, fault):
+                return one.result
+        raise NotPublishedError(f"{fault} of {name}")
 
     def losing(self, name: str, fault: str) -> str:
         """`in 18 of 20 faults`."""
         kills = self.kills(name, fault)
-        return f"in {kills.losing} of {kills.faults} faults"
+        return f"in {kills.losing} of {kills.effective} faults"
 
     def loss(self, name: str) -> str:
-        """What kills of its stores and its broker lost; `not tested` where none was killed."""
-        struck = {one.result.fault for one in self.faults if one.variant.name == name}
-        known = [fault for fault in KILLS if fault in struck]
-        return ", ".join(self.kills(name, fault).loss for fault in known) or "not tested"
+        """What kills of its stores and its broker lost; `not tested` where none was killed.
+
+        `none in 20 database kills`, `in 18 of 20 database kills`; `unknown` where the audit proves neither.
+        """
+        known = {one.result.fault: one.result for one in self.faults if one.variant.name == name}
+        words = []
+        for fault, process in KILLS.items():
+            if one := known.get(fault):
+                begin = (
+                    f"in {one.losing} of"
+                    if one.losing
+                    else "none in"
+                    if one.status == "held"
+                    else "unknown in"
+                )
+                words.append(f"{begin} {one.effective} {process} kills")
+        return ", ".join(words) or "not tested"
 
     # Where they are
 
@@ -296,12 +259,6 @@ class Facts:
         if not loads:
             raise NotPublishedError(f"searches during writes of {name}")
         return loads
-
-    def _fault(self, name: str, fault: str) -> FaultResult:
-        for one in self.faults:
-            if (one.variant.name, one.result.fault) == (name, fault):
-                return one.result
-        raise NotPublishedError(f"{fault} of {name}")
 
 
 def _median(values: Iterable[float | None]) -> float | None:

@@ -1,11 +1,10 @@
 """Reports what faults did to variants: variant x fault in words, then each variant's cells in figures."""
 
 import dataclasses
-import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
 
 from writepath.analysis import stats
 from writepath.records.faults import FaultResult
@@ -71,53 +70,41 @@ def _together(results: Sequence[FaultResult]) -> FaultResult:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """How many faults happened, and to which variants."""
-
-    faults: int  # in correct variants
-    losing: int  # of them; without what the fault itself deleted
-    titles: tuple[str, ...]  # of the correct variants
-    control_faults: int  # in weakened controls
-    controls: tuple[str, ...]  # their titles
-
-
-def coverage(found: Sequence[Struck]) -> Coverage:
-    """Counts effective faults, by correct variants and weakened controls."""
-    correct = [one for one in found if one.counts and one.correct]
-    controls = [one for one in found if one.counts and not one.correct]
-    return Coverage(
-        faults=sum(one.result.effective for one in correct),
-        losing=sum(one.result.losing for one in correct),
-        titles=tuple(dict.fromkeys(one.variant.title for one in correct)),
-        control_faults=sum(one.result.effective for one in controls),
-        controls=tuple(dict.fromkeys(one.variant.title for one in controls)),
-    )
-
-
 def coverage_in_words(found: Sequence[Struck]) -> tuple[str, ...]:
-    """Sentences on what the faults cover."""
-    known = coverage(found)
-    words = [_of_correct([one for one in found if one.correct], known)]
-    if known.controls:
+    """How many faults happened, to which correct variants and weakened controls, and what they lost."""
+    correct = [one for one in found if one.correct]
+    words = [_of_correct(correct, _titles(correct))]
+    weakened = [one for one in found if not one.correct]
+    if titles := _titles(weakened):
         words.append(
-            f"{counted(known.control_faults, 'fault')} in weakened controls, which are meant to lose or duplicate data:"
-            f" {'; '.join(known.controls)}."
+            f"{counted(faults_in(weakened), 'fault')} in weakened controls, which are meant to lose or duplicate data:"
+            f" {titles}."
         )
     return tuple(words)
 
 
-def _of_correct(found: Sequence[Struck], known: Coverage) -> str:
-    if not known.titles:
+def faults_in(found: Iterable[Struck]) -> int:
+    """Number of effective faults."""
+    return sum(one.result.effective for one in found if one.counts)
+
+
+def _titles(found: Iterable[Struck]) -> str:
+    """Of the variants that a fault struck."""
+    return "; ".join(dict.fromkeys(one.variant.title for one in found if one.counts))
+
+
+def _of_correct(found: Sequence[Struck], titles: str) -> str:
+    if not titles:
         return "No fault in a correct variant."
+    losing = sum(one.result.losing for one in found if one.counts)
     deleting = sum(one.result.deleting for one in found)
     bad = sum(1 for one in found if one.mark)
-    loss = f"loss in {known.losing}" if known.losing or bad else "no loss"
+    loss = f"loss in {losing}" if losing or bad else "no loss"
     also = (
         f"; {counted(deleting, 'fault')} deleted a queue with acknowledged writes in it" if deleting else ""
     )
     also += f"; failed or unknown: {counted(bad, 'cell')}" if bad else ""
-    return f"{counted(known.faults, 'fault')} in correct variants: {loss}{also}. Variants: {'; '.join(known.titles)}."
+    return f"{counted(faults_in(found), 'fault')} in correct variants: {loss}{also}. Variants: {titles}."
 
 
 def verdict_in_words(one: FaultResult) -> str:
@@ -141,7 +128,7 @@ def verdict_in_words(one: FaultResult) -> str:
 def recovery_in_words(one: FaultResult) -> str:
     """`; recovered in 7.0 s (max 12.3 s)`: median and maximum of the trials that recovered."""
     times = one.recovered_in
-    words = f"; recovered in {statistics.median(times):.1f} s (max {max(times):.1f} s)" if times else ""
+    words = f"; recovered in {one.recovery_s_median:.1f} s (max {max(times):.1f} s)" if times else ""
     late = len(one.recovery_seconds) - len(times)
     return f"{words}; did not recover in time in {late} of {one.trials}" if late else words
 
@@ -239,35 +226,47 @@ def _field(
     return rows.field(key, title, lambda one: get(one.result), unit, exact=exact)
 
 
-def _count(key: str, title: str, get: Callable[[FaultResult], int | None]) -> Field[Struck]:
-    return _field(key, title, get, exact=True)
-
-
-def _median(one: FaultResult) -> float | None:
-    return statistics.median(one.recovered_in) if one.recovered_in else None
-
-
-def _longest(one: FaultResult) -> float | None:
-    """None where the path did not recover from one of them."""
-    return max(one.recovered_in) if one.recovered_in and len(one.recovered_in) == one.trials else None
-
-
-def _of(record: object, name: str) -> Any:
-    return None if record is None else getattr(record, name)
+def _count(key: str, title: str, name: str = "") -> Field[Struck]:
+    """name: of the result's field; none: the key."""
+    return _field(key, title, attrgetter(name or key), exact=True)
 
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else share * 100
 
 
-VARIANT: Field[Struck] = rows.field("variant", "variant", lambda one: one.variant.title)
-GUARANTEE: Field[Struck] = rows.field(
-    "acknowledges", "a 201 guarantees", lambda one: one.variant.acknowledges
-)
-FAULT = _field("fault", "fault", lambda one: one.words)
+VARIANT: Field[Struck] = rows.field("variant", "variant", attrgetter("variant.title"))
+GUARANTEE: Field[Struck] = rows.field("acknowledges", "a 201 guarantees", attrgetter("variant.acknowledges"))
+FAULT = _field("fault", "fault", attrgetter("words"))
 OUTCOME = _field("outcome", "outcome", verdict_in_words)
-NEAR = _count("exposed", "exposed writes", lambda one: one.exposed)
-BROKEN = _count("broken", "guarantees broken", lambda one: one.broken)
+NEAR = _count("exposed", "exposed writes")
+BROKEN = _count("broken", "guarantees broken")
+FIELDS = (
+    FAULT,
+    _count("effective", "effective faults"),
+    _count("losing", "faults with loss"),
+    _field("bound", "loss probability, upper bound", lambda one: _percent(one.loss_probability_bound), "%"),
+    NEAR,
+    BROKEN,
+    _count("recovered", "recovered writes"),
+    _field("errors", "errors by kind", kinds),
+    _field("recovery_s", "recovery, median", attrgetter("recovery_s_median"), "s"),
+    _field("recovery_max_s", "recovery, max", attrgetter("recovery_s_max"), "s"),
+)
+OVERTAKEN = attrgetter("order.overtaken_share")
+ORDER = (  # of cells with an order
+    VARIANT,
+    FAULT,
+    _count("faults", "faults", "effective"),
+    _field(
+        "acknowledged",
+        "acknowledged",
+        lambda one: one.requests.acknowledged if one.requests else None,
+        exact=True,
+    ),
+    _field("overtaken", "overtaken writes", lambda one: _percent(OVERTAKEN(one)), "%"),
+    _count("redelivered", "redelivered", "order.redelivered"),
+)
 
 
 def _table(
@@ -284,23 +283,7 @@ def _of_variant(cells: Sequence[Struck]) -> Table:
         f"A 201 guarantees: {variant.acknowledges}. {EXPOSED} Guarantees broken: acknowledged writes that were"
         " lost, vanished, stranded, corrupted or stored twice. Recovered writes: stored without a 201. Recovery: from"
         " the end of the fault to the first 10 s with 99.9 % success at 95 % of the scheduled rate.",
-        (
-            FAULT,
-            _count("effective", "effective faults", lambda one: one.effective),
-            _count("losing", "faults with loss", lambda one: one.losing),
-            _field(
-                "bound",
-                "loss probability, upper bound",
-                lambda one: _percent(one.loss_probability_bound),
-                "%",
-            ),
-            NEAR,
-            BROKEN,
-            _count("recovered", "recovered writes", lambda one: one.recovered),
-            _field("errors", "errors by kind", kinds),
-            _field("recovery_s", "recovery, median", _median, "s"),
-            _field("recovery_max_s", "recovery, max", _longest, "s"),
-        ),
+        FIELDS,
         cells,
     )
 
@@ -310,21 +293,9 @@ def _order(queues: Sequence[Struck]) -> Table:
     return _table(
         "order",
         "Order of writes while consumers restart or are killed",
-        "A write is overtaken if another write, sent after its 201, became durable before it. Each such pair is"
-        " an inversion. Redelivered: messages that the broker delivered more than once, over all faults of the cell.",
-        (
-            VARIANT,
-            FAULT,
-            _count("faults", "faults", lambda one: one.effective),
-            _count("acknowledged", "acknowledged", lambda one: _of(one.requests, "acknowledged")),
-            _field(
-                "overtaken",
-                "overtaken writes",
-                lambda one: _percent(_of(one.order, "overtaken_share")),
-                "%",
-            ),
-            _count("redelivered", "redelivered", lambda one: _of(one.order, "redelivered")),
-        ),
+        "A write is overtaken if another write, sent after its 201, became durable before it."
+        " Redelivered: messages that the broker delivered more than once, over all faults of the cell.",
+        ORDER,
         queues,
     )
 
@@ -342,7 +313,7 @@ def _controls(controls: Sequence[Struck], correct: Sequence[Struck]) -> Table:
         " must then lose or duplicate data. Not discriminating: the control passed, so this fault does not show what"
         " the correct variant protects against. Controls are not ranked with other variants.",
         (
-            rows.field("twin", "weakened control", lambda one: one.variant.title),
+            rows.field("twin", "weakened control", attrgetter("variant.title")),
             GUARANTEE,
             FAULT,
             OUTCOME,

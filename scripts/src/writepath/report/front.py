@@ -1,7 +1,7 @@
 """Renders what a reader meets first from published figures: the README's answer and table, and docs/choosing.md."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Mapping, Sized
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -66,8 +66,9 @@ def table(facts: Facts) -> str:
 def classes(suites: Iterable[SuiteData[Any]]) -> str:
     """Durability class of every published variant, as its running system was read back."""
     found: dict[str, dict[str, None]] = {}
-    for title, level in _levels(suites):
-        found.setdefault(level, {})[title] = None
+    for record in (one.record for data in suites for one in data.cells):
+        if record.durability is not None:
+            found.setdefault(record.durability.level, {})[record.title] = None
     if not found:
         return NOTHING
     columns = [
@@ -75,13 +76,6 @@ def classes(suites: Iterable[SuiteData[Any]]) -> str:
         Column(key="variants", title="published variants"),
     ]
     return pipe_table(columns, [(level, "; ".join(found[level])) for level in sorted(found)])
-
-
-def _levels(suites: Iterable[SuiteData[Any]]) -> Iterator[tuple[str, str]]:
-    for data in suites:
-        yield from (
-            (one.record.title, one.record.durability.level) for one in data.cells if one.record.durability
-        )
 
 
 def throughput(facts: Facts) -> str:
@@ -172,7 +166,7 @@ def _sustainable(facts: Facts, name: str) -> str:
 
 def _rendered(name: str, facts: Facts, **given: bool) -> str:
     templates = engine()
-    templates.filters["ms"] = _rounded
+    templates.filters["short"] = _rounded
     sentences = (throughput, footnote, picture_in_words, cpu_in_words, order, overload_caveat, table)
     said = {sentence.__name__: partial(sentence, facts) for sentence in sentences}
     return templates.get_template(name).render(facts=facts, **said, **given)

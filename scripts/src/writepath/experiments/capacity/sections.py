@@ -8,7 +8,7 @@ from writepath.records.capacity_run import CapacityResult
 from writepath.report import rows
 from writepath.report.capacity.figures import CapacityFigures, Suite, by_host
 from writepath.report.data import Metric
-from writepath.report.fingerprint import by_blocks, in_one_line
+from writepath.report.fingerprint import fingerprint, in_one_line
 from writepath.report.model import Report, Section, Table, plain
 
 Hosts = Sequence[tuple[str, CapacityFigures]]
@@ -55,7 +55,7 @@ def report(data: Suite) -> Report:
         table for table in (built[0], search_tables.during(data), *built[1:]) if table is not None
     ]
     facts = (("SLO", _slo(data)), ("load step", _step(data)), *_posts(data))
-    details += [tables.validity(data), tables.steps(data), by_blocks(data, facts)]
+    details += [tables.validity(data), tables.steps(data), fingerprint(data, facts)]
     opening, more = (search_tables.answer, search_tables.findings) if searches else (answer, findings)
     found = Section(
         key="findings",

@@ -9,7 +9,7 @@ from writepath.experiments.search.tables import Pair, Suite
 from writepath.records.search import KINDS, Loading, SearchKind, SearchResult
 from writepath.report import rows
 from writepath.report.data import Metric
-from writepath.report.fingerprint import by_blocks, in_one_line
+from writepath.report.fingerprint import fingerprint, in_one_line
 from writepath.report.model import Report, Section, Table, listed, short
 
 SAME = "no measurable difference"
@@ -134,7 +134,7 @@ def report(data: Suite) -> Report:
     details = (
         *(rows.merged([(host, build(own)) for host, own in known]) for build in PER_HOST),
         tables.validity(data),
-        by_blocks(data, of_kind),
+        fingerprint(data, of_kind),
     )
     told = list(_told(known, findings))
     return Report(
