@@ -24,7 +24,7 @@ from planted_capacity import (
 from planted_steps import HOST
 from writepath.errors import InvalidRunError
 from writepath.experiments import publish
-from writepath.experiments.capacity import tables
+from writepath.experiments.capacity import CapacityExperiment, tables
 from writepath.experiments.capacity.answer import answer, findings
 from writepath.experiments.capacity.sections import report
 from writepath.records.capacity_run import CapacityResult
@@ -95,6 +95,14 @@ def test_the_rate_is_the_median_of_the_blocks_with_the_signs_of_its_bounds(
     assert any(note.startswith("Inconclusive") for note in table.notes) is confidence.startswith(
         "inconclusive"
     )
+
+
+def test_a_run_is_told_in_a_line_with_the_words_of_the_tables() -> None:
+    kind = CapacityExperiment()
+    assert kind.line(run(MEASURED[0])) == "sustained 1,000/s, measured ±5 %; 5 load steps"
+    bursts = kind.line(run(MEASURED[0], UNFAILED))
+    assert bursts == "sustained 1,000/s, measured ±5 %; burst ≥ 2,000/s, inconclusive (1 of 1); 5 load steps"
+    assert kind.line(run(bracket(None, None))) == "sustained not known, inconclusive (1 of 1); 5 load steps"
 
 
 def test_a_failing_rate_that_no_step_found_is_above_those_of_other_blocks() -> None:

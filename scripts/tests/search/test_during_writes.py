@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from rich.console import Console
 
 from experiments.planted_cell import bench, cell_run
@@ -19,13 +20,12 @@ from writepath.analysis import steps
 from writepath.config.registry import Phase, Scenario, Suite
 from writepath.errors import UsageError
 from writepath.experiments.base import Session
-from writepath.experiments.capacity import CapacityExperiment, during_writes
+from writepath.experiments.capacity import CapacityExperiment, searches
 from writepath.experiments.capacity import measure as measuring
-from writepath.experiments.capacity.during_writes import Written, found, undisturbed
+from writepath.experiments.capacity.searches import found, undisturbed
 from writepath.experiments.capacity.stepper import Step
 from writepath.load.corpus import Corpus
 from writepath.load.dataset import Dataset, generate
-from writepath.load.ledger import RECORD, Ledger
 from writepath.load.plan import encode_id
 from writepath.measure import host, searchable, visible
 from writepath.measure.searchable import Client
@@ -82,9 +82,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lies: Lies) -> tuple[Ca
     on_any_host(monkeypatch)
     monkeypatch.setattr(measuring, "Stepper", OneStep)
     monkeypatch.setattr(steps, "judge", strict)
-    monkeypatch.setattr(measuring, "WARM_UP_S", 0.0)
-    monkeypatch.setattr(during_writes, "WARM_UP_S", 1.0)
-    monkeypatch.setattr(during_writes, "REQUESTS", 1)
+    monkeypatch.setattr(searches, "ONE_CLIENT_WARM_UP_S", 0.0)
+    monkeypatch.setattr(searches, "WARM_UP_S", 1.0)
+    monkeypatch.setattr(searches, "REQUESTS", 1)
     monkeypatch.setattr(visible, "QUIET_S", 0.2)
     runtime = Runtime(lies=[lies], generator=(str(golang.K6.ensure(ROOT, print)),))
     used = bench(tmp_path, runtime, Progress(console=Console(file=io.StringIO(), width=300)))  # type: ignore[arg-type]
@@ -152,12 +152,9 @@ def fake(corpus: Corpus) -> Iterator[FakePosts]:
         yield made
 
 
-def written(*unanswered: int) -> Written:
-    records = np.zeros(WRITES, RECORD)
-    records["seq"] = np.arange(WRITES)
-    records["status"] = 201
-    records["status"][list(unanswered)] = 503
-    return Written(sent=sent(), taken=Ledger(records=records))
+def written(*unanswered: int) -> NDArray[np.int64]:
+    """Sequences of the acknowledged writes."""
+    return np.setdiff1d(np.arange(WRITES), unanswered)
 
 
 def sent(steal_share: float = 0.0) -> SentFacts:
@@ -178,7 +175,7 @@ def test_all_writes_are_found_over_as_many_pages_as_it_takes(
 ) -> None:
     monkeypatch.setattr(searchable, "EVERY_MATCH", page)
     with Client(fake.base_url) as client:
-        assert found(written(), corpus, "substring", client) == WRITES
+        assert found(RUN, written(), corpus, "substring", client) == WRITES
 
 
 def test_a_write_that_a_search_misses_is_not_found_unless_it_has_no_201(
@@ -187,8 +184,8 @@ def test_a_write_that_a_search_misses_is_not_found_unless_it_has_no_201(
     ids = {encode_id(RUN, sequence) for sequence in (3, 10, 11)}
     fake.posts = [post for post in fake.posts if post["id"] not in ids]
     with Client(fake.base_url) as client:
-        assert found(written(), corpus, "substring", client) == WRITES - 3
-        assert found(written(3), corpus, "substring", client) == WRITES - 1 - 2
+        assert found(RUN, written(), corpus, "substring", client) == WRITES - 3
+        assert found(RUN, written(3), corpus, "substring", client) == WRITES - 1 - 2
 
 
 @pytest.mark.parametrize(("noisy", "made", "left"), [(0, 1, False), (2, 3, False), (9, 4, True)])
@@ -204,19 +201,19 @@ def test_a_noisy_load_is_retried_on_a_quiet_host_at_most_three_times(
         disk_free_bytes=1,
     )
     waits: list[object] = []
-    monkeypatch.setattr(during_writes, "canary", lambda _: still)
-    monkeypatch.setattr(during_writes, "wait_for_quiet", waits.append)
+    monkeypatch.setattr(searches, "canary", lambda _: still)
+    monkeypatch.setattr(searches, "wait_for_quiet", waits.append)
     said: list[str] = []
     bench = SimpleNamespace(progress=SimpleNamespace(say=said.append))
     path: Any = SimpleNamespace(run=SimpleNamespace(folder=tmp_path, bench=bench))
     loads: list[int] = []
 
-    def send() -> SentFacts:
+    def send() -> tuple[SentFacts, None]:
         (tmp_path / "alone").mkdir()
         loads.append(len(loads) + 1)
-        return sent(0.03 if len(loads) <= noisy else 0.0)
+        return sent(0.03 if len(loads) <= noisy else 0.0), None
 
-    _, noise = undisturbed(path, send, "alone")
+    _, _, noise = undisturbed(path, send, "alone")
     assert (len(loads), len(waits), len(said), bool(noise)) == (made, made - 1, made - 1, left)
     assert {one.name for one in tmp_path.iterdir()} == {
         "alone",

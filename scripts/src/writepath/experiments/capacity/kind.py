@@ -13,20 +13,21 @@ from writepath.config.checked import entry
 from writepath.config.registry import SUITES_FILE, SloMs, Suite
 from writepath.errors import UsageError
 from writepath.experiments.base import CellRun, Experiment, Session
-from writepath.experiments.capacity import measure as measuring
 from writepath.experiments.capacity import sections
+from writepath.experiments.capacity.measure import WarmPath, measure
+from writepath.experiments.capacity.searches import Searches
 from writepath.records.base import record
 from writepath.records.capacity_run import CapacityResult
 from writepath.records.measures import Host
+from writepath.report.capacity import bounds
+from writepath.report.capacity.bounds import Capacity
 from writepath.report.data import SuiteData
 from writepath.report.model import Report
 
 Operation = Literal["write", "search"]
-OPTIONS = {
-    "SLO_MS": "slo_ms",
-    "HOLD_SECONDS": "step_seconds",
-    "DOCS": "documents",
-}  # of the command line: the field that it replaces
+OPERATIONS: Mapping[Operation, type[WarmPath]] = {"write": WarmPath, "search": Searches}
+# Of the command line: the field that it replaces.
+OPTIONS = {"SLO_MS": "slo_ms", "HOLD_SECONDS": "step_seconds", "DOCS": "documents"}
 
 
 @entry
@@ -124,7 +125,7 @@ class CapacityExperiment(Experiment[CapacityResult]):
 
     def measure(self, run: CellRun, session: Session) -> None:
         """Leaves raw files in the cell's folder."""
-        measuring.measure(run, session)
+        measure(OPERATIONS[run.params.operation](run, session))
 
     def reduce(self, folder: Path, host: Host) -> Evidence:
         """Evidence of a folder of raw files."""
@@ -135,8 +136,13 @@ class CapacityExperiment(Experiment[CapacityResult]):
         return derive_capacity(evidence)
 
     def line(self, result: CapacityResult) -> str:
-        """The capacity with its bounds."""
-        return measuring.result_in_words(result)
+        """`sustained ≥ 1,234/s, lower bound; 9 load steps`."""
+        rates = {"sustained": result.sustained}
+        if result.burst != result.sustained:
+            rates["burst"] = result.burst
+        words = [f"{name} {bounds.in_words(Capacity(by_block={1: one}))}" for name, one in rates.items()]
+        steps = max(one.steps for one in rates.values())
+        return f"{'; '.join(words)}; {steps} load steps"
 
     def report(self, data: SuiteData[CapacityResult]) -> Report:
         """Sections of tables and plots."""
