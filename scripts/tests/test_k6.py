@@ -27,10 +27,12 @@ WAIT_S = 60
 FLUSHED_S = 1.0  # what was recorded longer ago is in the file
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Target:
-    """A server that takes posts and answers as it is told."""
+    """A server that takes posts and answers as it is told, and k6."""
 
+    folder: Path
+    prefix: list[str]  # of k6's commands
     url: str = ""
     status: int = 201
     echo: bool = True
@@ -40,10 +42,29 @@ class Target:
     headers: list[str] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
 
+    def load(self, *phases: tuple[float, float, float], run: str = RUN) -> k6.Load:
+        content = self.folder / "content.json"
+        dataset.generate(1, 7).write(content)
+        made = [
+            Phase(name=f"p{number}", seconds=seconds, from_per_s=start, to_per_s=end)
+            for number, (seconds, start, end) in enumerate(phases)
+        ]
+        return k6.Load(
+            script=ROOT / "k6" / "scenarios" / "ramp.js",
+            target=self.url,
+            run_id=run,
+            plan=plan.arrival_plan(made),
+            content=content,
+            folder=self.folder,
+        )
+
+    def run(self, load: k6.Load) -> k6.LoadResult:
+        return k6.run(load, self.prefix)
+
 
 @pytest.fixture
-def target() -> Iterator[Target]:
-    told = Target()
+def target(tmp_path: Path, prefix: list[str]) -> Iterator[Target]:
+    told = Target(folder=tmp_path, prefix=prefix)
 
     def answer(request: Request) -> Answer | None:
         post = json.loads(request.body)
@@ -66,27 +87,10 @@ def prefix() -> list[str]:
     return [str(golang.K6.ensure(ROOT, print))]
 
 
-def load_of(target: str, folder: Path, *phases: tuple[float, float, float], run: str = RUN) -> k6.Load:
-    content = folder / "content.json"
-    dataset.generate(1, 7).write(content)
-    made = [
-        Phase(name=f"p{number}", seconds=seconds, from_per_s=start, to_per_s=end)
-        for number, (seconds, start, end) in enumerate(phases)
-    ]
-    return k6.Load(
-        script=ROOT / "k6" / "scenarios" / "ramp.js",
-        target=target,
-        run_id=run,
-        plan=plan.arrival_plan(made),
-        content=content,
-        folder=folder,
-    )
-
-
-def test_requests_start_when_they_are_planned(target: Target, tmp_path: Path, prefix: list[str]) -> None:
-    load = load_of(target.url, tmp_path, (1.5, 3, 60), (1, 20, 20), (1, 50, 0.5), (0.5, 2, 30))
+def test_requests_start_when_they_are_planned(target: Target) -> None:
+    load = target.load((1.5, 3, 60), (1, 20, 20), (1, 50, 0.5), (0.5, 2, 30))
     began_us = time.time() * 1_000_000
-    result = k6.run(load, prefix)
+    result = target.run(load)
     ended_us = time.time() * 1_000_000
     assert (result.exit_code, result.complete, result.dropped) == (0, True, 0)
     assert result.started == load.plan.planned == len(target.posts)
@@ -111,14 +115,12 @@ def test_requests_start_when_they_are_planned(target: Target, tmp_path: Path, pr
     assert "idempotency-key" not in {name.lower() for name in target.headers}
 
 
-def test_what_finds_no_free_virtual_user_is_dropped_and_counted(
-    target: Target, tmp_path: Path, prefix: list[str]
-) -> None:
+def test_what_finds_no_free_virtual_user_is_dropped_and_counted(target: Target) -> None:
     target.hangs = True
-    load = load_of(target.url, tmp_path, (2, 60, 60))
+    load = target.load((2, 60, 60))
     assert isinstance(load.plan, plan.ArrivalPlan)
     load = replace(load, plan=replace(load.plan, answer_s=0.0))
-    with k6.Generator(load, prefix) as generator:
+    with k6.Generator(load, target.prefix) as generator:
         threading.Timer(3.5, target.released.set).start()  # all are due by then
         result = generator.result(WAIT_S)
     assert load.plan.planned == 119
@@ -126,13 +128,9 @@ def test_what_finds_no_free_virtual_user_is_dropped_and_counted(
     assert result.complete
 
 
-def test_in_a_closed_load_each_user_waits_for_its_answer(
-    target: Target, tmp_path: Path, prefix: list[str]
-) -> None:
-    closed = replace(
-        load_of(target.url, tmp_path, (1, 1, 1)), plan=plan.ClosedPlan(virtual_users=3, seconds=1.0)
-    )
-    result = k6.run(closed, prefix)
+def test_in_a_closed_load_each_user_waits_for_its_answer(target: Target) -> None:
+    closed = replace(target.load((1, 1, 1)), plan=plan.ClosedPlan(virtual_users=3, seconds=1.0))
+    result = target.run(closed)
     assert (result.exit_code, result.complete, result.dropped) == (0, True, 0)
     taken = ledger.read(result.ledger)
     records = taken.records
@@ -144,11 +142,9 @@ def test_in_a_closed_load_each_user_waits_for_its_answer(
     assert 900_000 < int(sent_us.max() - sent_us.min()) < 1_500_000
 
 
-def test_a_stopped_load_still_tells_how_many_it_started(
-    target: Target, tmp_path: Path, prefix: list[str]
-) -> None:
-    load = load_of(target.url, tmp_path, (60, 50, 50))
-    with k6.Generator(load, prefix) as generator:
+def test_a_stopped_load_still_tells_how_many_it_started(target: Target) -> None:
+    load = target.load((60, 50, 50))
+    with k6.Generator(load, target.prefix) as generator:
         assert poll.until(lambda: ledger.Tail(generator.ledger).poll().finished >= 20, WAIT_S)
         target.hangs = True
         wanted = len(target.posts) + 5
@@ -162,8 +158,8 @@ def test_a_stopped_load_still_tells_how_many_it_started(
     assert recording.by_error(whole)["interrupted"] >= 4
 
 
-def test_a_killed_k6_leaves_all_that_it_flushed(target: Target, tmp_path: Path, prefix: list[str]) -> None:
-    with k6.Generator(load_of(target.url, tmp_path, (60, 100, 100)), prefix) as generator:
+def test_a_killed_k6_leaves_all_that_it_flushed(target: Target) -> None:
+    with k6.Generator(target.load((60, 100, 100)), target.prefix) as generator:
         tail = ledger.Tail(generator.ledger)
         assert poll.until(lambda: tail.poll().finished >= 200, WAIT_S)
         seen = tail.poll().finished
@@ -182,14 +178,12 @@ def test_a_killed_k6_leaves_all_that_it_flushed(target: Target, tmp_path: Path, 
     )
 
 
-def test_a_ledger_that_cannot_be_written_ends_the_load(
-    target: Target, tmp_path: Path, prefix: list[str]
-) -> None:
+def test_a_ledger_that_cannot_be_written_ends_the_load(target: Target) -> None:
     """As on a disk that becomes full: after a first part, no write succeeds."""
-    load = load_of(target.url, tmp_path, (600, 200, 200))
+    load = target.load((600, 200, 200))
     os.mkfifo(load.ledger)
     with ThreadPoolExecutor(1) as pool:
-        ran = pool.submit(process.attempt, *k6.command(load, prefix), timeout_s=WAIT_S)
+        ran = pool.submit(process.attempt, *k6.command(load, target.prefix), timeout_s=WAIT_S)
         with load.ledger.open("rb") as reader:
             assert reader.read(64)[:16] == ledger.MAGIC
         ended = ran.result()
@@ -198,7 +192,7 @@ def test_a_ledger_that_cannot_be_written_ends_the_load(
     assert not load.summary.exists(), "counts would make the load look whole"
     load.ledger.unlink()
     load.ledger.symlink_to("/dev/full")
-    full = process.attempt(*k6.command(load, prefix), timeout_s=WAIT_S)
+    full = process.attempt(*k6.command(load, target.prefix), timeout_s=WAIT_S)
     assert full.code == 107
     assert "the ledger cannot be written: write " in full.stdout + full.stderr
 
@@ -214,11 +208,11 @@ def test_a_ledger_that_cannot_be_written_ends_the_load(
     ],
 )
 def test_what_is_no_acknowledgement_is_named(
-    target: Target, tmp_path: Path, prefix: list[str], told: dict[str, object], status: int, error: str
+    target: Target, told: dict[str, object], status: int, error: str
 ) -> None:
     for name, value in told.items():
         setattr(target, name, value)
-    result = k6.run(load_of(target.url, tmp_path, (0.5, 20, 20)), prefix)
+    result = target.run(target.load((0.5, 20, 20)))
     found = ledger.read(result.ledger)
     assert result.complete
     assert (recording.by_status(found), recording.by_error(found)) == ({status: 10}, {error: 10})
@@ -226,24 +220,22 @@ def test_what_is_no_acknowledgement_is_named(
 
 
 def test_variables_of_k6_in_the_environment_change_nothing(
-    target: Target, tmp_path: Path, prefix: list[str], monkeypatch: pytest.MonkeyPatch
+    target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("K6_VUS", "3")
     monkeypatch.setenv("K6_ITERATIONS", "1")
     monkeypatch.setenv("BENCH_RUN", "f" * 15)
-    result = k6.run(load_of(target.url, tmp_path, (0.5, 20, 20)), prefix)
+    result = target.run(target.load((0.5, 20, 20)))
     assert result.started == 10
     assert plan.decode_id(target.posts[0]["id"]) is not None
     assert {post["id"][:8] for post in target.posts} == {RUN[:8]}
 
 
-def test_a_script_that_cannot_run_is_a_load_error_that_says_why(
-    target: Target, tmp_path: Path, prefix: list[str]
-) -> None:
+def test_a_script_that_cannot_run_is_a_load_error_that_says_why(target: Target) -> None:
     with pytest.raises(LoadError, match=r"the script raised an exception(.|\n)*BENCH_RUN=XYZ: must be 15"):
-        k6.run(load_of(target.url, tmp_path, (0.5, 20, 20), run="XYZ"), prefix)
+        target.run(target.load((0.5, 20, 20), run="XYZ"))
     with pytest.raises(LoadError, match="k6 could not be started"):
-        k6.Generator(load_of(target.url, tmp_path, (0.5, 20, 20)), ["no-such-k6"])
+        k6.Generator(target.load((0.5, 20, 20)), ["no-such-k6"])
 
 
 @pytest.mark.parametrize(

@@ -106,16 +106,11 @@ class Alignment:
         return round(self.origin_ns / NS_PER_US)
 
     def behind_ns(self, part: slice = slice(None)) -> NDArray[np.int64]:
-        """Start after the scheduled send time; below 0 by at most the clock's resolution."""
+        """By iteration, start after the scheduled send time; below 0 by at most the clock's resolution."""
         behind: NDArray[np.int64] = self.started_us[part] * NS_PER_US
         behind -= self.planned_ns[self.slots[part]]
         behind -= self.origin_ns
         return behind
-
-    @property
-    def lateness_ns(self) -> NDArray[np.int64]:
-        """Start after the scheduled send time; never negative."""
-        return np.maximum(self.behind_ns(), 0)
 
 
 def arrival_plan(phases: Sequence[Phase]) -> ArrivalPlan:

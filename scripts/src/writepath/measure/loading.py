@@ -71,25 +71,18 @@ def stack_settings(settings: Mapping[str, str]) -> dict[str, str]:
 def plan_of(scenario: Scenario, settings: Mapping[str, str]) -> LoadPlan:
     """The scenario's load. UsageError names a setting that does not apply to it."""
     users = int(settings[VIRTUAL_USERS]) if VIRTUAL_USERS in settings else None
-    if (closed := closed_plan(scenario)) is not None:
+    if scenario.virtual_users is not None and scenario.seconds is not None:
         if RATE in settings:
             raise UsageError(
                 f"{RATE}={settings[RATE]}: scenario '{scenario.name}' is a closed load, in which the virtual users"
                 f" decide the rate; use {VIRTUAL_USERS}"
             )
-        return closed if users is None else dataclasses.replace(closed, virtual_users=users)
+        return ClosedPlan(virtual_users=users or scenario.virtual_users, seconds=scenario.seconds)
     phases = scenario.phases
     if RATE in settings:
         phases = _scaled(phases, float(settings[RATE]))
     plan = arrival_plan(phases)
     return plan if users is None else dataclasses.replace(plan, most_users=users)
-
-
-def closed_plan(scenario: Scenario) -> ClosedPlan | None:
-    """None: an open load."""
-    if scenario.virtual_users is None or scenario.seconds is None:
-        return None
-    return ClosedPlan(virtual_users=scenario.virtual_users, seconds=scenario.seconds)
 
 
 def _scaled(phases: tuple[Phase, ...], peak_per_s: float) -> tuple[Phase, ...]:

@@ -122,9 +122,11 @@ class Truth:
 
     def require_empty(self) -> None:
         """StartError where the store or the queue holds anything."""
-        if held := self._left():
+        rows, pending = self.count(), self.pending()
+        if rows or pending.waiting or pending.dead:
             raise StartError(
-                f"the store is not empty before the load: {held}; data of an earlier run would be counted"
+                f"the store is not empty before the load: {rows} rows, {pending.waiting} messages waiting,"
+                f" {pending.dead} dead letters; data of an earlier run would be counted"
             )
 
     def empty(self) -> None:
@@ -147,18 +149,13 @@ class Truth:
                 for inspector in self.inspectors:
                     inspector.reset()
                 time.sleep(POLL_S)
-                return not self._left()
-            except AuditError:  # a path that was just overloaded may be slow to answer
+                self.require_empty()
+            except (AuditError, StartError):  # a path that was just overloaded may be slow to answer
                 return False
+            return True
 
         if not poll.until(thrown_away, EMPTY_TIMEOUT_S, every_s=POLL_S):
             self.require_empty()
-
-    def _left(self) -> str:
-        """What the store and the queue hold, in words; empty where it is nothing."""
-        rows, pending = self.count(), self.pending()
-        held = f"{rows} rows, {pending.waiting} messages waiting, {pending.dead} dead letters"
-        return held if rows or pending.waiting or pending.dead else ""
 
     def verify_one_write(self, run_id: str, content: str) -> None:
         """POST through the proxy, GET by id, the row in the store as it was sent; StartError where it is not."""

@@ -49,14 +49,14 @@ class LoadParams:
 
 def params_of(scenario: Scenario) -> LoadParams:
     """The record of a scenario."""
-    warm_up, closed = scenario.warm_up, loading.closed_plan(scenario)
+    warm_up = scenario.warm_up
     return LoadParams(
         scenario=scenario.name,
         script=scenario.script,
-        model="open" if closed is None else "closed",
+        model=scenario.model,
         phases=tuple(PhaseFacts(**vars(phase)) for phase in scenario.phases),
-        virtual_users=None if closed is None else closed.virtual_users,
-        seconds=sum(phase.seconds for phase in scenario.phases) if closed is None else closed.seconds,
+        virtual_users=scenario.virtual_users,
+        seconds=scenario.seconds or sum(phase.seconds for phase in scenario.phases),
         warm_up_requests=warm_up.requests if warm_up else 0,
         warm_up_per_s=warm_up.rate_per_s if warm_up else 0.0,
     )
