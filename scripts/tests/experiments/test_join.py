@@ -15,7 +15,7 @@ from writepath import verify
 from writepath.errors import UsageError
 from writepath.experiments import publish, read
 from writepath.records.cell import load_cell
-from writepath.records.index import Factor, load_index, save_index
+from writepath.records.index import Factor, load_index
 from writepath.records.measures import DatasetFacts
 from writepath.report.data import SuiteData
 
@@ -86,22 +86,18 @@ def test_added_blocks_are_renumbered_and_stand_behind_the_published_ones(checkou
         ({"order": (("jpa", "slow"),)}, "VARIANTS differs"),
     ],
 )
-def test_blocks_of_another_design_are_refused(
-    changes: dict[str, Any], words: str, original: Path, tmp_path: Path
-) -> None:
-    staged = shutil.copytree(original / ADDED, tmp_path / "staged")
-    save_index(dataclasses.replace(load_index(staged), **changes), staged)
+def test_blocks_of_another_design_are_refused(changes: dict[str, Any], words: str, original: Path) -> None:
+    added = dataclasses.replace(load_index(original / ADDED), **changes)
     with pytest.raises(UsageError, match=f"ADD=1: {words}"):
-        publish.join(original / PUBLISHED, staged)
+        publish.require_addable(original / PUBLISHED, added, ())
 
 
-def test_a_variant_that_is_defined_otherwise_by_now_is_refused(original: Path, tmp_path: Path) -> None:
-    staged = shutil.copytree(original / ADDED, tmp_path / "staged")
-    index = load_index(staged)
+def test_a_variant_that_is_defined_otherwise_by_now_is_refused(original: Path) -> None:
+    index = load_index(original / ADDED)
     other = dataclasses.replace(index.variants[0], settings={"POOL_SIZE": "99"})
-    save_index(dataclasses.replace(index, variants=(other, *index.variants[1:])), staged)
+    added = dataclasses.replace(index, variants=(other, *index.variants[1:]))
     with pytest.raises(UsageError, match=r"settings in variants.yaml differs: .*POOL_SIZE"):
-        publish.join(original / PUBLISHED, staged)
+        publish.require_addable(original / PUBLISHED, added, ())
 
 
 def test_blocks_of_another_host_are_refused_and_nothing_changes(checkout: Path) -> None:

@@ -6,7 +6,7 @@ day) does not affect them.
 
 import dataclasses
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ from writepath.experiments.read import DESIGN, differing
 from writepath.experiments.registry import kind_of
 from writepath.load.dataset import EMBEDDED
 from writepath.records.base import inside, to_data, write_json
-from writepath.records.cell import CELL_FILE, load_cell, save_cell
-from writepath.records.index import INDEX_FILE, CellEntry, Index, load_index, save_index
+from writepath.records.cell import CELL_FILE, load_cell
+from writepath.records.index import INDEX_FILE, CellEntry, Index, load_index
 from writepath.report import faults, front, plots, render, staging
 from writepath.report.capacity.figures import by_host
 from writepath.report.data import CellData, SuiteData
@@ -60,11 +60,26 @@ def publish(root: Path, folder: Path, *, add: bool = False) -> list[Path]:
 
 
 def _fill(staged: Path, folder: Path, data: SuiteData[Any], before: Path | None) -> None:
-    """Copies what is published of a suite run, with digests of all files. before: what it is added to."""
-    _copy(folder, data, staged)
+    """Copies what is published of a suite run, with digests of all files. before: what its blocks are added to."""
+    index, first = data.index, 0
     if before is not None:
-        join(before, staged)
-        refuse(read.published(staged))
+        require_addable(before, index, {cell.record.run_id for cell in data.all_cells})
+        shutil.copytree(before, staged)
+        kept = load_index(before)
+        first = kept.repetitions
+    by_folder = {cell.entry.folder: cell for cell in data.all_cells}
+    entries = tuple(_copied(by_folder[entry.folder], folder, staged, first) for entry in index.cells)
+    index = dataclasses.replace(index, cells=entries)
+    if before is not None:
+        index = dataclasses.replace(
+            kept,
+            finished_at=index.finished_at,
+            repetitions=first + index.repetitions,
+            order=(*kept.order, *index.order),
+            cells=(*kept.cells, *entries),
+        )
+    write_json(scrubbed(to_data(index)), staged / INDEX_FILE)
+    refuse(read.published(staged))
     staging.write_manifest(staged)
     size = sum(path.stat().st_size for path in staging.files_below(staged))
     if size > LIMIT_BYTES:
@@ -72,6 +87,20 @@ def _fill(staged: Path, folder: Path, data: SuiteData[Any], before: Path | None)
             f"{folder}: {size:,} bytes when compressed, more than the {LIMIT_BYTES:,} a suite may take in git;"
             " publish a run with fewer blocks or variants"
         )
+
+
+def _copied(cell: CellData[Any], folder: Path, staged: Path, first: int) -> CellEntry:
+    """Copies what is published of a cell; its entry. Its block is numbered behind the `first` published ones."""
+    block = cell.entry.block + first
+    entry = dataclasses.replace(cell.entry, block=block, folder=f"{cell.entry.name}/block-{block:02d}")
+    source, copy, evidence = inside(folder, cell.entry.folder), staged / entry.folder, cell.evidence
+    if evidence is None:
+        raise InvalidRunError(f"not published: {_name(cell)}: it has no evidence")
+    files.save(dataclasses.replace(evidence, facts=scrubbed(dict(evidence.facts))), copy)
+    write_json(scrubbed(to_data(dataclasses.replace(cell.record, block=block))), copy / CELL_FILE)
+    if (source / SETTINGS_FILE).is_file():
+        copy_json(source / SETTINGS_FILE, copy / SETTINGS_FILE)
+    return entry
 
 
 def name_of(index: Index) -> str:
@@ -105,37 +134,15 @@ ADDED: tuple[tuple[str, Callable[[Index], Any]], ...] = (
 )
 
 
-def join(published: Path, staged: Path) -> None:
-    """Puts the published blocks before those of the staged folder and renumbers these; UsageError where they differ."""
-    kept, added = load_index(published), load_index(staged)
-    _refuse(kept, added)
-    _refuse_same(published, kept, staged, added)
-    later_first = sorted(
-        added.cells, key=lambda line: -line.block
-    )  # no block takes the place of one not moved yet
-    moved = {(line.name, line.block): _moved(line, kept.repetitions, staged) for line in later_first}
-    for line in kept.cells:
-        shutil.copytree(inside(published, line.folder), staged / line.folder)
-    whole = dataclasses.replace(
-        kept,
-        finished_at=added.finished_at,
-        repetitions=kept.repetitions + added.repetitions,
-        order=(*kept.order, *added.order),
-        cells=(*kept.cells, *(moved[line.name, line.block] for line in added.cells)),
-    )
-    save_index(whole, staged)
-
-
-def _refuse(kept: Index, added: Index) -> None:
+def require_addable(published: Path, added: Index, run_ids: Collection[str]) -> None:
+    """UsageError where a suite run, with cells of these ids, differs from what its blocks are added to."""
+    kept = load_index(published)
     for name, old, now in differing(ADDED, kept, added):
         raise UsageError(
             f"ADD=1: {name} differs: published {old}, now {now}; publish without ADD, or run with the former"
         )
-
-
-def _refuse_same(published: Path, kept: Index, staged: Path, added: Index) -> None:
     known = [load_cell(inside(published, line.folder)) for line in kept.cells]
-    if {cell.run_id for cell in known} & {load_cell(staged / line.folder).run_id for line in added.cells}:
+    if {cell.run_id for cell in known}.intersection(run_ids):
         raise UsageError(f"ADD=1: suite run {added.stamp} is already published")
     seeds = {cell.seed for cell in known}
     if added.seed in seeds:
@@ -143,15 +150,6 @@ def _refuse_same(published: Path, kept: Index, staged: Path, added: Index) -> No
             f"ADD=1: SEED={added.seed} already gave the order of published blocks;"
             f" run with another seed, SEED={max(seeds) + 1}"
         )
-
-
-def _moved(line: CellEntry, first: int, staged: Path) -> CellEntry:
-    """The line of a cell whose folder now bears the number of its later block."""
-    block = line.block + first
-    folder = f"{line.name}/block-{block:02d}"
-    (staged / line.folder).rename(staged / folder)
-    save_cell(dataclasses.replace(load_cell(staged / folder), block=block), staged / folder)
-    return dataclasses.replace(line, block=block, folder=folder)
 
 
 def refuse(data: SuiteData[Any]) -> None:
@@ -195,20 +193,6 @@ def _refuse_several_hosts(data: SuiteData[Any]) -> None:
 
 def _name(cell: CellData[Any]) -> str:
     return f"{cell.entry.name}, block {cell.entry.block}"
-
-
-def _copy(folder: Path, data: SuiteData[Any], target: Path) -> None:
-    target.mkdir(parents=True)
-    copy_json(folder / INDEX_FILE, target / INDEX_FILE)
-    for cell in data.all_cells:
-        source, copy = inside(folder, cell.entry.folder), target / cell.entry.folder
-        evidence = cell.evidence
-        if evidence is None:
-            raise InvalidRunError(f"not published: {_name(cell)}: it has no evidence")
-        files.save(dataclasses.replace(evidence, facts=scrubbed(dict(evidence.facts))), copy)
-        write_json(scrubbed(to_data(cell.record)), copy / CELL_FILE)
-        if (source / SETTINGS_FILE).is_file():
-            copy_json(source / SETTINGS_FILE, copy / SETTINGS_FILE)
 
 
 def derived(root: Path) -> dict[str, bytes]:

@@ -34,23 +34,17 @@ def raw(folder: Path) -> SuiteData[Any]:
             raise UsageError(f"{place / CELL_FILE}: host=null; the figures cannot be derived without it")
         return kind_of(record.kind).reduce(place, record.host)
 
-    return _suite(folder, lambda place, entry: _cell(place, entry, reduced))
+    return _suite(folder, reduced)
 
 
 def published(folder: Path) -> SuiteData[Any]:
     """A suite run below results/published/: evidence is what was published."""
-    return _suite(folder, lambda place, entry: _cell(place, entry, lambda where, _: files.load(where)))
+    return _suite(folder, lambda place, _: files.load(place))
 
 
 def saved(folder: Path) -> SuiteData[Any]:
     """As `raw`, with the results as they were saved: nothing is derived."""
-
-    def cell(place: Path, entry: CellEntry) -> CellData[Any]:
-        found = load_cell(place)
-        result = result_of(found, kind_of(found.kind).result)
-        return CellData(entry=entry, record=found, result=result, evidence=None)
-
-    return _suite(folder, cell)
+    return _suite(folder, None)
 
 
 def differing(
@@ -82,9 +76,12 @@ def suite_folder(root: Path, path: Path | None) -> Path | None:
     return None
 
 
-def _suite(folder: Path, load: Callable[[Path, CellEntry], CellData[Any]]) -> SuiteData[Any]:
+Load = Callable[[Path, CellRecord], Evidence] | None  # None: results as they were saved
+
+
+def _suite(folder: Path, load: Load) -> SuiteData[Any]:
     index = load_index(folder)
-    cells = [load(inside(folder, entry.folder), entry) for entry in index.cells]
+    cells = [_cell(inside(folder, entry.folder), entry, load) for entry in index.cells]
     return SuiteData(
         index=index,
         cells=tuple(cell for cell in cells if cell.entry.role != "reference"),
@@ -92,25 +89,20 @@ def _suite(folder: Path, load: Callable[[Path, CellEntry], CellData[Any]]) -> Su
     )
 
 
-def _cell(place: Path, entry: CellEntry, load: Callable[[Path, CellRecord], Evidence]) -> CellData[Any]:
+def _cell(place: Path, entry: CellEntry, load: Load) -> CellData[Any]:
     found = load_cell(place)
     problems = list(_disagreeing(entry, found))
-    if found.result is None:
-        return CellData(entry=entry, record=found, result=None, evidence=None, problems=tuple(problems))
     result = evidence = None
-    try:
-        evidence = load(place, found)
-        result = kind_of(found.kind).derive(evidence)
-        problems += differences(found.result, to_data(result))
-    except (WritepathError, ValueError, LookupError) as error:
-        problems.append(f"the figures cannot be derived ({error})")
-    return CellData(
-        entry=entry,
-        record=found,
-        result=result,
-        evidence=evidence,
-        problems=tuple(problems),
-    )
+    if load is None:
+        result = result_of(found, kind_of(found.kind).result)
+    elif found.result is not None:
+        try:
+            evidence = load(place, found)
+            result = kind_of(found.kind).derive(evidence)
+            problems += differences(found.result, to_data(result))
+        except (WritepathError, ValueError, LookupError) as error:
+            problems.append(f"the figures cannot be derived ({error})")
+    return CellData(entry=entry, record=found, result=result, evidence=evidence, problems=tuple(problems))
 
 
 SAME = ("name", "variant", "levels", "role", "block", "position", "outcome")
