@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from rich.console import Console
@@ -15,11 +15,7 @@ PLAIN_INTERVAL_S = 5.0
 SELDOM_S = 60.0
 TAIL_S = 20.0  # of a run after its load: drain, both reads and the restart between them, stop
 FIRST_GUESS_OVERHEAD_S = 45.0  # of a run, outside load; replaced by what the runs so far took
-COLOURS = {
-    "valid": "green",
-    "unknown": "yellow",
-    "invalid": "red",
-}
+COLOURS = {"valid": "green", "unknown": "yellow"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +40,13 @@ class Progress:
     clock: Callable[[], float] = time.monotonic
     total: int = 1
     load_seconds: float = 0.0  # of one run, warm-up included
-    done: int = 0
+    jobs: int = 1  # cells at a time; with several only their beginnings and ends are said
+    took_s: list[float] = field(default_factory=list)  # of each cell so far; lanes share it
 
     def __post_init__(self) -> None:
         self._live: RichLive | None = None
         self._run = self._phase = ""
         self._run_began = self._plain_at = self.clock()
-        self._took: list[float] = []
         self._at_least_s = 0.0  # left of the run, as far as the plan of the load tells
 
     def __enter__(self) -> Self:
@@ -63,6 +59,10 @@ class Progress:
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+    def lane(self, jobs: int) -> "Progress":
+        """Of one of several cells that run at a time; counts and estimates with the others."""
+        return replace(self, jobs=jobs)
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -77,7 +77,7 @@ class Progress:
     def phase(self, name: str) -> None:
         """The step that starts now."""
         self._phase, self._at_least_s = name, 0.0
-        if self._live is None:
+        if self._live is None and self.jobs == 1:
             self.say(f"  {self.clock() - self._run_began:6.1f} s  {name}")
             self._plain_at = self.clock()
         self._show("")
@@ -112,10 +112,11 @@ class Progress:
 
     def cell_ended(self, record: CellRecord, line: str, share: int = 1) -> None:
         """A line of result and one of where the time went. share: cells that took the time since `began`."""
-        self.done += 1
         took = (self.clock() - self._run_began) / share
-        self._took.append(took)
+        self.took_s.append(took)
         self._show("")
+        if self.jobs > 1:
+            self.say(f"  {self._run}")
         found = record.verdict.finding or record.verdict.status
         word = record.outcome if record.outcome != "finished" else found
         text = Text("  ")
@@ -133,7 +134,9 @@ class Progress:
     def _detail(self, detail: str, every_s: float | None = None) -> None:
         if self._live is not None:
             self._show(detail)
-        elif self.clock() - self._plain_at >= (PLAIN_INTERVAL_S if every_s is None else every_s):
+        elif self.jobs == 1 and self.clock() - self._plain_at >= (
+            PLAIN_INTERVAL_S if every_s is None else every_s
+        ):
             self._plain_at = self.clock()
             self.say(f"  {self.clock() - self._run_began:6.1f} s  {self._phase}  {detail}  ({self._left()})")
 
@@ -142,48 +145,16 @@ class Progress:
             parts = [self._run, self._phase, detail, self._left()]
             self._live.update(Text("  ·  ".join(part for part in parts if part)), refresh=False)
 
-    def _expected_s(self) -> float:
-        """Of one run."""
-        return sum(self._took) / len(self._took) if self._took else self.load_seconds + FIRST_GUESS_OVERHEAD_S
-
-    def _left_of_all(self, jobs: int) -> str:
-        return f"{_minutes(self._expected_s() * max(1, self.total - self.done) / jobs)} left for all cells"
-
     def _left(self) -> str:
         """Of the run and of the suite, from the schedule and from what the runs so far took."""
-        expected = self._expected_s()
+        took = self.took_s
+        expected = sum(took) / len(took) if took else self.load_seconds + FIRST_GUESS_OVERHEAD_S
+        cells = self.total - len(took)
+        if self.jobs > 1:
+            return f"{_minutes(expected * max(1, cells) / self.jobs)} left for all cells"
         run = max(self._at_least_s, expected - (self.clock() - self._run_began), 0.0)
-        suite = run + expected * max(0, self.total - self.done - 1)
+        suite = run + expected * max(0, cells - 1)
         return f"{_minutes(run)} left" + (f", {_minutes(suite)} for all cells" if self.total > 1 else "")
-
-
-@dataclass(kw_only=True)
-class Lane(Progress):
-    """Of one of several cells that run at a time: says what begins and ends, and no steps in between."""
-
-    whole: Progress
-    jobs: int
-
-    @staticmethod
-    def of(whole: Progress, jobs: int) -> "Lane":
-        """Counts and estimates with the others."""
-        return Lane(console=whole.console, clock=whole.clock, total=whole.total, whole=whole, jobs=jobs)
-
-    def phase(self, name: str) -> None:
-        """Nothing."""
-
-    def cell_ended(self, record: CellRecord, line: str, share: int = 1) -> None:
-        """Also which cell."""
-        self.say(f"  {self._run}")
-        super().cell_ended(record, line, share)
-        self.whole.done += 1
-        self.whole._took.extend(self._took)  # noqa: SLF001 - its own class
-
-    def _detail(self, detail: str, every_s: float | None = None) -> None:
-        """Nothing."""
-
-    def _left(self) -> str:
-        return self.whole._left_of_all(self.jobs)  # noqa: SLF001 - its own class
 
 
 def _minutes(seconds: float) -> str:

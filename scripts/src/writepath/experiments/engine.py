@@ -27,7 +27,7 @@ from writepath.load.plan import new_run_id
 from writepath.measure import host
 from writepath.measure.host import CanaryCage
 from writepath.measure.loading import Bench, dataset_facts, moment
-from writepath.progress import Lane, Progress
+from writepath.progress import Progress
 from writepath.records.base import to_data
 from writepath.records.cell import CellRecord, load_cell, result_of
 from writepath.records.index import (
@@ -157,7 +157,7 @@ class _Engine:
         jobs = min(self.plan.jobs, len(groups)) or 1
 
         def run(group: Group) -> None:
-            self._run_group(group, dataclasses.replace(bench, progress=Lane.of(self.progress, jobs)), jobs)
+            self._run_group(group, dataclasses.replace(bench, progress=self.progress.lane(jobs)), jobs)
 
         with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lane") as pool:
             running = {pool.submit(run, group) for group in groups}
