@@ -6,7 +6,7 @@ import socketserver
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
@@ -14,17 +14,13 @@ from typing import ClassVar
 import psutil
 import pytest
 
-from writepath import pidfile, poll
+from native_stack import eventually
+from writepath import pidfile
 from writepath.errors import StartError
 from writepath.process import Daemon
 from writepath.runtime.deadman import armed
 
-SECONDS = 20.0
 LONG = 600.0
-
-
-def eventually(fact: Callable[[], bool]) -> bool:
-    return poll.until(fact, SECONDS, every_s=0.01)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import random
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import httpx
 import psutil
 import pytest
 
+from native_stack import SECONDS, eventually, is_running, processes
 from writepath import pidfile, poll, provision
 from writepath.config import registry
 from writepath.errors import SetupError, StartError
@@ -26,12 +27,7 @@ from writepath.runtime.native.stack import NativeStack
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 40.0
 DISK_BYTES = 256 << 20
-
-
-def eventually(fact: Callable[[], bool]) -> bool:
-    return poll.until(fact, SECONDS)
 
 
 @contextmanager
@@ -85,17 +81,6 @@ def is_stored(stack: NativeStack, post: str) -> bool:
         return httpx.get(f"{stack.base_url}/api/posts/{post}", timeout=15).status_code == 200
     except httpx.TransportError:
         return False
-
-
-def is_running(pid: int) -> bool:
-    """Not one that has ended and that its new parent has not looked at."""
-    return (found := pidfile.stat(pid)) is not None and found.state != "Z"
-
-
-def processes(stack: NativeStack, component: str) -> list[psutil.Process]:
-    """All of a component, children included."""
-    leaders = [psutil.Process(pid) for pid in stack.pids(component)]
-    return [each for leader in leaders for each in (leader, *leader.children(recursive=True))]
 
 
 def test_one_instance_of_two_is_killed(jpa: NativeStack) -> None:

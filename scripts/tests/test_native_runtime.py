@@ -4,7 +4,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +13,9 @@ import httpx
 import psutil
 import pytest
 
+from native_stack import SECONDS, eventually, is_running, processes
 from search.test_analyzer import CUTS, ODD
-from writepath import pidfile, poll, provision, services
+from writepath import provision, services
 from writepath.config import registry
 from writepath.errors import StartError, UsageError
 from writepath.load.corpus import words
@@ -28,14 +29,9 @@ from writepath.runtime.topology import Service
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 30.0
 AT_ONCE = 250
 SERVICES = topology.load(ROOT, {}).services
 STORES = ("postgres", "rabbitmq", "elasticsearch", "elasticsearch-2")
-
-
-def eventually(fact: Callable[[], bool]) -> bool:
-    return poll.until(fact, SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +53,6 @@ def stores(runtime: NativeRuntime) -> Iterator[NativeStack]:
     """Every backing service with a proxy before nothing, started once for the tests that only look."""
     with started(runtime, {name: SERVICES[name] for name in (*STORES, "nginx")}) as stack:
         yield stack
-
-
-def processes(stack: NativeStack) -> list[psutil.Process]:
-    """Every process of the stack, children included."""
-    leaders = [psutil.Process(pid) for pid in stack.pids()]
-    return [each for leader in leaders for each in (leader, *leader.children(recursive=True))]
 
 
 def listeners(process: psutil.Process) -> list[str]:
@@ -217,7 +207,7 @@ def test_a_killed_command_leaves_nothing_after_the_next_one(runtime: NativeRunti
     runtime.reap(print)
     assert Path(folder).exists()  # its owner lives
     os.kill(outer.pid, 9)
-    assert eventually(lambda: (found := pidfile.stat(int(pid))) is None or found.state == "Z")
+    assert eventually(lambda: not is_running(int(pid)))
     runtime.reap(print)
     assert not Path(folder).exists()
     outer.stop()

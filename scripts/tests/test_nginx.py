@@ -110,14 +110,6 @@ def refused() -> int:
         return int(free.getsockname()[1])
 
 
-def test_an_instance_that_refuses_connections_costs_no_write(tmp_path: Path) -> None:
-    one = Instance()
-    with proxy(tmp_path, [refused(), one.port]) as client:
-        assert set(statuses(client)) == {201}
-    assert one.received == [str(n) for n in range(WRITES)]
-    one.end()
-
-
 def test_a_write_that_was_read_is_not_repeated_when_its_connection_breaks(tmp_path: Path) -> None:
     whole, breaking = Instance(), Instance(breaks=True)
     with proxy(tmp_path, [whole.port, breaking.port]) as client:
@@ -144,7 +136,7 @@ def test_the_experiment_would_see_a_repeated_write(tmp_path: Path) -> None:
     breaking.end()
 
 
-def test_a_rolling_restart_costs_no_write_that_was_not_sent(tmp_path: Path) -> None:
+def test_an_instance_that_ends_and_refuses_connections_costs_no_write(tmp_path: Path) -> None:
     stays, leaves = Instance(), Instance()
     with proxy(tmp_path, [stays.port, leaves.port]) as client:
         assert set(statuses(client)) == {201}

@@ -4,20 +4,15 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from writepath import pidfile, poll
+from native_stack import SECONDS, eventually, is_running
+from writepath import pidfile
 from writepath.process import CallError, Daemon, ProgramMissingError, call
 
-SECONDS = 20.0
 FOREVER = "import time\nprint('up', flush=True)\nwhile True: time.sleep(60)"
-
-
-def eventually(fact: Callable[[], bool]) -> bool:
-    return poll.until(fact, SECONDS, every_s=0.01)
 
 
 def python(
@@ -54,11 +49,6 @@ while True: time.sleep(60)
 def is_up(log: Path) -> bool:
     """The program itself runs, no longer setpriv in its place."""
     return log.exists() and log.read_text() == "up\n"
-
-
-def is_running(pid: int) -> bool:
-    found = pidfile.stat(pid)
-    return found is not None and found.state != "Z"
 
 
 def test_a_missing_program_is_named() -> None:
