@@ -133,7 +133,7 @@ def test_settings_logs_and_use_are_told_of_every_component(stores: NativeStack, 
     assert first.keys() == {*STORES, "nginx"}
     for name, usage in first.items():
         assert usage.rss_bytes > 1_000_000, name
-        assert 0 < usage.cpu_seconds <= second[name].cpu_seconds, name
+        assert usage.cpu_seconds <= second[name].cpu_seconds, name
         assert usage.write_bytes is None, name  # the kernel's figure is no measure of it
     assert first["elasticsearch"].cpu_seconds > 1
 

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -240,10 +239,8 @@ class Daemon:
 
 
 def stop_all(daemons: Sequence[Daemon]) -> None:
-    """Stops them side by side: every one gets its signal first, and its own bounded wait from then on."""
+    """Stops them side by side: every one gets its signal before any is waited for."""
     for daemon in daemons:
         daemon.ask_to_stop()
-    deadline = time.monotonic() + max((daemon._stop_seconds for daemon in daemons), default=0)  # noqa: SLF001
     for daemon in daemons:
-        daemon._stop_seconds = max(0.0, min(daemon._stop_seconds, deadline - time.monotonic()))  # noqa: SLF001
         daemon.stop()

@@ -24,15 +24,13 @@ class Package:
     name: str
     program: str
     folders: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()  # what other distributions call the program
 
     def find(self) -> Path | None:
         """The program, if it is installed."""
         for folder in self.folders:  # before the PATH: Debian's wrapper there insists on its own user
             if (Path(folder) / self.program).exists():
                 return Path(folder) / self.program
-        found = (process.find(program) for program in (self.program, *self.others))
-        return next((path for path in found if path is not None), None)
+        return process.find(self.program)
 
     def installed(self) -> Path:
         """The program; SetupError with the command to type where it is not installed."""
@@ -50,9 +48,6 @@ RABBITMQ = Package(
 NGINX = Package(name="nginx", program="nginx")
 ALL = (RABBITMQ, NGINX)  # what a run needs
 PGBENCH = Package(name="postgresql", program="pgbench")  # no server of it ever runs
-CHROMIUM = Package(  # what only the report's tests need
-    name="chromium", program="chromium", others=("chromium-browser", "google-chrome", "google-chrome-stable")
-)
 
 
 def missing(among: Sequence[Package] = ALL) -> list[Package]:
