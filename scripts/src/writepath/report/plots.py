@@ -3,7 +3,7 @@
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from writepath.analysis.stats import Bands, Spread
@@ -60,16 +59,37 @@ class Drawable:
     bars: tuple[Bar, ...]
 
 
+@mpl.rc_context(SETTINGS)
 def over_time(rows: Sequence[Drawable], phases: Sequence[tuple[str, float]]) -> bytes:
     """A panel of each row with bands. phases: name and seconds; where there is none, the bands say how long it was."""
-    with mpl.rc_context(SETTINGS):
-        return svg(_over_time([(row.title, row.bands) for row in rows if row.bands is not None], phases))
+    drawn = [(row.title, row.bands) for row in rows if row.bands is not None]
+    height = TOP_INCHES + PANEL_INCHES * len(drawn) + BOTTOM_INCHES
+    figure = Figure(figsize=(WIDTH_INCHES, height), facecolor="white")
+    panels = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    figure.subplots_adjust(
+        left=0.085, right=0.985, top=1 - TOP_INCHES / height, bottom=BOTTOM_INCHES / height, hspace=0.42
+    )
+    for axes, (title, bands) in zip(panels, drawn, strict=True):
+        _panel(axes, title, bands)
+        _phase_lines(axes, phases, labelled=axes is panels[0])
+    panels[0].set_yscale("log")
+    plain_ticks(panels[0].yaxis)
+    seconds = sum(own for _, own in phases) or float(max(len(bands.second) for _, bands in drawn))
+    panels[0].set_xlim(0, seconds)
+    panels[-1].set_xlabel("time since the start of the load (s)")
+    figure.text(0.005, 0.5, "accept latency per second (ms, log scale)", rotation=90, va="center")
+    panels[0].set_ylim(*_decades([bands for _, bands in drawn]))
+    _legend(figure, panels, loc="upper right", borderaxespad=0.2)
+    return svg(figure)
 
 
-def percentiles(rows: Sequence[Drawable]) -> bytes:
-    """The bars of each row."""
-    with mpl.rc_context(SETTINGS):
-        return svg(_percentiles(rows))
+def _legend(figure: Figure, panels: Iterable[Axes], **options: Any) -> None:
+    """Each label once, in the order drawn."""
+    named: dict[str, Any] = {}
+    for axes in panels:
+        for drawn, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, drawn)
+    figure.legend(list(named.values()), list(named), ncols=len(named), frameon=False, **options)
 
 
 def svg(figure: Figure) -> bytes:
@@ -83,32 +103,6 @@ def svg(figure: Figure) -> bytes:
 def _two_decimals(found: re.Match[bytes]) -> bytes:
     """A hundredth of a point is below a pixel; more digits are size, and noise between processors."""
     return b"%.2f" % float(found[0])
-
-
-def _over_time(rows: list[tuple[str, Bands]], phases: Sequence[tuple[str, float]]) -> Figure:
-    height = TOP_INCHES + PANEL_INCHES * len(rows) + BOTTOM_INCHES
-    figure = Figure(figsize=(WIDTH_INCHES, height), facecolor="white")
-    panels = figure.subplots(len(rows), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    figure.subplots_adjust(
-        left=0.085, right=0.985, top=1 - TOP_INCHES / height, bottom=BOTTOM_INCHES / height, hspace=0.42
-    )
-    for axes, (title, bands) in zip(panels, rows, strict=True):
-        _panel(axes, title, bands)
-        _phase_lines(axes, phases, labelled=axes is panels[0])
-    panels[0].set_yscale("log")
-    plain_ticks(panels[0].yaxis)
-    seconds = sum(own for _, own in phases) or float(max(len(bands.second) for _, bands in rows))
-    panels[0].set_xlim(0, seconds)
-    panels[-1].set_xlabel("time since the start of the load (s)")
-    figure.text(0.005, 0.5, "accept latency per second (ms, log scale)", rotation=90, va="center")
-    panels[0].set_ylim(*_decades([bands for _, bands in rows]))
-    named = {
-        label: line for axes in panels for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(
-        named.values(), named.keys(), loc="upper right", ncols=len(named), frameon=False, borderaxespad=0.2
-    )
-    return figure
 
 
 def _decades(bands: list[Bands]) -> tuple[float, float]:
@@ -157,8 +151,9 @@ def _phase_lines(axes: Axes, phases: Sequence[tuple[str, float]], *, labelled: b
         begin += seconds
 
 
-def _percentiles(rows: Sequence[Drawable]) -> Figure:
-    """A bar at infinity fills the axis, and says so."""
+@mpl.rc_context(SETTINGS)
+def percentiles(rows: Sequence[Drawable]) -> bytes:
+    """The bars of each row. A bar at infinity fills the axis, and says so."""
     lines = sum(len(row.bars) + 1 for row in rows)
     figure = Figure(figsize=(WIDTH_INCHES, BAR_INCHES * lines + 1.0), facecolor="white", layout="constrained")
     axes = figure.subplots()
@@ -168,12 +163,11 @@ def _percentiles(rows: Sequence[Drawable]) -> Figure:
     limits = (10 ** math.floor(math.log10(low * 0.9)), high * ROOM_RIGHT)
     axes.set_xscale("log")
     axes.set_xlim(limits)
-    at, ticks, named = 0, [], set[str]()
+    at, ticks = 0, []
     for row in rows:
         ticks.append(at + (len(row.bars) - 1) / 2)
         for bar in row.bars:
-            _bar(axes, at, bar, limits, labelled=bar.name not in named)
-            named.add(bar.name)
+            _bar(axes, at, bar, limits)
             at += 1
         at += 1
     axes.set_yticks(ticks, [row.title for row in rows])
@@ -183,11 +177,11 @@ def _percentiles(rows: Sequence[Drawable]) -> Figure:
     axes.set_xlabel("time since sending (ms, log scale); percentiles over scheduled requests")
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-    figure.legend(loc="outside upper right", ncols=len(RANK_COLOURS) + 1, frameon=False)
-    return figure
+    _legend(figure, [axes], loc="outside upper right")
+    return svg(figure)
 
 
-def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float], *, labelled: bool) -> None:
+def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float]) -> None:
     floor, ceiling = limits
     if bar.value is None:
         axes.text(floor * 1.03, at, "too few requests", va="center", fontsize=SMALL, color=GREY)
@@ -195,8 +189,7 @@ def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float], *, labelled
     value, finite = bar.value.median, math.isfinite(bar.value.median)
     end = value if finite else ceiling
     hatch: dict[str, Any] = {} if finite else {"hatch": "////", "alpha": 0.6}
-    label = bar.name if labelled else None
-    axes.barh(at, end - floor, left=floor, height=0.86, color=bar.colour, label=label, **hatch)
+    axes.barh(at, end - floor, left=floor, height=0.86, color=bar.colour, label=bar.name, **hatch)
     right = end
     if bar.value.repetitions > 1 and finite:
         right = min(bar.value.high, ceiling)
@@ -219,7 +212,8 @@ def plain_ticks(axis: Any) -> None:
 
 
 SHAPES = {"A": "s", "B": "D", "C": "o"}  # by durability class
-CLOCKS = ("201", "stored, where later", "searchable")
+CLASS_MARK: dict[str, Any] = {"markersize": 8}
+LATER_MARK: dict[str, Any] = {"marker": "|", "markersize": 13, "markeredgewidth": 3}
 FRONT_INCHES, ROW_INCHES, FRAME_INCHES = 7.2, 0.46, 1.1
 ROOM = 1.5  # of the logarithmic axis, left and right of the marks
 
@@ -247,7 +241,7 @@ def pictures(facts: Facts) -> dict[str, bytes]:
     if not any(time for *_, times in rows for time in times):
         return {}
     with mpl.rc_context({**SETTINGS, "font.size": 10.5}):
-        return {name: svg(_draw(rows, theme, facts.rate_per_s)) for name, theme in THEMES.items()}
+        return {name: _draw(rows, theme, facts.rate_per_s) for name, theme in THEMES.items()}
 
 
 def clocks_ms(facts: Facts, name: str) -> tuple[float | None, float | None, float | None]:
@@ -261,70 +255,14 @@ def clocks_ms(facts: Facts, name: str) -> tuple[float | None, float | None, floa
 Row = tuple[str, str, tuple[float | None, float | None, float | None]]  # title, durability class, times
 
 
-def _draw(rows: list[Row], theme: Theme, rate_per_s: str) -> Figure:
+def _draw(rows: list[Row], theme: Theme, rate_per_s: str) -> bytes:
     size = (FRONT_INCHES, FRAME_INCHES + ROW_INCHES * len(rows))
     figure = Figure(figsize=size, facecolor="none", layout="constrained")
     axes = figure.subplots()
     for at, (_, durability, times) in enumerate(rows):
-        _row(axes, at, SHAPES.get(durability, "x"), times, theme)
+        _row(axes, at, durability, times, theme)
     axes.set_yticks(range(len(rows)), [title for title, *_ in rows])
     axes.set_ylim(len(rows) - 0.5, -0.75)
-    _style(axes, rows, theme)
-    axes.set_xlabel(f"p99 since the POST was sent, at up to {rate_per_s}/s (ms, log scale)", color=theme.ink)
-    figure.legend(
-        handles=_legend(rows, theme), loc="outside upper left", ncols=5, frameon=False, labelcolor=theme.ink
-    )
-    return figure
-
-
-def _row(
-    axes: Axes, at: int, shape: str, times: tuple[float | None, float | None, float | None], theme: Theme
-) -> None:
-    known = [time for time in times if time is not None]
-    axes.axhline(at, color=theme.grid, linewidth=0.7, zorder=0)
-    axes.plot(known, [at] * len(known), color=theme.grid, linewidth=3.5, zorder=1)
-    above, below = (0, 8), (0, -16)  # of the mark, in points: an early 201 and its stored row may be close
-    for time, marker, colour, place in zip(
-        times, (shape, "|", "|"), theme.clocks, (above, below, above), strict=True
-    ):
-        if time is not None:
-            axes.plot([time], [at], color=colour, zorder=2, **_mark(marker))
-            axes.annotate(
-                number(time),
-                (time, at),
-                xytext=place,
-                textcoords="offset points",
-                ha="center",
-                fontsize=8.5,
-                color=theme.ink,
-            )
-
-
-def _mark(marker: str) -> dict[str, Any]:
-    size = {"markersize": 13, "markeredgewidth": 3} if marker == "|" else {"markersize": 8}
-    return {"marker": marker, "linestyle": "", **size}
-
-
-def _legend(rows: list[Row], theme: Theme) -> list[Line2D]:
-    handles = [
-        Line2D(
-            [],
-            [],
-            color=theme.clocks[0],
-            label=f"201 (durability class {durability})",
-            **_mark(SHAPES[durability]),
-        )
-        for durability in sorted({durability for _, durability, _ in rows} & SHAPES.keys())
-    ]
-    later = [
-        Line2D([], [], color=theme.clocks[clock], label=CLOCKS[clock], **_mark("|"))
-        for clock in (1, 2)
-        if any(times[clock] for *_, times in rows)
-    ]
-    return handles + later
-
-
-def _style(axes: Axes, rows: list[Row], theme: Theme) -> None:
     known = [time for *_, times in rows for time in times if time]
     axes.set_facecolor("none")
     axes.set_xscale("log")
@@ -334,5 +272,35 @@ def _style(axes: Axes, rows: list[Row], theme: Theme) -> None:
     axes.grid(axis="x", color=theme.grid, linewidth=0.7)
     axes.set_axisbelow(True)
     axes.tick_params(colors=theme.ink, which="both", length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel(f"p99 since the POST was sent, at up to {rate_per_s}/s (ms, log scale)", color=theme.ink)
+    _legend(figure, [axes], loc="outside upper left", labelcolor=theme.ink)
+    return svg(figure)
+
+
+def _row(
+    axes: Axes,
+    at: int,
+    durability: str,
+    times: tuple[float | None, float | None, float | None],
+    theme: Theme,
+) -> None:
+    known = [time for time in times if time is not None]
+    axes.axhline(at, color=theme.grid, linewidth=0.7, zorder=0)
+    axes.plot(known, [at] * len(known), color=theme.grid, linewidth=3.5, zorder=1)
+    labels = (f"201 (durability class {durability})", "stored, where later", "searchable")
+    above, below = (0, 8), (0, -16)  # of the mark, in points: an early 201 and its stored row may be close
+    for time, label, colour, place in zip(times, labels, theme.clocks, (above, below, above), strict=True):
+        if time is None:
+            continue
+        mark = CLASS_MARK | {"marker": SHAPES.get(durability, "x")} if label == labels[0] else LATER_MARK
+        axes.plot([time], [at], color=colour, zorder=2, linestyle="", label=label, **mark)
+        axes.annotate(
+            number(time),
+            (time, at),
+            xytext=place,
+            textcoords="offset points",
+            ha="center",
+            fontsize=8.5,
+            color=theme.ink,
+        )
