@@ -101,25 +101,23 @@ def suite(*cells: tuple[str, FaultResult], **changes: Any) -> SuiteData[FaultRes
         key = cell_name(name, levels)
         blocks[key] = blocks.get(key, 0) + 1
         found.append(_cell(key, name, levels, blocks[key], own))
-    variants = [_variant(name) for name in dict.fromkeys(name for name, _ in cells)]
+    variants = [
+        VariantRecord(
+            name=name,
+            title=TITLES.get(name, name),
+            family="jpa",
+            acknowledges=f"{name} flushed",
+            profiles=(),
+            settings={},
+            naive_twin_of="jpa" if name.endswith("-commit") else None,
+        )
+        for name in dict.fromkeys(name for name, _ in cells)
+    ]
     params = to_data(FaultParams(rate_per_s=RATE_PER_S, trials={}))
     entries = [one.entry for one in found]
     fields = {"kind": "faults", "suite": "faults", "title": "Faults under load", **changes}
     index = index_of(entries, variants, params, cells=tuple(entries), **fields)
     return SuiteData(index=index, cells=tuple(found))
-
-
-def _variant(name: str) -> VariantRecord:
-    twin = "jpa" if name.endswith("-commit") else None
-    return VariantRecord(
-        name=name,
-        title=TITLES.get(name, name),
-        family="jpa",
-        acknowledges=f"{name} flushed",
-        profiles=(),
-        settings={},
-        naive_twin_of=twin,
-    )
 
 
 def _cell(

@@ -23,15 +23,19 @@ def recovered(of: Sent) -> float | None:
     return recovered_after_s(of.at_us, of.acknowledged, HEALED_US, RATE_PER_S, END_US)
 
 
-def test_recovery_counts_from_the_heal_to_the_first_good_ten_seconds() -> None:
-    assert recovered(sent(60)) == 0.0
-    assert recovered(sent(60, {range(at(20), at(24)): 503})) == pytest.approx(3.0, abs=0.11)
-    one_of_five_hundred = {range(at(25), at(25) + 1): 503}
-    assert recovered(sent(60, one_of_five_hundred)) == pytest.approx(4.1, abs=0.11)
-
-
-def test_without_ten_good_seconds_before_the_end_it_has_not_recovered() -> None:
-    assert recovered(sent(60, {range(at(20), at(55)): 503})) is None
+@pytest.mark.parametrize(
+    ("failed", "seconds"),
+    [
+        ({}, 0.0),
+        ({range(at(20), at(24)): 503}, 3.0),
+        ({range(at(25), at(25) + 1): 503}, 4.1),  # one of five hundred
+        ({range(at(20), at(55)): 503}, None),  # not ten good seconds before the end
+    ],
+)
+def test_recovery_counts_from_the_heal_to_the_first_good_ten_seconds(
+    failed: dict[range, int], seconds: float | None
+) -> None:
+    assert recovered(sent(60, failed)) == (seconds and pytest.approx(seconds, abs=0.11))
 
 
 def test_a_path_that_answers_too_few_is_not_well_though_none_fails() -> None:

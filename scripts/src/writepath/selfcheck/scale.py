@@ -90,11 +90,8 @@ def main(what: str, folder: Path) -> None:
     """As `make audit` and `make report` do, to the last line they print."""
     lines: list[str] = []
     began = time.monotonic()
-    match what:
-        case "audit":
-            code = reporting.audit(folder, folder, lines.append)
-        case _:
-            code = reporting.report(folder, folder)
+    audits = what == "audit"
+    code = reporting.audit(folder, folder, lines.append) if audits else reporting.report(folder, folder)
     seconds = time.monotonic() - began
     # of this process since it was started; getrusage would count what its parent held before, too
     status = Path("/proc/self/status").read_text(encoding="ascii")
@@ -105,10 +102,8 @@ def main(what: str, folder: Path) -> None:
 
 def plant_audit(requests: int, folder: Path) -> Callable[[Found], Iterator[str]]:
     """A suite run whose record has the audit by arithmetic: `make audit` says where its own is another one."""
-    return partial(
-        audit_differences,
-        planted.write_suite(planted.plant(requests), folder, record_expected=True),
-    )
+    expected = planted.write_suite(planted.plant(requests), folder, record_expected=True)
+    return partial(audit_differences, expected)
 
 
 def audit_differences(expected: Audit, found: Found) -> Iterator[str]:
@@ -150,9 +145,8 @@ def report_differences(load: Planted, folder: Path) -> Iterator[str]:
         rank = stats.rank(load.requests, quantile)
         exact = load.latency_us(rank) / 1000 if rank <= served else math.inf
         durable_ms = planted.DURABLE_US / 1000
-        wanted["latency", f"{name}_ms"] = wanted["latency", f"planned_{name}_ms"] = (
-            exact, NEAR_MS + share * exact
-        )  # fmt: skip
+        for key in (f"{name}_ms", f"planned_{name}_ms"):
+            wanted["latency", key] = exact, NEAR_MS + share * exact
         wanted["clocks", f"to_durable_{name}_ms"] = durable_ms, NEAR_MS + share * durable_ms
     for (table, key), (value, near) in wanted.items():
         found = rows[table].get(key)

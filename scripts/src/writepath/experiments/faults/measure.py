@@ -13,7 +13,6 @@ import numpy as np
 from writepath.analysis.evidence import save_facts
 from writepath.analysis.faults import recovered_after_s
 from writepath.analysis.stats import US_PER_S
-from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.experiments.base import CellRun, Session
 from writepath.experiments.faults import catalogue, overload
@@ -207,9 +206,9 @@ class _Cell:
 
     def _steady(self) -> k6.Load:
         """Longer than all trials can take: it is stopped after the last one."""
-        run, rate = self.run, self.facts.rate_per_s
+        run = self.run
         seconds = FIRST_GOOD_S + self.facts.trials_asked * TRIAL_BOUND_S
-        plan = arrival_plan([Phase(name="steady", seconds=seconds, from_per_s=rate, to_per_s=rate)])
+        plan = arrival_plan([overload.steady("steady", seconds, self.facts.rate_per_s)])
         return loading.load_of(run.suite.load, run.bench, self.scene.stack, plan, run.run_id, run.folder)
 
     def redelivered(self) -> int | None:

@@ -6,7 +6,7 @@ beyond its limit, not where the limit of an unbraked one lies.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +27,7 @@ FLOOD_PER_S = 800.0
 FLOOD_S = 20.0
 SETTLED_S = 14.0  # of the flood, before its rate is counted: a cold path sustains half of what it does later
 FACTOR = 2.0
-BEFORE_S, AFTER_S = (
-    14.0,
-    41.0,
-)  # steady stretches around it: a good 10 s before; 30 s to recover, and 10 s to show it
+BEFORE_S, AFTER_S = 14.0, 41.0  # steady around it: a good 10 s before; 30 s to recover, and 10 s to show it
 ANSWER_S = 1.0  # refusals come at once
 
 
@@ -43,12 +40,11 @@ def brake(scene: Scene) -> None:
 def capacity_per_s(load: k6.Load, prefix: Sequence[str], folder: Path) -> float:
     """Acknowledged per second under a flood. load: of which target, content and script are taken."""
     folder.mkdir(exist_ok=True)
-    phase = Phase(name="flood", seconds=FLOOD_S, from_per_s=FLOOD_PER_S, to_per_s=FLOOD_PER_S)
-    flood = dataclasses.replace(load, run_id=new_run_id(), plan=_brief([phase]), folder=folder)
+    made = _brief([steady("flood", FLOOD_S, FLOOD_PER_S)])
+    flood = dataclasses.replace(load, run_id=new_run_id(), plan=made, folder=folder)
     taken = ledger.read(k6.run(flood, prefix).ledger)
-    acknowledged = np.equal(taken.outcomes(), Outcome.ACKNOWLEDGED)
     records = taken.records[taken.timed()]
-    acknowledged = acknowledged[taken.timed()]
+    acknowledged = np.equal(taken.outcomes()[taken.timed()], Outcome.ACKNOWLEDGED)
     answered_us = records["start_us"] + records["duration_us"]
     first_us = int(records["start_us"].min(initial=np.iinfo(np.int64).max))
     since_s = (answered_us - first_us) / US_PER_S
@@ -63,38 +59,36 @@ def plan(moments: Sequence[Moment], rate_per_s: float, capacity: float) -> Arriv
     high = float(round(FACTOR * capacity))
     phases = []
     for one in moments:
-        before = round(BEFORE_S + one.steady_seconds, 3)
-        for name, seconds, rate in (
-            ("before", before, rate_per_s),
-            ("overload", one.lasts_seconds, high),
-            ("after", AFTER_S, rate_per_s),
-        ):
-            phases.append(Phase(name=f"{name} {one.number}", seconds=seconds, from_per_s=rate, to_per_s=rate))
+        phases += [
+            steady(f"before {one.number}", round(BEFORE_S + one.steady_seconds, 3), rate_per_s),
+            steady(f"overload {one.number}", one.lasts_seconds, high),
+            steady(f"after {one.number}", AFTER_S, rate_per_s),
+        ]
     return _brief(phases)
 
 
-def injections(made: ArrivalPlan, taken: Ledger, moments: Sequence[Moment]) -> list[Injection]:
+def injections(made: ArrivalPlan, taken: Ledger, moments: Sequence[Moment]) -> Iterator[Injection]:
     """When the rate rose and fell, by the ledger's own clock; proved by what was not acknowledged meanwhile."""
     timed = taken.records[taken.timed()]
     origin_us = align(made, timed["seq"], timed["start_us"]).origin_us
     ends_us = [origin_us + round(end_s * US_PER_S) for end_s in np.cumsum([p.seconds for p in made.phases])]
-    found = []
     for index, one in enumerate(moments):
         injected_us, healed_us = ends_us[3 * index], ends_us[3 * index + 1]
         meanwhile = (taken.records["start_us"] >= injected_us) & (taken.records["start_us"] < healed_us)
         refused = int((meanwhile & ~np.equal(taken.outcomes(), Outcome.ACKNOWLEDGED)).sum())
         words = f"{refused} of {int(meanwhile.sum())} requests at {made.phases[3 * index + 1].from_per_s:g}/s"
-        proof = f"{words} were not acknowledged" if refused else ""
-        found.append(
-            Injection(
-                **vars(one),
-                injected_at_us=injected_us,
-                healed_at_us=healed_us,
-                destroyed_at_us=None,
-                proof=proof,
-            )
+        yield Injection(
+            **vars(one),
+            injected_at_us=injected_us,
+            healed_at_us=healed_us,
+            destroyed_at_us=None,
+            proof=f"{words} were not acknowledged" if refused else "",
         )
-    return found
+
+
+def steady(name: str, seconds: float, rate_per_s: float) -> Phase:
+    """At one rate."""
+    return Phase(name=name, seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)
 
 
 def _brief(phases: Sequence[Phase]) -> ArrivalPlan:
