@@ -36,8 +36,5 @@ def test_samples_come_back_as_series_in_the_order_sampled(tmp_path: Path) -> Non
         ("app", "in_flight"): ([1_000, 2_000], [3.0, 0.1]),
         ("k6", "cpu_seconds"): ([1_000], [0.25]),
     }
-
-
-def test_without_samples_there_are_no_series(tmp_path: Path) -> None:
     raw.save_samples([], tmp_path / raw.SAMPLES_FILE)
     assert raw.read_samples(tmp_path / raw.SAMPLES_FILE) == {}

@@ -152,17 +152,12 @@ ROWS = [
     (["bench-al"], "Did you mean 'bench-all'"),
     (["bench-all", "--sute", "x"], "--suite"),
     (["bench-all", "REP=2"], "REP=2: `bench-all` has no option REP; did you mean 'REPS'?"),
-    (["bench-all", "suite=smoke"], "suite=smoke: `bench-all` has no option suite; did you mean 'SUITE'?"),
-    (["bench-all", "VARAINTS=jpa"], "did you mean 'VARIANTS'?"),
     (["bench-all", "VARIANT=jpa"], "VARIANT=jpa: `bench-all` has no option VARIANT; for one variant: make bench"),
-    (["bench-all", "POOL_SIZ=4"], "did you mean 'POOL_SIZE'?"),
     (["bench-all", "smoke"], "smoke"),
     (["doctor", "SEED=1"], "SEED=1: `doctor` has no option SEED; `doctor` takes no options"),
-    (["bench-all", "STORE=jpa"], "`bench-all` has no option STORE"),
     (["bench-all", "--set", "STORE=jpa"], "STORE=jpa: there is no setting STORE"),
     (["bench-all", "--set", "POOL_SIZE"], "--set POOL_SIZE: write NAME=value"),
     (["bench-all", "INSTANCES=many"], "INSTANCES=many: must be a whole number from 1 to 65535"),
-    (["bench-all", "POOL_SIZE=0"], "POOL_SIZE=0: must be a whole number from 1"),
     (["bench-all", "POOL_SIZE=5,0"], "POOL_SIZE=0: must be a whole number from 1"),
     (["bench-all", "POOL_SIZE=5,5"], "POOL_SIZE=5,5: '5' is listed twice"),
     (["bench-all", "POOL_SIZE=5", "POOL_SIZE=6"], "POOL_SIZE is given twice; several values are POOL_SIZE=one,other"),
@@ -174,18 +169,13 @@ ROWS = [
     (["bench-all", "VARIANTS=jpa,jpa"], "VARIANTS=jpa,jpa: 'jpa' is listed twice; to repeat runs, use REPS"),
     (["bench-all", "VARIANTS=,"], "VARIANTS=,: contains no name"),
     (["bench"], "VARIANT is missing: make bench VARIANT=jpa"),
-    (["bench", "VARIANT=kafka"], "VARIANT=kafka"),
     (["bench-all", "RUNTIME=podman"], "RUNTIME=podman: 'podman' is not one of 'auto', 'native', 'docker'"),
     (["bench-all", "RESUME=yes"], "RESUME=yes: write RESUME=1 or RESUME=0"),
-    (["publish", "ADD=yes"], "ADD=yes"),
     (["bench-all", "DATASET=/nowhere.csv"], "DATASET="),
     (["bench-all", "SUITE=smoke", "SLO_MS=50"], "SLO_MS=50: applies only to capacity suites; 'smoke' is a load suite"),
     (["bench", "VARIANT=jpa", "HOLD_SECONDS=9"], "make bench SUITE=capacity HOLD_SECONDS=9"),
-    (["bench-all", "SUITE=capacity", "SLO_MS=0"], "SLO_MS=0: must be a whole number from 1 to 15000"),
     (["bench-all", "--suite", "smoke", "--reruns", "10"], "RERUNS=10: must be a whole number from 0 to 9"),
     (["bench-all", "SUITE=capacity", "DOCS=5000"], "documents=5000 (DOCS) with operation write"),
-    (["bench", "VARIANT=jpa", "ROUNDS=3"], "make bench SUITE=search ROUNDS=3"),
-    (["bench-all", "SUITE=search", "DOCS=999"], "DOCS=999: must be a whole number from 1000 to 1000000"),
     (["bench-all", "SUITE=search", "HOLD_SECONDS=5"], "HOLD_SECONDS=5: applies only to capacity suites; 'search'"),
     (["up", "VARIANT=jpa", "POOL_SIZE=5,10"], "POOL_SIZE=5,10: several values are a factor"),
     (["bench-all", "SUITE=search", "RATE=100"], "RATE=100: applies only to load suites; 'search' is a search suite"),
@@ -253,11 +243,8 @@ def test_sigterm_in_a_command_ends_it_as_ctrl_c_does(monkeypatch: pytest.MonkeyP
         return 0
 
     before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(commands, "bench_all", lambda *_: 3)
+    assert cli.main(["bench-all"]) == 3  # a command's own exit code
     monkeypatch.setattr(commands, "bench_all", waiting)
     assert cli.main(["bench-all"]) == 130
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_the_exit_code_of_a_command_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "bench_all", lambda *_: 3)
-    assert cli.main(["bench-all"]) == 3

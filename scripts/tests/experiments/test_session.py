@@ -16,13 +16,6 @@ from writepath.load.plan import constant_plan
 from writepath.measure import loading
 
 
-def test_a_session_that_nobody_uses_starts_nothing(tmp_path: Path) -> None:
-    runtime = FakeRuntime()
-    with Session(bench(tmp_path, runtime)):
-        pass
-    assert runtime.events == []
-
-
 def test_cells_of_one_session_share_a_stack_and_the_store_is_emptied_between_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,8 +54,10 @@ def test_a_warm_stack_is_warmed_for_a_moment_only(tmp_path: Path, monkeypatch: p
 
 
 def test_a_cell_of_another_stack_is_refused(tmp_path: Path) -> None:
-    made = bench(tmp_path, FakeRuntime())
+    runtime = FakeRuntime()
+    made = bench(tmp_path, runtime)
     with Session(made) as session:
+        assert runtime.events == []  # what nobody asks for is not started
         session.stack(cell_run(made, name="first", settings={"POOL_SIZE": "5"}))
         with pytest.raises(ValueError, match="second: needs another stack than first"):
             session.stack(cell_run(made, name="second", settings={"POOL_SIZE": "10"}))
