@@ -13,7 +13,7 @@ from typing import NamedTuple
 from writepath.experiments import publish, read
 from writepath.experiments.registry import kind_of
 from writepath.report import faults
-from writepath.report.capacity.figures import by_host
+from writepath.report.capacity import by_host
 from writepath.report.facts import Facts
 from writepath.report.model import Table, number, plain, short, shown
 from writepath.report.rows import DAGGER

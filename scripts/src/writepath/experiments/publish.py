@@ -21,7 +21,7 @@ from writepath.records.base import inside, to_data, write_json
 from writepath.records.cell import CELL_FILE, load_cell
 from writepath.records.index import INDEX_FILE, CellEntry, Index, load_index
 from writepath.report import faults, front, plots, render, staging
-from writepath.report.capacity.figures import by_host
+from writepath.report.capacity import by_host
 from writepath.report.data import CellData, SuiteData
 from writepath.report.facts import CAPACITY, FAULTS, LOAD, SEARCH, Facts
 from writepath.report.fingerprint import hosts

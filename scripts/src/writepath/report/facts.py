@@ -10,9 +10,8 @@ from writepath.records.index import VariantRecord
 from writepath.records.load import LoadResult
 from writepath.records.search_load import DuringWrites
 from writepath.report import load_ranks
-from writepath.report.capacity import bounds
-from writepath.report.capacity.figures import CapacityFigures, cpu_s, during_writes, per_1000
-from writepath.report.capacity.figures import VariantFigures as Capacity
+from writepath.report.capacity import CapacityFigures, cpu_s, during_writes, per_1000, rate_in_words
+from writepath.report.capacity import VariantFigures as Capacity
 from writepath.report.data import CellData, SuiteData, host_name
 from writepath.report.faults import Struck
 from writepath.report.model import ABSENT, Cell, Column, number, short, shown
@@ -122,7 +121,7 @@ class Facts:
 
     def sustainable(self, name: str) -> str:
         """Highest passing rate on that host, the median of its blocks: `≥ 2,100/s, lower bound`."""
-        return bounds.in_words(self._sustained(name).sustained)
+        return rate_in_words(self._sustained(name).sustained)
 
     def sustained_per_s(self, name: str) -> float:
         """Highest passing rate on that host: the median of its blocks."""

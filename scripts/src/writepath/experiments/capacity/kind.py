@@ -19,8 +19,7 @@ from writepath.experiments.capacity.searches import Searches
 from writepath.records.base import record
 from writepath.records.capacity_run import CapacityResult
 from writepath.records.measures import Host
-from writepath.report.capacity import bounds
-from writepath.report.capacity.bounds import Capacity
+from writepath.report.capacity import Capacity, rate_in_words
 from writepath.report.data import SuiteData
 from writepath.report.model import Report
 
@@ -140,7 +139,7 @@ class CapacityExperiment(Experiment[CapacityResult]):
         rates = {"sustained": result.sustained}
         if result.burst != result.sustained:
             rates["burst"] = result.burst
-        words = [f"{name} {bounds.in_words(Capacity(by_block={1: one}))}" for name, one in rates.items()]
+        words = [f"{name} {rate_in_words(Capacity(by_block={1: one}))}" for name, one in rates.items()]
         steps = max(one.steps for one in rates.values())
         return f"{'; '.join(words)}; {steps} load steps"
 

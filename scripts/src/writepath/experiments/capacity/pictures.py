@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from writepath.records.steps import LoadStep
-from writepath.report.capacity.figures import CapacityFigures, VariantFigures
+from writepath.report.capacity import CapacityFigures, VariantFigures
 from writepath.report.model import Plot, number
 from writepath.report.plots import BLUE, ORANGE, RED, SETTINGS, plain_ticks, svg
 

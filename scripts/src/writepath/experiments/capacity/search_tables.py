@@ -7,7 +7,7 @@ from writepath.records.measures import Latency
 from writepath.records.search import SearchMode
 from writepath.records.search_load import DuringWrites
 from writepath.report import load_ranks, rows
-from writepath.report.capacity.figures import (
+from writepath.report.capacity import (
     CapacityFigures,
     Searched,
     Suite,

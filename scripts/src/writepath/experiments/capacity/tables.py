@@ -8,31 +8,33 @@ from writepath.analysis import stats
 from writepath.analysis.saturation import RESOURCES
 from writepath.records import ceilings as ceiling_names
 from writepath.records.capacity_run import CapacityResult
-from writepath.records.steps import LoadStep, unresolved
+from writepath.records.steps import LoadStep, Saturated, unresolved
 from writepath.report import ceilings as tools
 from writepath.report import rows
-from writepath.report.capacity import bounds
-from writepath.report.capacity.figures import (
-    INCONCLUSIVE,
-    LATER,
-    LOWER,
-    UNRESOLVED,
-    UPPER,
+from writepath.report.capacity import (
     CapacityFigures,
+    Limit,
     Suite,
     VariantFigures,
+    bound_cell,
     cpu_s,
-    limit_in_words,
+    limits,
     per_1000,
-    resolution_in_words,
-    resource_in_words,
     times,
     written_mib,
 )
 from writepath.report.comparison import ratio_cell
 from writepath.report.data import CellData
 from writepath.report.model import ABSENT, INFINITE, Cell, Column, Row, Table, Value, number, row_of, text
-from writepath.report.rows import AGAIN, VARIANT, Field, field
+from writepath.report.rows import AGAIN, DAGGER, VARIANT, Field, field
+
+LOWER = "≥ marks a lower bound: the load generator or its host ended the run, or no rate failed within 5 %."
+UPPER = "< marks an upper bound: the lowest rate tried failed."
+INCONCLUSIVE = "Inconclusive: the run ended before its limit was known to 5 %."
+UNRESOLVED = (
+    "Not resolved: one of the two rates is a bound or inconclusive, so there is no ratio and no order."
+)
+LATER = f"{DAGGER} The 201 is sent before the row is in its final store."
 
 Cells = Sequence[CellData[CapacityResult]]
 
@@ -55,7 +57,7 @@ def capacity(figures: CapacityFigures) -> Table:
         field(
             "sustained_per_s",
             "searches" if searches else "sustained",
-            lambda one: bounds.cell(one.sustained),
+            lambda one: bound_cell(one.sustained),
             "1/s",
         ),
         *((LOWEST_FAILING,) if searches else ()),
@@ -98,7 +100,7 @@ def _notes(figures: CapacityFigures) -> Iterator[str]:
     if any(one.later for one in figures.variants):
         yield LATER
     known = [one.sustained for one in figures.variants]
-    between = [bounds.limits(bracket) for one in known for bracket in one.by_block.values()]
+    between = [limits(bracket) for one in known for bracket in one.by_block.values()]
     if any(low and low < high for low, high in between):
         yield LOWER
     if any(not low for low, _ in between):
@@ -124,7 +126,20 @@ def _share(figures: CapacityFigures, one: VariantFigures) -> Cell:
     if not found or not all(found):
         return Cell()
     lowest = min(found, key=lambda per_s: statistics.median(per_s.values()))
-    return bounds.cell(one.sustained, lowest)
+    return bound_cell(one.sustained, lowest)
+
+
+def resolution_in_words(figures: CapacityFigures) -> str:
+    """The smallest detectable difference, from the A/A control."""
+    if not figures.controls:
+        return "There is no A/A control: the smallest detectable difference is not known."
+    if not figures.control_ratios:
+        return "A/A control: not resolved. The smallest detectable difference is not known."
+    ratios = ", ".join(f"{ratio:.2f}" for ratio in figures.control_ratios)
+    return (
+        f"A/A control: measured twice in each block, the baseline sustained {ratios} × its own rate."
+        f" Differences below {100 * figures.resolution:.2g} % are within noise."
+    )
 
 
 def rates(figures: CapacityFigures) -> Table:
@@ -133,7 +148,7 @@ def rates(figures: CapacityFigures) -> Table:
         LABEL,
         field("capacity_acknowledges", "a 201 guarantees", lambda one: one.variant.acknowledges),
         LOWEST_FAILING,
-        field("burst_per_s", "burst", lambda one: bounds.cell(one.burst), "1/s"),
+        field("burst_per_s", "burst", lambda one: bound_cell(one.burst), "1/s"),
         field("ceiling_share_percent", "share of store ceiling", lambda one: _share(figures, one), "%"),
     ]
     return rows.table(
@@ -145,6 +160,30 @@ def rates(figures: CapacityFigures) -> Table:
         figures.variants,
         compared=True,
     )
+
+
+HOST = "host"
+UNSATURATED = "none saturated"
+SUSPECTED = "load generator (suspected)"
+
+
+def limit_in_words(limit: Limit) -> str:
+    """`connection pool (jpa-writer), 2 of 3`; the load generator first where it is suspected."""
+    if not limit.steps:
+        return "not reached"
+    if limit.first is not None:
+        words = resource_in_words(limit.first)
+        words += f", {limit.times} of {limit.steps}" if limit.steps > 1 else ""
+    else:
+        near = limit.nearest
+        words = UNSATURATED if near is None else f"{UNSATURATED}; highest use: {resource_in_words(near)}"
+    return f"{SUSPECTED}; {words}" if limit.suspected else words
+
+
+def resource_in_words(found: Saturated) -> str:
+    """Which, and whose where it is not the host's."""
+    title = RESOURCES.get(found.resource, found.resource)
+    return title if found.component == HOST else f"{title} ({found.component})"
 
 
 LIMITED_COLUMNS = (

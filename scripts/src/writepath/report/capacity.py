@@ -1,25 +1,171 @@
-"""The figures of a capacity suite over its blocks; every table, plot and sentence starts here."""
+"""How well maximum sustainable rates are known, and the figures of a capacity suite over its blocks.
+
+Every table, plot and sentence of its page starts here, and what README and guide quote.
+"""
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from writepath.analysis import stats
 from writepath.analysis.comparison import Estimate, paired
-from writepath.analysis.saturation import RESOURCES
 from writepath.analysis.stats import Spread
 from writepath.records.capacity_run import CapacityResult, Overload
 from writepath.records.index import VariantRecord
 from writepath.records.search_load import DuringWrites, SearchLoad
-from writepath.records.steps import LoadStep, Saturated
-from writepath.report.capacity.bounds import UNKNOWN, Capacity, Comparison, compare, limits
+from writepath.records.steps import Bracket, LoadStep, Saturated
 from writepath.report.data import CellData, RowKey, SuiteData, host_name
-from writepath.report.model import number
+from writepath.report.model import Cell, number, text
 from writepath.report.rows import DAGGER
 
 Suite = SuiteData[CapacityResult]
 Runs = Mapping[int, CapacityResult]  # by block, those that came to their brackets
+
+Comparison = Literal["more", "less", "within noise", "not resolved"]
+UNKNOWN = "not known"
+AT_LEAST, BELOW = "≥ ", "< "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capacity:
+    """The maximum sustainable rate of one variant over its blocks."""
+
+    by_block: Mapping[int, Bracket]
+
+    @property
+    def passed(self) -> dict[int, float]:
+        """By block, the highest passing rate; 0 where none passed."""
+        return {block: one.highest_passing_per_s or 0.0 for block, one in self.by_block.items()}
+
+    @property
+    def per_s(self) -> float:
+        """The median of the highest passing rates."""
+        return statistics.median(self.passed.values())
+
+    @property
+    def lowest_failing(self) -> Spread | None:
+        """Of the lowest failing rates; infinite in a block in which no rate failed."""
+        return stats.spread(_lowest_failing(one) for one in self.by_block.values())
+
+    @property
+    def measured(self) -> bool:
+        """Whether no block has a bound."""
+        return all(low == high for low, high in map(limits, self.by_block.values()))
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Between which rates the median is; equal where it is measured."""
+        return _median([limits(one) for one in self.by_block.values()])
+
+    @property
+    def confidence(self) -> str:
+        """Whether the median is measured or a bound; in how many blocks its run was inconclusive."""
+        if unsure := self.inconclusive:
+            return f"inconclusive ({unsure} of {len(self.by_block)})"
+        low, high = self.limits
+        return "measured ±5 %" if low == high else "lower bound" if low else "upper bound"
+
+    @property
+    def inconclusive(self) -> int:
+        """Blocks whose run ended before the limit was known; none where every run failed at its lowest rate."""
+        below = all(
+            one.highest_passing_per_s is None and one.lowest_failing_per_s for one in self.by_block.values()
+        )
+        return 0 if below else sum(not one.conclusive for one in self.by_block.values())
+
+
+def limits(bracket: Bracket, times: float = 1.0) -> tuple[float, float]:
+    """Between which rates the maximum sustainable rate is, multiplied; equal where it is measured."""
+    low, fail = bracket.highest_passing_per_s, bracket.lowest_failing_per_s
+    if low is None:
+        return 0.0, math.inf if fail is None else times * fail
+    return times * low, times * low if bracket.conclusive and not bracket.lower_bound else math.inf
+
+
+def compare(one: Capacity, other: Capacity, apart: float) -> Comparison:
+    """Block by block, where host and day were the same. apart: ratio that noise does not explain.
+
+    Bounds and inconclusive runs have no order: one of them in any common block leaves the comparison unresolved.
+    """
+    blocks = one.by_block.keys() & other.by_block.keys()
+    pairs = [(limits(one.by_block[block]), limits(other.by_block[block])) for block in blocks]
+    if not pairs or any(low != high for pair in pairs for low, high in pair):
+        return "not resolved"
+    if all(mine > apart * theirs for (mine, _), (theirs, _) in pairs):
+        return "more"
+    if all(theirs > apart * mine for (mine, _), (theirs, _) in pairs):
+        return "less"
+    return "within noise"
+
+
+def bound_cell(found: Capacity, whole: Mapping[int, float] | None = None) -> Cell:
+    """The median with its range, each with the sign of its bound: `≥ 2,081 (< 200–≥ 2,177)`.
+
+    whole: by block, what the rate is a share of, in percent.
+    """
+    between = [
+        limits(one, 1.0 if whole is None else 100 / whole[block])
+        for block, one in found.by_block.items()
+        if whole is None or block in whole
+    ]
+    if not between:
+        return Cell()
+    value, sign = _signed(*_median(between))
+    if value == math.inf:
+        return text(UNKNOWN)
+    known = sorted(_signed(low, high) for low, high in between)
+    (low, low_sign), (high, high_sign) = known[0], known[-1]
+    return Cell(
+        figure=Spread(median=value, low=low, high=high, repetitions=len(between)),
+        prefix=sign,
+        ends=(low_sign, high_sign),
+    )
+
+
+def rate_in_words(found: Capacity) -> str:
+    """`≥ 2,100/s, lower bound`."""
+    shown = bound_cell(found)
+    value = shown.text if shown.figure is None else f"{shown.prefix}{number(shown.figure.median)}/s"
+    return f"{value}, {found.confidence}"
+
+
+def _signed(low: float, high: float) -> tuple[float, str]:
+    """The bound that is known, and its sign."""
+    return (low, AT_LEAST if high > low else "") if low else (high, BELOW)
+
+
+def _median(between: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    lows, highs = zip(*between, strict=True)
+    return statistics.median(lows), statistics.median(highs)
+
+
+def _lowest_failing(bracket: Bracket) -> float | None:
+    """+∞ where every rate passed: left out, the others' median could be below the highest passing rate."""
+    passed_all = bracket.lowest_failing_per_s is None and bracket.highest_passing_per_s is not None
+    return math.inf if passed_all else bracket.lowest_failing_per_s
+
+
+def about(capacity: Capacity) -> str:
+    """`~2,300/s`, `at least 2,300/s`, `below 200/s`; two digits, rounded down, as a run ends at 5 %."""
+    low, high = capacity.limits
+    if low:
+        words = f"{'~' if low == high else 'at least '}{two_digits(low)}/s"
+    else:
+        words = UNKNOWN if high == math.inf else f"below {number(high)}/s"
+    blocks = len(capacity.by_block)
+    if unsure := capacity.inconclusive:
+        words += f", inconclusive in {unsure} of {blocks} block{'s' if blocks > 1 else ''}"
+    return words
+
+
+def two_digits(per_s: float) -> str:
+    """Rounded down."""
+    unit = 10.0 ** (math.floor(math.log10(per_s)) - 1)
+    return f"{math.floor(per_s / unit) * unit:,.0f}"
+
 
 BISECTION = 0.05  # a capacity run ends when its limit is known to this; smaller differences are not measured
 SAME_RATE = 0.02  # rates that differ less are one rate
@@ -322,66 +468,3 @@ def during_writes(data: Suite) -> tuple[tuple[str, tuple[Searched, ...]], ...]:
             found.setdefault(host, []).append(Searched(row=row, mode=known[0].data_set.mode, loads=loads))
     hosts = sorted(found, key=lambda host: first[host])
     return tuple((host, tuple(found[host])) for host in hosts) or (("", ()),)
-
-
-HOST = "host"
-UNSATURATED = "none saturated"
-SUSPECTED = "load generator (suspected)"
-LOWER = "≥ marks a lower bound: the load generator or its host ended the run, or no rate failed within 5 %."
-UPPER = "< marks an upper bound: the lowest rate tried failed."
-INCONCLUSIVE = "Inconclusive: the run ended before its limit was known to 5 %."
-UNRESOLVED = (
-    "Not resolved: one of the two rates is a bound or inconclusive, so there is no ratio and no order."
-)
-LATER = f"{DAGGER} The 201 is sent before the row is in its final store."
-
-
-def resolution_in_words(figures: CapacityFigures) -> str:
-    """The smallest detectable difference, from the A/A control."""
-    if not figures.controls:
-        return "There is no A/A control: the smallest detectable difference is not known."
-    if not figures.control_ratios:
-        return "A/A control: not resolved. The smallest detectable difference is not known."
-    ratios = ", ".join(f"{ratio:.2f}" for ratio in figures.control_ratios)
-    return (
-        f"A/A control: measured twice in each block, the baseline sustained {ratios} × its own rate."
-        f" Differences below {100 * figures.resolution:.2g} % are within noise."
-    )
-
-
-def limit_in_words(limit: Limit) -> str:
-    """`connection pool (jpa-writer), 2 of 3`; the load generator first where it is suspected."""
-    if not limit.steps:
-        return "not reached"
-    if limit.first is not None:
-        words = resource_in_words(limit.first)
-        words += f", {limit.times} of {limit.steps}" if limit.steps > 1 else ""
-    else:
-        near = limit.nearest
-        words = UNSATURATED if near is None else f"{UNSATURATED}; highest use: {resource_in_words(near)}"
-    return f"{SUSPECTED}; {words}" if limit.suspected else words
-
-
-def resource_in_words(found: Saturated) -> str:
-    """Which, and whose where it is not the host's."""
-    title = RESOURCES.get(found.resource, found.resource)
-    return title if found.component == HOST else f"{title} ({found.component})"
-
-
-def about(capacity: Capacity) -> str:
-    """`~2,300/s`, `at least 2,300/s`, `below 200/s`; two digits, rounded down, as a run ends at 5 %."""
-    low, high = capacity.limits
-    if low:
-        words = f"{'~' if low == high else 'at least '}{two_digits(low)}/s"
-    else:
-        words = UNKNOWN if high == math.inf else f"below {number(high)}/s"
-    blocks = len(capacity.by_block)
-    if unsure := capacity.inconclusive:
-        words += f", inconclusive in {unsure} of {blocks} block{'s' if blocks > 1 else ''}"
-    return words
-
-
-def two_digits(per_s: float) -> str:
-    """Rounded down."""
-    unit = 10.0 ** (math.floor(math.log10(per_s)) - 1)
-    return f"{math.floor(per_s / unit) * unit:,.0f}"

@@ -1,1 +1,0 @@
-"""Figures of capacity runs over blocks, for their pages and for what README and guide quote."""
