@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from planted_index import CODE, DATASET, STARTED, index_of
+from planted_index import STARTED, entry_of, index_of, record_of
 from planted_steps import HOST
 from writepath.records.capacity_run import CapacityResult, Overload, OverloadPhase
 from writepath.records.ceilings import Ceiling, CeilingsResult
-from writepath.records.cell import CellRecord
-from writepath.records.index import SCHEMA_VERSION, CellEntry, Role, VariantRecord, cell_name
+from writepath.records.index import Role, VariantRecord
 from writepath.records.measures import Durability, Generator, Host, Latency, Requests, Resource, Verdict
 from writepath.records.steps import Backlog, Bracket, LimitedBy, LoadStep, Noise, Saturated, StepVerdict
 from writepath.report.data import CellData, SuiteData
@@ -134,42 +133,20 @@ def cell(
     error: str | None = None,
 ) -> CellData[Any]:
     """A finished cell; error: why it is a failed one."""
-    name = cell_name(own.name, {}, role, "ceilings")
     durability = Durability(level=cast("Any", level), settings={"fsync": "on"})
-    record = CellRecord(
-        schema_version=SCHEMA_VERSION,
+    record = record_of(
+        own,
         kind="ceilings" if role == "reference" else "capacity",
         run_id=f"{block:x}" * 15,
         suite="capacity",
-        name=name,
-        variant=own.name,
-        title=own.title,
-        family=own.family,
-        acknowledges=own.acknowledges,
-        levels={},
         role=role,
         block=block,
-        position=1,
-        runtime="native",
-        seed=1,
-        settings={},
-        dataset=DATASET,
-        code=CODE,
-        started_at=STARTED,
-        finished_at=STARTED,
-        outcome="finished" if error is None else "failed",
         error=error,
         verdict=Verdict(status="valid" if error is None else "unknown"),
         durability=None if role == "reference" else durability,
         host=host,
-        versions={"postgresql": "18.6"},
     )
-    entry = CellEntry(
-        name=name, variant=own.name, levels={}, role=role, block=block, position=1,
-        folder=f"{name}/block-{block:02}", outcome=record.outcome, verdict=record.verdict.status, reasons=(),
-        seconds=1.0, exit_code=0,
-    )  # fmt: skip
-    return CellData(entry=entry, record=record, result=None if error else result, evidence=None)
+    return CellData(entry=entry_of(record), record=record, result=None if error else result, evidence=None)
 
 
 def ceiling(store: str, name: str, per_s: float, block: int = 1, host: Host | None = HOST) -> CellData[Any]:

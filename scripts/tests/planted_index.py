@@ -1,11 +1,12 @@
-"""The index of a planted suite run of kind `load`."""
+"""The records of planted suite runs: index, entries and cells."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from writepath.records.index import SCHEMA_VERSION, Factor, Index, VariantRecord
-from writepath.records.measures import Code, DatasetFacts
+from writepath.records.cell import CellRecord
+from writepath.records.index import SCHEMA_VERSION, CellEntry, Factor, Index, VariantRecord, cell_name
+from writepath.records.measures import Code, DatasetFacts, Verdict
 
 STAMP = "20260102T030405Z"
 STARTED = "2026-01-02T03:04:05.000Z"
@@ -13,29 +14,62 @@ CODE = Code(commit="0" * 40, dirty=False)
 DATASET = DatasetFacts(name="embedded", sha256="f" * 64, lines=1000)
 
 
-class Cell(Protocol):
-    """What the index needs of a planted cell."""
+def record_of(variant: VariantRecord, **changes: Any) -> CellRecord:
+    """A valid cell of kind `load` that was measured. changes: fields of it."""
+    fields: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "kind": "load",
+        "run_id": "0123456789abcde",
+        "suite": "default",
+        "variant": variant.name,
+        "title": variant.title,
+        "family": variant.family,
+        "acknowledges": variant.acknowledges,
+        "levels": {},
+        "role": "measured",
+        "block": 1,
+        "position": 1,
+        "runtime": "native",
+        "seed": 1,
+        "settings": {},
+        "dataset": DATASET,
+        "code": CODE,
+        "started_at": STARTED,
+        "finished_at": STARTED,
+        "error": None,
+        "verdict": Verdict(status="valid"),
+        "versions": {"postgresql": "18.6"},
+    } | changes
+    outcome = "finished" if fields["error"] is None else "failed"
+    name = cell_name(variant.name, fields["levels"], fields["role"], fields["kind"])
+    return CellRecord(**{"name": name, "outcome": outcome, **fields})
 
-    @property
-    def name(self) -> str:
-        """In the index."""
-        ...
 
-    @property
-    def block(self) -> int:
-        """From 1."""
-        ...
-
-    @property
-    def levels(self) -> dict[str, str]:
-        """Of the factors."""
-        ...
+def entry_of(record: CellRecord) -> CellEntry:
+    """Of the index."""
+    return CellEntry(
+        name=record.name,
+        variant=record.variant,
+        levels=record.levels,
+        role=record.role,
+        block=record.block,
+        position=record.position,
+        folder=f"{record.name}/block-{record.block:02d}",
+        outcome=record.outcome,
+        verdict=record.verdict.status,
+        reasons=record.verdict.reasons,
+        seconds=30.0,
+        exit_code=record.verdict.exit_code,
+    )
 
 
 def index_of(
-    planted: Sequence[Cell], /, variants: Sequence[VariantRecord], params: Mapping[str, Any], **changes: Any
+    planted: Sequence[Any], /, variants: Sequence[VariantRecord], params: Mapping[str, Any], **changes: Any
 ) -> Index:
-    """An index without entries; its factors and blocks are those of the planted cells. changes: fields of it."""
+    """An index without entries; its factors and blocks are those of the planted cells. changes: fields of it.
+
+    planted: with name, block and levels.
+    """
     blocks = sorted({cell.block for cell in planted})
     levels: dict[str, dict[str, None]] = {}
     for name, level in (item for cell in planted for item in cell.levels.items()):

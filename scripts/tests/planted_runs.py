@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from planted_index import STARTED, index_of
+from planted_index import entry_of, index_of, record_of
 from planted_tables import HALVES, HOST, WRITES, Planted
 from writepath.analysis.evidence import save_facts
 from writepath.experiments.load import LoadExperiment
@@ -17,15 +17,7 @@ from writepath.experiments.load.kind import LoadParams
 from writepath.load.parquet import SUFFIX, save_table
 from writepath.records.base import to_data, write_json
 from writepath.records.cell import CellRecord, save_cell
-from writepath.records.index import (
-    SCHEMA_VERSION,
-    CellEntry,
-    Index,
-    Role,
-    VariantRecord,
-    cell_name,
-    save_index,
-)
+from writepath.records.index import CellEntry, Index, Role, VariantRecord, cell_name, save_index
 from writepath.records.measures import Durability, Verdict
 
 LATER = "20260203T040506Z"
@@ -122,34 +114,17 @@ def _write(cell: PlantedCell, position: int, index: Index, folder: Path) -> Cell
         result = kind.derive(kind.reduce(place, record.host))
         record = dataclasses.replace(record, verdict=result.verdict, result=to_data(result))
     save_cell(record, place)
-    return CellEntry(
-        name=cell.name,
-        variant=cell.variant,
-        levels=cell.levels,
-        role=cell.role,
-        block=cell.block,
-        position=position,
-        folder=cell.folder,
-        outcome=record.outcome,
-        verdict=record.verdict.status,
-        reasons=record.verdict.reasons,
-        seconds=30.0,
-        exit_code=0,
-    )
+    return entry_of(record)
 
 
 def _record(cell: PlantedCell, position: int, index: Index) -> CellRecord:
     """Of a cell that failed."""
-    return CellRecord(
-        schema_version=SCHEMA_VERSION,
+    verdict = Verdict(status="invalid", reasons=(f"failed: {cell.failed}",))
+    return record_of(
+        _variant(cell.variant),
         kind=index.kind,
         run_id=hashlib.sha256(f"{index.stamp}{cell.folder}".encode()).hexdigest()[:15],
         suite=index.suite,
-        name=cell.name,
-        variant=cell.variant,
-        title=cell.variant.upper(),
-        family=cell.variant,
-        acknowledges="flushed",
         levels=cell.levels,
         role=cell.role,
         block=cell.block,
@@ -159,12 +134,8 @@ def _record(cell: PlantedCell, position: int, index: Index) -> CellRecord:
         settings={**index.settings, **cell.levels},
         dataset=index.dataset,
         code=index.code,
-        started_at=STARTED,
-        finished_at=STARTED,
-        outcome="finished" if cell.failed is None else "failed",
         error=cell.failed,
-        verdict=Verdict(status="invalid", reasons=(f"failed: {cell.failed}",)),
+        verdict=verdict,
         durability=Durability(level="A", settings={"fsync": "on"}),
         host=dataclasses.replace(HOST, cpu_model=cell.cpu_model),
-        versions={"postgresql": "18.6"},
     )

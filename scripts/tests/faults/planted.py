@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from planted_index import CODE, DATASET, STARTED, index_of
+from planted_index import entry_of, index_of, record_of
 from writepath.analysis import audit
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.faults import Sent, derive_faults, tables_of
 from writepath.records.base import to_data
-from writepath.records.cell import CellRecord
 from writepath.records.faults import FaultFacts, FaultParams, FaultResult, Injection, Trial
-from writepath.records.index import SCHEMA_VERSION, CellEntry, VariantRecord, cell_name
+from writepath.records.index import VariantRecord, cell_name
 from writepath.report.data import CellData, SuiteData
 
 ORIGIN_US = 1_700_000_000_000_000
@@ -100,19 +99,15 @@ def suite(*cells: tuple[str, FaultResult], **changes: Any) -> SuiteData[FaultRes
         levels = {"FAULT": own.fault}
         key = cell_name(name, levels)
         blocks[key] = blocks.get(key, 0) + 1
-        found.append(_cell(key, name, levels, blocks[key], own))
-    variants = [
-        VariantRecord(
-            name=name,
-            title=TITLES.get(name, name),
-            family="jpa",
-            acknowledges=f"{name} flushed",
-            profiles=(),
-            settings={},
-            naive_twin_of="jpa" if name.endswith("-commit") else None,
-        )
-        for name in dict.fromkeys(name for name, _ in cells)
-    ]
+        fields: dict[str, Any] = {
+            "kind": "faults",
+            "suite": "faults",
+            "levels": levels,
+            "verdict": own.verdict,
+        }
+        record = record_of(_variant(name), block=blocks[key], **fields)
+        found.append(CellData(entry=entry_of(record), record=record, result=own, evidence=None))
+    variants = [_variant(name) for name in dict.fromkeys(name for name, _ in cells)]
     params = to_data(FaultParams(rate_per_s=RATE_PER_S, trials={}))
     entries = [one.entry for one in found]
     fields = {"kind": "faults", "suite": "faults", "title": "Faults under load", **changes}
@@ -120,37 +115,14 @@ def suite(*cells: tuple[str, FaultResult], **changes: Any) -> SuiteData[FaultRes
     return SuiteData(index=index, cells=tuple(found))
 
 
-def _cell(
-    key: str, variant: str, levels: dict[str, str], block: int, own: FaultResult
-) -> CellData[FaultResult]:
-    same: dict[str, Any] = {"name": key, "variant": variant, "levels": levels, "role": "measured"}
-    same |= {"block": block, "position": 1, "outcome": "finished"}
-    entry = CellEntry(
-        **same,
-        folder=f"{key}/block-{block:02d}",
-        verdict=own.verdict.status,
-        reasons=own.verdict.reasons,
-        seconds=60.0,
-        exit_code=own.verdict.exit_code,
-    )
-    record = CellRecord(
-        **same,
-        schema_version=SCHEMA_VERSION,
-        kind="faults",
-        run_id="0123456789abcde",
-        suite="faults",
-        title=TITLES.get(variant, variant),
+def _variant(name: str) -> VariantRecord:
+    twin = "jpa" if name.endswith("-commit") else None
+    return VariantRecord(
+        name=name,
+        title=TITLES.get(name, name),
         family="jpa",
-        acknowledges="flushed",
-        runtime="native",
-        seed=1,
+        acknowledges=f"{name} flushed",
+        profiles=(),
         settings={},
-        dataset=DATASET,
-        code=CODE,
-        started_at=STARTED,
-        finished_at=STARTED,
-        error=None,
-        verdict=own.verdict,
-        versions={"postgresql": "18.6"},
+        naive_twin_of=twin,
     )
-    return CellData(entry=entry, record=record, result=own, evidence=None)

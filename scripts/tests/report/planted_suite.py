@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from planted_index import CODE, DATASET, STARTED, index_of
+from planted_index import STARTED, entry_of, index_of, record_of
 from writepath.analysis.audit import not_read
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.stats import Bands
 from writepath.experiments.load import sections
 from writepath.records.base import to_data
-from writepath.records.cell import CellRecord
-from writepath.records.index import SCHEMA_VERSION, CellEntry, Role, VariantRecord, cell_name
+from writepath.records.index import VariantRecord
 from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts
 from writepath.records.measures import (
@@ -82,21 +81,6 @@ class Planted:
     control_of: str | None = None
     cpu_model: str = "Testor 3000"
     closed: bool = False
-
-    @property
-    def role(self) -> Role:
-        """In the index."""
-        return "A/A control" if self.control else "measured"
-
-    @property
-    def name(self) -> str:
-        """In the index."""
-        return cell_name(self.variant, self.levels, self.role)
-
-    @property
-    def said(self) -> str:
-        """Its variant's title."""
-        return self.title or self.variant.upper()
 
 
 def result(spec: Planted) -> LoadResult:
@@ -181,52 +165,28 @@ def audit(acknowledged: int, lost: int = 0, reads: int = 2) -> Audit:
 
 def suite(*specs: Planted, **changes: Any) -> SuiteData[LoadResult]:
     """A suite run of these cells; changes: fields of its index."""
-    cells = tuple(_cell(spec, position) for position, spec in enumerate(specs, 1))
-    variants: dict[str, VariantRecord] = {}
-    for spec in specs:
-        variants.setdefault(spec.variant, _variant(spec))
+    variants = {spec.variant: _variant(spec) for spec in reversed(specs)}
+    named = [variants[name] for name in dict.fromkeys(spec.variant for spec in specs)]
+    cells = tuple(_cell(spec, variants[spec.variant], position) for position, spec in enumerate(specs, 1))
     params = {"warm_up_requests": 100, "warm_up_per_s": 50.0}
-    return SuiteData(
-        index=index_of(
-            specs,
-            list(variants.values()),
-            params,
-            **{"cells": tuple(cell.entry for cell in cells), **changes},
-        ),
-        cells=cells,
-    )
+    fields = {"cells": tuple(cell.entry for cell in cells), **changes}
+    return SuiteData(index=index_of([cell.record for cell in cells], named, params, **fields), cells=cells)
 
 
 def _variant(spec: Planted) -> VariantRecord:
     return VariantRecord(
-        name=spec.variant, title=spec.said, family=spec.variant, acknowledges="flushed", profiles=(),
-        settings={}, naive_twin_of=spec.naive_twin_of, control_of=spec.control_of,
+        name=spec.variant, title=spec.title or spec.variant.upper(), family=spec.variant, acknowledges="flushed",
+        profiles=(), settings={}, naive_twin_of=spec.naive_twin_of, control_of=spec.control_of,
     )  # fmt: skip
 
 
-def _cell(spec: Planted, position: int) -> CellData[LoadResult]:
-    record = CellRecord(
-        schema_version=SCHEMA_VERSION,
-        kind="load",
-        run_id="0123456789abcde",
-        suite="default",
-        name=spec.name,
-        variant=spec.variant,
-        title=spec.said,
-        family=spec.variant,
-        acknowledges="flushed",
+def _cell(spec: Planted, variant: VariantRecord, position: int) -> CellData[LoadResult]:
+    record = record_of(
+        variant,
         levels=spec.levels,
-        role=spec.role,
+        role="A/A control" if spec.control else "measured",
         block=spec.block,
         position=position,
-        runtime="native",
-        seed=1,
-        settings={},
-        dataset=DATASET,
-        code=CODE,
-        started_at=STARTED,
-        finished_at=STARTED,
-        outcome="failed" if spec.failed else "finished",
         error=spec.failed,
         verdict=spec.verdict,
         durability=None if spec.failed else Durability(level="A", settings={"fsync": "on"}),
@@ -234,15 +194,9 @@ def _cell(spec: Planted, position: int) -> CellData[LoadResult]:
             cpu_model=spec.cpu_model, cores=2, memory_bytes=8 << 30, kernel="6.1", filesystem="ext4",
             before=CANARY,
         ),
-        versions={"postgresql": "18.6"},
-    )  # fmt: skip
-    entry = CellEntry(
-        name=spec.name, variant=spec.variant, levels=spec.levels, role=spec.role, block=spec.block,
-        position=position, folder=f"{spec.name}/block-{spec.block:02}", outcome=record.outcome,
-        verdict=spec.verdict.status, reasons=spec.verdict.reasons, seconds=30.0, exit_code=0,
     )  # fmt: skip
     return CellData(
-        entry=entry,
+        entry=entry_of(record),
         record=record,
         result=None if spec.failed else result(spec),
         evidence=Evidence(tables={}, facts=to_data(_facts(spec))),
