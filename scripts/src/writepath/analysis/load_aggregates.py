@@ -141,10 +141,10 @@ def aggregated(rows: Rows, facts: LoadFacts, *, exact: bool) -> dict[str, pa.Tab
     rows.keep_times(timed)
     acknowledged = acknowledged[timed]
     if facts.queue_path:
-        known = acknowledged & (rows.first.durable_at_us != NO_TIME)
+        known = acknowledged & (rows.durable_at_us != NO_TIME)
         took_us = rows.took_us(ALL)[known]
         scalars["order_writes"] = len(took_us)
-        scalars["order_overtaken"] = overtaken(rows.start_us[known], took_us, rows.first.durable_at_us[known])
+        scalars["order_overtaken"] = overtaken(rows.start_us[known], took_us, rows.durable_at_us[known])
     line = timeline(facts, rows.sequence, rows.start_us, untimed=int((~timed).sum()))
     scalars |= {"origin_us": line.origin_us, **_answered(rows, acknowledged, line)}
     started = np.bincount(line.phase(ALL), minlength=len(line.phases))
@@ -165,8 +165,8 @@ def combinations_of(rows: Rows, client: NDArray[np.uint8]) -> NDArray[np.uint16]
     second = first if rows.second is None else rows.second
     number = np.empty(len(client), np.uint16)
     for part in parts(len(client)):
-        known = first.durable_at_us[part] != NO_TIME
-        delay_us = first.durable_at_us[part] - rows.start_us[part] - rows.took_us(part)
+        known = rows.durable_at_us[part] != NO_TIME
+        delay_us = rows.durable_at_us[part] - rows.start_us[part] - rows.took_us(part)
         late = known & (delay_us > LATE_US)
         number[part] = combinations(
             client=client[part],
@@ -207,7 +207,7 @@ def _offenders(sequence: NDArray[Any], classes: NDArray[np.uint16]) -> pa.Table:
 
 def _stored(rows: Rows) -> dict[str, int]:
     """Rows of either read, and until when they became durable."""
-    second, moments = rows.second, rows.first.durable_at_us
+    second, moments = rows.second, rows.durable_at_us
     found = {
         "rows_first": int(rows.first.copies.sum(dtype=np.int64)),
         "read_again": int(second is not None),
@@ -222,7 +222,7 @@ def _stored(rows: Rows) -> dict[str, int]:
 def _answered(rows: Rows, acknowledged: Marks, line: Timeline) -> dict[str, int]:
     """When the last answers came, and the most 201s of a second. rows: with times, all of them."""
     answered_us = rows.start_us + rows.took_us(ALL)
-    later = acknowledged & (rows.first.durable_at_us > answered_us + LATER_US)
+    later = acknowledged & (rows.durable_at_us > answered_us + LATER_US)
     found = {"answered_last_us": int(answered_us.max()), "durable_later": int(later.sum())}
     answered_us = answered_us[acknowledged]
     if len(answered_us):
@@ -240,7 +240,7 @@ def _clocks(rows: Rows, acknowledged: Marks, line: Timeline) -> Iterator[tuple[s
             behind_ns = line.schedule.behind_ns(part)
             yield LATENESS, 0, _us(np.maximum(behind_ns, 0))
             yield SCHEDULED, phase[own], _us(behind_ns[own] + took_us[own] * NS_PER_US)
-        durable_at_us = rows.first.durable_at_us[part]
+        durable_at_us = rows.durable_at_us[part]
         dated = own & (durable_at_us != NO_TIME)
         yield DURABLE, 0, (durable_at_us - rows.start_us[part])[dated]
 

@@ -5,7 +5,7 @@ Read from the raw tables or from the published one. Of several rows of one reque
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from writepath.records.load_facts import OperationFacts
 Parts = Iterable[pa.Table]  # of one table, in any order
 
 UNKNOWN = -1  # of an operation
+NEVER = np.iinfo(np.int64).max
 MOST_COPIES = np.iinfo(np.uint16).max
 REQUESTS = {  # as small as the values allow: of ten million requests, 8 bytes each take 80 MB
     "sequence": pa.int32(),
@@ -41,7 +42,11 @@ class StoreRead:
 
     copies: NDArray[np.uint16]
     differs: Marks  # content is not what was sent
-    durable_at_us: Ints  # epoch; of the first read alone: empty in the second
+
+    @classmethod
+    def nothing(cls, requests: int) -> Self:
+        """Of a store without rows."""
+        return cls(copies=np.zeros(requests, np.uint16), differs=np.zeros(requests, np.bool_))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -55,6 +60,7 @@ class Rows:
     duration_us: NDArray[np.int32]
     status: NDArray[np.int16]
     error_code: NDArray[np.int32]
+    durable_at_us: Ints  # epoch, as the first read has it
     first: StoreRead
     second: StoreRead | None  # None where the store was read once
     unexpected: pa.Table  # stored rows that no request sent
@@ -75,12 +81,9 @@ class Rows:
         """Leaves nothing but the times of these requests, in place: of ten million, a copy takes 280 MB."""
         for name in ("operation", "status", "error_code"):
             setattr(self, name, getattr(self, name)[:0].copy())
-        durable_at_us, self.second = self.first.durable_at_us, None
-        self.first = _nothing(0, dated=True)
-        self.first.durable_at_us = durable_at_us
+        self.first, self.second = StoreRead.nothing(0), None
         if not marks.all():
-            self.first.durable_at_us = durable_at_us[marks]
-            for name in ("sequence", "start_us", "blocked_us", "duration_us"):
+            for name in ("sequence", "start_us", "blocked_us", "duration_us", "durable_at_us"):
                 setattr(self, name, getattr(self, name)[marks])
 
     def client(self, served: Sequence[Sequence[int]]) -> NDArray[np.uint8]:
@@ -98,13 +101,14 @@ def of_raw(requests: Parts, stored: Parts | None, operations: Sequence[Operation
     """Rows of the raw tables. reads: how often the store was read."""
     columns = _requests(requests, operations)
     sequence = columns["sequence"]
-    found = [_nothing(len(sequence), dated=number == 0) for number in range(max(reads, 1))]
-    others = [_take(part, sequence, found) for part in stored or ()]
-    for read in found:
-        read.durable_at_us[read.durable_at_us == np.iinfo(np.int64).max] = NO_TIME
+    found = [StoreRead.nothing(len(sequence)) for _ in range(max(reads, 1))]
+    durable_at_us = np.full(len(sequence), NEVER)
+    others = [_take(part, sequence, found, durable_at_us) for part in stored or ()]
+    durable_at_us[durable_at_us == NEVER] = NO_TIME
     unexpected = pa.concat_tables([UNEXPECTED.empty_table(), *others])
     return Rows(
         **columns,
+        durable_at_us=durable_at_us,
         first=found[0],
         second=found[1] if reads == READS else None,
         unexpected=unexpected.sort_by([(name, "ascending") for name in UNEXPECTED.names]),
@@ -121,12 +125,12 @@ def of_published(table: pa.Table, unexpected: pa.Table, operations: Sequence[Ope
         StoreRead(
             copies=whole(table, f"copies_{read}", 0).astype(np.uint16),
             differs=~table.column(f"content_ok_{read}").fill_null(True).to_numpy(),
-            durable_at_us=np.where(known, since + whole(table, "durable_us"), NO_TIME),
         )
         for read in (1, 2)
     )
     return Rows(
         **columns,
+        durable_at_us=np.where(known, since + whole(table, "durable_us"), NO_TIME),
         first=first,
         second=second if copies.null_count < len(copies) else None,
         unexpected=unexpected.cast(UNEXPECTED),
@@ -135,7 +139,7 @@ def of_published(table: pa.Table, unexpected: pa.Table, operations: Sequence[Ope
 
 def published(rows: Rows, operations: Sequence[OperationFacts]) -> pa.Table:
     """One row a request: what the client saw, and what either read of the store had."""
-    known = rows.first.durable_at_us != NO_TIME
+    known = rows.durable_at_us != NO_TIME
     untimed = ~rows.timed
     words = pa.DictionaryArray.from_arrays(
         rows.operation.astype(np.int32), [operation.name for operation in operations]
@@ -144,7 +148,7 @@ def published(rows: Rows, operations: Sequence[OperationFacts]) -> pa.Table:
     for name in ("start_us", "blocked_us", "duration_us"):
         columns[name] = pa.array(getattr(rows, name).astype(np.int64), mask=untimed)
     columns |= {"status": rows.status, "error_code": rows.error_code}
-    columns["durable_us"] = pa.array(rows.first.durable_at_us - _since(rows.start_us), mask=~known)
+    columns["durable_us"] = pa.array(rows.durable_at_us - _since(rows.start_us), mask=~known)
     for number, read in ((1, rows.first), (2, rows.second)):
         there = np.zeros(len(known), np.bool_) if read is None else read.copies > 0
         copies = rows.first.copies if read is None else read.copies
@@ -200,15 +204,9 @@ def _operations(column: Any, operations: Sequence[OperationFacts]) -> NDArray[np
     return indices
 
 
-def _nothing(requests: int, *, dated: bool) -> StoreRead:
-    return StoreRead(
-        copies=np.zeros(requests, np.uint16),
-        differs=np.zeros(requests, np.bool_),
-        durable_at_us=np.full(requests if dated else 0, np.iinfo(np.int64).max),
-    )
-
-
-def _take(part: pa.Table, sequence: NDArray[Any], found: Sequence[StoreRead]) -> pa.Table:
+def _take(
+    part: pa.Table, sequence: NDArray[Any], found: Sequence[StoreRead], durable_at_us: Ints
+) -> pa.Table:
     """Adds rows of the store to the reads; the rows that no request sent."""
     read, at = whole(part, "read"), places(sequence, whole(part, "sequence"))
     for number, into in enumerate(found, 1):
@@ -218,10 +216,10 @@ def _take(part: pa.Table, sequence: NDArray[Any], found: Sequence[StoreRead]) ->
         np.add.at(into.copies, own, np.uint16(1))
         content_ok = column_of(part, "content_ok").fill_null(True).to_numpy()[mine]
         into.differs[own[~content_ok]] = True
-        if len(into.durable_at_us):
+        if number == 1:
             moments = whole(part, "durable_at_us")[mine]
             known = moments != NO_TIME
-            np.minimum.at(into.durable_at_us, own[known], moments[known])
+            np.minimum.at(durable_at_us, own[known], moments[known])
     others = part.filter(pa.array((at < 0) & (read <= len(found))))
     return others.select(UNEXPECTED.names).cast(UNEXPECTED)
 

@@ -108,7 +108,7 @@ def reduce_requests(folder: Path, load: LoadFacts, exact_ms: Sequence[float] = (
     """
     found = raw.tables(folder)
     rows = load_rows.of_raw(found["requests"], found.get("stored"), load.operations, reads=1)
-    unexpected, durable_us = rows.unexpected, rows.first.durable_at_us
+    unexpected, durable_us = rows.unexpected, rows.durable_at_us
     tables = aggregated(rows, load, exact=True)
     planned = whole(tables["phases"], "planned")
     known = scalars_of(tables)

@@ -1,6 +1,6 @@
 """Builds table rows from cells: one row a variant at its levels, one value a repetition; for every kind."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -133,6 +133,13 @@ def mixed(tables: Iterable[Table], hosts: Sequence[str]) -> tuple[Table, ...]:
     if len(hosts) <= 1:
         return tuple(tables)
     return tuple(replace(table, title=f"{table.title} (mixes hosts, not publishable)") for table in tables)
+
+
+def told(known: Sequence[tuple[str, S]], tell: Callable[[S], Iterable[str]]) -> Iterator[str]:
+    """What is told of each host, the first sentence with its name where there are several."""
+    for host, data in known:
+        for place, words in enumerate(tell(data)):
+            yield f"On {host}: {words}" if place == 0 and len(known) > 1 else words
 
 
 def merged(tables: Sequence[tuple[str, Table | None]]) -> Table | None:

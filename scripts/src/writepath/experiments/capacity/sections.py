@@ -72,12 +72,12 @@ def report(data: Suite) -> Report:
     found = Section(
         key="findings",
         title="Findings",
-        text=" ".join(_told(known, more)),
+        text=" ".join(rows.told(known, more)),
         plots=drawn[1:],
     )
     return Report(
         title=data.index.title,
-        answer=tuple(_told(known, opening)) or ("No capacity run has finished.",),
+        answer=tuple(rows.told(known, opening)) or ("No capacity run has finished.",),
         facts=f"{in_one_line(data, load_in_words(data))} Load generator and stores on the same host. {CURVES_SAY}",
         picture=drawn[0] if drawn else None,
         table=main,
@@ -90,13 +90,6 @@ def report(data: Suite) -> Report:
 
 def _merged(known: Hosts, build: Callable[[CapacityFigures], Table | None]) -> Table | None:
     return rows.merged([(host, build(figures)) for host, figures in known])
-
-
-def _told(known: Hosts, tell: Callable[[CapacityFigures], Iterator[str]]) -> Iterator[str]:
-    """Each host's sentences, the first of them with its name where there are several."""
-    for host, figures in known:
-        for place, words in enumerate(tell(figures)):
-            yield f"On {host}: {words}" if place == 0 and len(known) > 1 else words
 
 
 def load_in_words(data: Suite) -> str:

@@ -1,14 +1,14 @@
 """The report of a search suite, its sentences, and the metrics by which its cells are compared."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from writepath.analysis import stats
 from writepath.analysis.stats import spread
 from writepath.experiments.search import tables
-from writepath.experiments.search.tables import Pair, Suite
+from writepath.experiments.search.tables import Suite
 from writepath.records.search import KINDS, Loading, SearchKind, SearchResult
 from writepath.report import rows
-from writepath.report.data import Metric
+from writepath.report.data import Metric, RowKey
 from writepath.report.fingerprint import fingerprint, in_one_line
 from writepath.report.model import Report, Section, Table, listed, short
 
@@ -23,7 +23,14 @@ def answer(data: Suite) -> Iterator[str]:
 
 def findings(data: Suite) -> Iterator[str]:
     """What one setting changes, where both find the same posts."""
-    return (_pair(data, pair) for pair in tables.pairs(data) if _same_posts(data, pair))
+    if tables.control_times(data):
+        for row, base, _ in tables.pairs(data):
+            mine, theirs = (
+                [tables.line_of(data, side, keyword).found for keyword in tables.keywords(data)]
+                for side in (row, base)
+            )
+            if mine == theirs:  # else they do not do the same work
+                yield _pair(data, row, base)
 
 
 def _recall(data: Suite) -> Iterator[str]:
@@ -42,21 +49,13 @@ def _recall(data: Suite) -> Iterator[str]:
         )
 
 
-def _same_posts(data: Suite, pair: Pair) -> bool:
-    """Else they do not do the same work."""
-    return bool(tables.control_times(data)) and all(
-        tables.line_of(data, pair.row, keyword).found == tables.line_of(data, pair.base, keyword).found
-        for keyword in tables.keywords(data)
-    )
-
-
-def _pair(data: Suite, pair: Pair) -> str:
+def _pair(data: Suite, row: RowKey, base: RowKey) -> str:
     """First pages of each keyword; a ratio that the A/A control shows as well is no difference."""
     low, high = tables.apart_beyond(data)
     known = {
         keyword: ratio
         for keyword in tables.keywords(data)
-        if (ratio := tables.ratio(data, pair.row, pair.base, keyword, "first-page").ratio) is not None
+        if (ratio := tables.ratio(data, row, base, keyword, "first-page").ratio) is not None
     }
     differ = [keyword for keyword, ratio in known.items() if not low <= ratio <= high]
     alike = [keyword for keyword in known if keyword not in differ]
@@ -66,7 +65,7 @@ def _pair(data: Suite, pair: Pair) -> str:
         words.append(f"first pages take {times} times as long")
     if alike:
         words.append(f"{SAME} for {listed(alike)}")
-    return f"{pair.row.title} compared with {pair.base.title}: {'; '.join(words)}."
+    return f"{row.title} compared with {base.title}: {'; '.join(words)}."
 
 
 def _loading(data: Suite) -> Iterator[str]:
@@ -110,13 +109,6 @@ PER_HOST: tuple[Callable[[Suite], Table | None], ...] = (
 )
 
 
-def _told(known: Sequence[tuple[str, Suite]], tell: Callable[[Suite], Iterator[str]]) -> Iterator[str]:
-    """Each host's sentences, the first of them with its name where there are several."""
-    for host, data in known:
-        for place, words in enumerate(tell(data)):
-            yield f"On {host}: {words}" if place == 0 and len(known) > 1 else words
-
-
 def report(data: Suite) -> Report:
     """The page."""
     params, known = data.index.params, data.by_host()
@@ -136,10 +128,10 @@ def report(data: Suite) -> Report:
         tables.validity(data),
         fingerprint(data, of_kind),
     )
-    told = list(_told(known, findings))
+    told = list(rows.told(known, findings))
     return Report(
         title=data.index.title,
-        answer=tuple(_told(known, answer)) or (NOTHING,),
+        answer=tuple(rows.told(known, answer)) or (NOTHING,),
         facts=in_one_line(data, load),
         picture=None,
         table=rows.merged([(host, tables.main(own)) for host, own in known]) or tables.main(data),

@@ -97,23 +97,17 @@ def apart_beyond(data: Suite) -> tuple[float, float]:
     return math.exp(-furthest), math.exp(furthest)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pair:
-    """Two variants of one store that differ in one setting."""
+def pairs(data: Suite) -> Iterator[tuple[RowKey, RowKey, str]]:
+    """Two variants that differ in one setting, and that setting with both values.
 
-    row: RowKey
-    base: RowKey  # the first of the suite's with another value
-    words: str  # the setting, and both values
-
-
-def pairs(data: Suite) -> Iterator[Pair]:
-    """Setting by setting: each variant by the first one before it that differs in nothing else."""
+    Setting by setting: each variant by the first one before it that differs in nothing else.
+    """
     for setting in dict.fromkeys(name for row in data.rows for name in row.variant.settings):
         for index, row in enumerate(data.rows):
             base = next((other for other in data.rows[:index] if _differ_in(setting, row, other)), None)
             if base is not None:
                 values = (side.variant.settings.get(setting, UNSET) for side in (row, base))
-                yield Pair(row=row, base=base, words=f"{setting} {' vs. '.join(values)}")
+                yield row, base, f"{setting} {' vs. '.join(values)}"
 
 
 def _differ_in(setting: str, row: RowKey, other: RowKey) -> bool:
@@ -244,7 +238,7 @@ RATIO_COLUMNS = (
 
 def ratios(data: Suite) -> Table | None:
     """Each variant ÷ the first that differs in one setting; the A/A control ÷ the baseline. None without any."""
-    found = [(pair.row, pair.base, pair.words) for pair in pairs(data)]
+    found = list(pairs(data))
     base = reference(data)
     if base is not None and data.of(base, control=True):
         found.append((base, base, NO_PAIR))
