@@ -3,14 +3,14 @@
 import itertools
 import os
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from writepath import pidfile, poll, provision
+from writepath import pidfile, provision
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, UsageError, WritepathError
 from writepath.provision import archives, golang, jdk, maven, state
@@ -24,7 +24,7 @@ from writepath.runtime.topology import Service
 _numbers = itertools.count(1)
 PORT_VARIABLE = "HTTP_PORT"
 _READY_SECONDS = 120.0
-_CHECK_SECONDS = 0.2
+_CHECK_SECONDS = 0.02
 
 
 class NativeRuntime:
@@ -157,56 +157,48 @@ def _fix_proxy_port(active: Iterable[Service], addresses: Addresses, port: str |
 
 
 def _bring_up(stack: NativeStack, failed_logs: Path) -> dict[str, float]:
-    """Starts all parts side by side; seconds until each was ready, by component and for the first write.
+    """Starts all parts side by side; seconds until each answered, by component and step of the first write.
 
     StartError names the component that failed and quotes the end of its log; all logs are then in failed_logs.
     """
     started = time.monotonic()
     seconds: dict[str, float] = {}
-    given_up = threading.Event()
 
-    def await_ready(name: str, is_ready: Callable[[], bool]) -> None:
-        left_s = started + _READY_SECONDS - time.monotonic()
-        if not poll.until(lambda: given_up.is_set() or is_ready(), left_s):
-            tail = stack.tail(name)
-            quoted = f" The end of its log:\n{tail}" if tail else ""
-            raise StartError(f"{name}: not ready after {_READY_SECONDS:.0f} s.{quoted}")
-
-    def bring(name: str, place: Place) -> None:
-        recipe = recipes.of(place.service)
-        for part in recipe.launch(place):
+    def launch(place: Place) -> None:
+        for part in recipes.of(place.service).launch(place):
             stack.start(part, place)
-        await_ready(name, lambda: recipe.is_ready(place))
-        seconds[name] = time.monotonic() - started
 
-    def write(port: int) -> None:
-        for what, why_not in network.first_write(port):
-            await_ready(what, lambda ask=why_not: not ask())  # type: ignore[misc]
-        seconds["first write"] = time.monotonic() - started
+    def await_ready(waiting: dict[str, Callable[[], bool]]) -> None:
+        while waiting:
+            for name in [name for name, is_ready in waiting.items() if is_ready()]:
+                seconds[name] = time.monotonic() - started
+                del waiting[name]
+            _refuse_failed(stack, [*waiting], time.monotonic() - started)
+            time.sleep(_CHECK_SECONDS)
 
-    pool = ThreadPoolExecutor(len(stack.places), thread_name_prefix="start")
     try:
-        _await(stack, [pool.submit(bring, name, place) for name, place in stack.places.items()])
+        with ThreadPoolExecutor(len(stack.places), thread_name_prefix="start") as pool:
+            list(pool.map(launch, stack.places.values()))
+        await_ready(
+            {name: partial(recipes.of(place.service).is_ready, place) for name, place in stack.places.items()}
+        )
         if stack.base_url and any(place.service.module for place in stack.places.values()):
-            _await(stack, [pool.submit(write, int(stack.base_url.rpartition(":")[2]))])
+            for what, why_not in network.first_write(int(stack.base_url.rpartition(":")[2])):
+                await_ready({what: lambda ask=why_not: not ask()})  # type: ignore[misc]
     except WritepathError as error:
         shutil.rmtree(failed_logs, ignore_errors=True)
         stack.save_logs(failed_logs)
         raise type(error)(f"{error}\nAll logs: {failed_logs}") from error
-    finally:
-        given_up.set()
-        pool.shutdown()
     return seconds
 
 
-def _await(stack: NativeStack, jobs: list[Future[None]]) -> None:
-    """Until all are done; fails as soon as a process has ended or a job has failed."""
-    pending = set(jobs)
-    while pending:
-        done, pending = wait(pending, timeout=_CHECK_SECONDS, return_when=FIRST_EXCEPTION)
-        dead = stack.dead()
-        if dead is not None:
-            lost = "; ".join(stack.lost_components())
-            raise StartError(f"{lost} while starting. The end of its log:\n{dead.log_tail()}")
-        for job in done:
-            job.result()
+def _refuse_failed(stack: NativeStack, waiting: Sequence[str], waited_s: float) -> None:
+    """StartError where a process has ended, or one is still waited for after the longest time for a start."""
+    dead = stack.dead()
+    if dead is not None:
+        lost = "; ".join(stack.lost_components())
+        raise StartError(f"{lost} while starting. The end of its log:\n{dead.log_tail()}")
+    if waiting and waited_s > _READY_SECONDS:
+        tail = stack.tail(waiting[0])
+        quoted = f" The end of its log:\n{tail}" if tail else ""
+        raise StartError(f"{waiting[0]}: not ready after {_READY_SECONDS:.0f} s.{quoted}")
