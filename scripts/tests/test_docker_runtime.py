@@ -172,6 +172,8 @@ def test_the_load_generator_is_built_once_and_records_a_real_load(
     assert said == []
     version = call(*runtime.load_generator(), "version")
     assert f"v{golang.K6.version}" in version
+    versions = {"docker", "docker-compose", "image:postgres", "image:nginx", "image:k6"}
+    assert versions <= set(runtime.versions(JPA))
     assert "k6/x/ledger" in version
     with TemporaryDirectory(dir=ROOT / ".writepath") as name, null_server(Path(name)) as url:
         folder = Path(name)
@@ -187,12 +189,6 @@ def test_the_load_generator_is_built_once_and_records_a_real_load(
         result = k6.run(load, runtime.load_generator())
         assert result.complete
         assert ledger.read(result.ledger).records["seq"].tolist() == list(range(100))
-
-
-@pytest.mark.docker
-def test_versions_name_the_engine_and_every_image(runtime: DockerRuntime) -> None:
-    versions = runtime.versions(JPA)
-    assert {"docker", "docker-compose", "image:postgres", "image:nginx", "image:k6"} <= set(versions)
 
 
 REVIVED_SECONDS = 90.0  # a virtual machine's start, on a busy machine

@@ -82,13 +82,6 @@ def test_postgresql_takes_the_compose_files_flags_and_password(stores: NativeSta
         assert b"SCRAM-SHA-256" in connection.recv(100)
 
 
-def test_both_elasticsearch_nodes_form_one_cluster(stores: NativeStack) -> None:
-    """The second joins the first by the compose file's own address."""
-    for name in ("elasticsearch", "elasticsearch-2"):
-        health = stores.places[name].answer(9200, "/_cluster/health")
-        assert (health["cluster_name"], health["number_of_nodes"]) == ("writepath", 2)
-
-
 def test_the_tests_of_java_are_told_every_address_and_the_broker_is_a_node_of_its_own(
     stores: NativeStack,
 ) -> None:
@@ -123,6 +116,8 @@ def test_the_model_of_the_standard_analyzer_cuts_as_elasticsearch_does(stores: N
 def test_settings_logs_and_use_are_told_of_every_component(stores: NativeStack, tmp_path: Path) -> None:
     settings = stores.effective_settings()
     assert settings.keys() == {*STORES, "nginx"}
+    health = stores.places["elasticsearch-2"].answer(9200, "/_cluster/health")
+    assert (health["cluster_name"], health["number_of_nodes"]) == ("writepath", 2)
     assert settings["rabbitmq"]["RABBITMQ_DEFAULT_PASS"] == MASK
     assert "track_commit_timestamp=on" in settings["postgres"]["flags"]
     assert settings["elasticsearch"]["ES_JAVA_OPTS"] == SERVICES["elasticsearch"].environment["ES_JAVA_OPTS"]
