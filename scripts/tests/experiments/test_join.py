@@ -11,9 +11,8 @@ import planted_runs
 from planted_index import STAMP
 from planted_runs import LATER, PlantedCell
 from report import planted_documents
-from writepath import verify
 from writepath.errors import UsageError
-from writepath.experiments import publish, read
+from writepath.experiments import publish, read, reporting
 from writepath.records.cell import load_cell
 from writepath.records.index import Factor, load_index
 from writepath.records.measures import DatasetFacts
@@ -68,7 +67,7 @@ def test_added_blocks_are_renumbered_and_stand_behind_the_published_ones(checkou
         assert cell.entry.folder == f"{cell.entry.name}/block-{cell.record.block:02d}"
         assert load_cell(checkout / PUBLISHED / cell.entry.folder).run_id == cell.record.run_id
     said: list[str] = []
-    assert verify.run(checkout, None, said.append) == 0, said
+    assert reporting.verify(checkout, None, said.append) == 0, said
     assert "2 repetitions" in (checkout / "docs/results/flat.md").read_text(encoding="utf-8")
 
 

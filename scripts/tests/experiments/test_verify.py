@@ -13,8 +13,7 @@ import planted_index
 import planted_runs
 from planted_runs import PlantedCell
 from report import planted_documents
-from writepath import verify
-from writepath.experiments import publish
+from writepath.experiments import publish, reporting
 from writepath.load.parquet import load_table, save_table
 from writepath.report import staging
 
@@ -41,7 +40,7 @@ def copied(whole: Path, tmp_path: Path) -> Path:
 
 def said(root: Path, path: Path | None = None) -> tuple[int, str]:
     lines: list[str] = []
-    code = verify.run(root, path, lines.append)
+    code = reporting.verify(root, path, lines.append)
     return code, "\n".join(lines)
 
 
@@ -68,7 +67,7 @@ def plus(value: float) -> Callable[[Any], Any]:
 
 
 def test_every_committed_cell_says_what_its_evidence_gives() -> None:
-    assert verify.cells(ROOT) == []
+    assert reporting.wrong_published(ROOT) == []
 
 
 def test_what_was_published_passes_with_its_raw_run(whole: Path) -> None:
@@ -100,7 +99,9 @@ def test_a_changed_figure_is_named_with_both_values_even_where_the_digests_were_
 
     edit(copied / CELL / "cell.json", "result", *keys, to=changed)
     staging.write_manifest(copied / SUITE)
-    assert verify.cells(copied) == [f"{CELL}/cell.json: result.{figure}: {now}, recomputed {found[0]}"]
+    assert reporting.wrong_published(copied) == [
+        f"{CELL}/cell.json: result.{figure}: {now}, recomputed {found[0]}"
+    ]
     assert before is None or found == [before]
 
 
@@ -118,9 +119,13 @@ def test_a_changed_value_in_a_table_is_found_by_its_digest_and_by_the_figures(
     column: str, value: object, figure: str, copied: Path
 ) -> None:
     edit_table(copied / CELL / "requests.parquet", column, 949, value)
-    assert verify.pages(copied) == ["flat/slow/block-01/requests.parquet: changed since it was published"]
+    assert publish.differences(copied) == [
+        "flat/slow/block-01/requests.parquet: changed since it was published"
+    ]
     staging.write_manifest(copied / SUITE)
-    assert any(f"{CELL}/cell.json: result.{figure}" in problem for problem in verify.cells(copied))
+    assert any(
+        f"{CELL}/cell.json: result.{figure}" in problem for problem in reporting.wrong_published(copied)
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,16 +141,20 @@ def test_a_changed_fact_is_found_by_the_figures(
     keys: tuple[str | int, ...], to: object, figure: str, copied: Path
 ) -> None:
     edit(copied / CELL / "facts.json", *keys, to=lambda _: to)
-    assert verify.pages(copied) == ["flat/slow/block-01/facts.json: changed since it was published"]
+    assert publish.differences(copied) == ["flat/slow/block-01/facts.json: changed since it was published"]
     staging.write_manifest(copied / SUITE)
-    assert any(f"{CELL}/cell.json: result.{figure}" in problem for problem in verify.cells(copied))
+    assert any(
+        f"{CELL}/cell.json: result.{figure}" in problem for problem in reporting.wrong_published(copied)
+    )
 
 
 def test_an_index_that_says_otherwise_than_the_cell_is_found(copied: Path) -> None:
     edit(copied / SUITE / "index.json", "cells", 1, "position", to=plus(5))
-    assert verify.pages(copied) == ["flat/index.json: changed since it was published"]
+    assert publish.differences(copied) == ["flat/index.json: changed since it was published"]
     staging.write_manifest(copied / SUITE)
-    assert verify.cells(copied) == [f"{CELL}/cell.json: position: 2 in cell.json, 7 in index.json"]
+    assert reporting.wrong_published(copied) == [
+        f"{CELL}/cell.json: position: 2 in cell.json, 7 in index.json"
+    ]
 
 
 def test_an_index_that_lacks_a_cell_is_found(copied: Path) -> None:
@@ -160,7 +169,7 @@ def test_a_changed_page_or_picture_is_found(copied: Path) -> None:
     page, picture = copied / PAGE, copied / "docs/results/flat/latency-percentiles.svg"
     page.write_text(page.read_text(encoding="utf-8").replace("198", "98"), encoding="utf-8")
     picture.write_bytes(picture.read_bytes() + b" ")
-    assert verify.pages(copied) == [
+    assert publish.differences(copied) == [
         f"{name}: differs from what the published raw data give"
         for name in (PAGE, picture.relative_to(copied))
     ]
@@ -169,7 +178,7 @@ def test_a_changed_page_or_picture_is_found(copied: Path) -> None:
 def test_a_missing_and_a_stray_page_are_found(copied: Path) -> None:
     (copied / "docs/results/gone.md").write_text("# Gone\n", encoding="utf-8")
     (copied / PAGE).unlink()
-    assert verify.pages(copied) == [
+    assert publish.differences(copied) == [
         f"{PAGE}: missing",
         "docs/results/gone.md: nothing published gives this file",
     ]
@@ -178,11 +187,13 @@ def test_a_missing_and_a_stray_page_are_found(copied: Path) -> None:
 def test_a_file_that_the_manifest_lacks_or_has_alone_is_found(copied: Path) -> None:
     (copied / SUITE / "extra").write_text("", encoding="utf-8")
     (copied / CELL / "unexpected.parquet").unlink()
-    assert verify.pages(copied) == [
+    assert publish.differences(copied) == [
         "flat/slow/block-01/unexpected.parquet: missing",
         "flat/extra: not in manifest.sha256",
     ]
-    assert any(f"{CELL}/cell.json: the figures cannot be derived" in one for one in verify.cells(copied))
+    assert any(
+        f"{CELL}/cell.json: the figures cannot be derived" in one for one in reporting.wrong_published(copied)
+    )
 
 
 def test_evidence_that_cannot_be_read_any_more_is_a_difference(copied: Path) -> None:
@@ -201,7 +212,7 @@ def test_a_raw_run_whose_files_do_not_give_its_record_fails(file: str, copied: P
         "samples": ("value", 9.0),
     }[file]
     edit_table(copied / RAW / f"slow/block-01/{file}.parquet", column, 5, value)
-    assert verify.cells(copied) == []
-    (first, *_) = verify.raw(copied, RAW)
+    assert reporting.wrong_published(copied) == []
+    (first, *_) = reporting.wrong_raw(copied, RAW)
     assert first.startswith(f"{RAW}/slow/block-01/cell.json: result.")
     assert ", recomputed " in first

@@ -94,9 +94,9 @@ def audit(ctx: typer.Context, run: given.Run = None) -> int:
 @command("verify", "", "--run results/latest")
 def verify(ctx: typer.Context, run: given.RawRun = None) -> int:
     """Recompute every published figure from its raw data."""
-    from writepath import verify as verifying
+    from writepath.experiments import reporting
 
-    return verifying.run(ctx.obj.root, run, print)
+    return reporting.verify(ctx.obj.root, run, print)
 
 
 @command("publish", "", "--run results/latest --add")

@@ -1,14 +1,15 @@
-"""Carries out `report`, `publish`, `compare` and `audit` for suite runs of every kind."""
+"""Carries out `report`, `publish`, `compare`, `audit` and `verify` for suite runs of every kind."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from writepath.analysis.audit import audit_lines, exit_code_of
-from writepath.errors import UsageError, worst
+from writepath.errors import UsageError, WritepathError, worst
 from writepath.experiments import publish as publishing
 from writepath.experiments import read
 from writepath.experiments.registry import kind_of
+from writepath.records.cell import CELL_FILE
 from writepath.report import render
 from writepath.report.comparison import compared
 from writepath.report.data import CellData, SuiteData
@@ -81,6 +82,55 @@ def audit(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
     if not verdicts:
         raise UsageError(f"RUN={folder}: no cell in it has ended yet")
     return exit_code_of(verdicts)
+
+
+def verify(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
+    """Recomputes what is published and, where a path is given, a raw suite run: 0 where all agrees, else 1.
+
+    Each problem is said with file, figure and both values.
+    """
+    checks = [lambda: publishing.differences(root), lambda: wrong_published(root)]
+    if path is not None:
+        folder = _folder(root, path)
+        checks.append(lambda: wrong_raw(root, folder))
+    problems = [problem for check in checks for problem in _said(check)]
+    for problem in problems:
+        say(problem)
+    if problems:
+        say(f"{len(problems)} differences; change published figures only with `make publish`")
+        return INVALID
+    names = ", ".join(folder.name for folder in publishing.published_suites(root))
+    also = "" if path is None else f"; {path}"
+    say(f"all published figures match their raw data: {names}, and their pages{also}")
+    return OK
+
+
+def wrong_published(root: Path) -> list[str]:
+    """Every figure of a published cell that differs, and what the index says otherwise of it."""
+    folders = publishing.published_suites(root)
+    return [problem for folder in folders for problem in _problems(read.published(folder), root, folder)]
+
+
+def wrong_raw(root: Path, path: Path) -> list[str]:
+    """The same of a raw folder of results/."""
+    folder = _folder(root, path)
+    return _problems(read.raw(folder), root, folder)
+
+
+def _problems(data: SuiteData[Any], root: Path, folder: Path) -> list[str]:
+    return [
+        f"{_short(root, folder)}/{cell.entry.folder}/{CELL_FILE}: {problem}"
+        for cell in data.all_cells
+        for problem in cell.problems
+    ]
+
+
+def _said(check: Callable[[], list[str]]) -> list[str]:
+    """Data that cannot be read any more, or contradicts itself, is a difference too."""
+    try:
+        return check()
+    except (WritepathError, ValueError, LookupError) as error:
+        return [f"cannot be recomputed ({error})"]
 
 
 def exit_code(data: SuiteData[Any]) -> int:
