@@ -41,7 +41,10 @@ def to_data(value: object) -> dict[str, Any]:
 
 def from_data(kind: type[R], data: object, where: str) -> R:
     """The record of parsed JSON. where: file or field, for the UsageError that names what is wrong."""
-    return _validated(kind, json.dumps(data), where)
+    try:
+        return TypeAdapter(kind).validate_json(json.dumps(data), by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise UsageError(f"{where}: {_first(error)}; the file was edited or is of another version") from error
 
 
 def save(value: object, path: Path) -> None:
@@ -51,8 +54,7 @@ def save(value: object, path: Path) -> None:
 
 def load(kind: type[R], path: Path, version: int) -> R:
     """The record of a file; UsageError where it is missing, broken or of another schema version."""
-    text, _ = _read(path, version)
-    return _validated(kind, text, str(path))
+    return from_data(kind, read_json(path, version), str(path))
 
 
 def write_json(data: dict[str, Any], path: Path) -> None:
@@ -67,31 +69,18 @@ def write_json(data: dict[str, Any], path: Path) -> None:
     temporary.replace(path)
 
 
-def read_json(path: Path, *versions: int) -> dict[str, Any]:
-    """A record's data. UsageError where it is missing, broken, or its schema_version is none of these."""
-    return _read(path, *versions)[1]
-
-
-def _read(path: Path, *versions: int) -> tuple[str, dict[str, Any]]:
+def read_json(path: Path, version: int) -> dict[str, Any]:
+    """A record's data. UsageError where it is missing, broken, or its schema_version is another."""
     try:
-        text = path.read_text(encoding="utf-8")
-        data: Any = json.loads(text)
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}); is it a folder of results?") from error
     except ValueError as error:
         raise UsageError(f"{path}: not JSON ({error}); the file was cut or edited") from error
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if version not in versions:
-        known = " and ".join(map(str, versions))
-        raise UsageError(f"{path}: schema_version={version}, this Writepath reads {known}")
-    return text, dict(data)
-
-
-def _validated(kind: type[R], text: str, where: str) -> R:
-    try:
-        return TypeAdapter(kind).validate_json(text, by_alias=True, by_name=False)
-    except ValidationError as error:
-        raise UsageError(f"{where}: {_first(error)}; the file was edited or is of another version") from error
+    found = data.get("schema_version") if isinstance(data, dict) else None
+    if found != version:
+        raise UsageError(f"{path}: schema_version={found}, this Writepath reads {version}")
+    return dict(data)
 
 
 def _first(error: ValidationError) -> str:

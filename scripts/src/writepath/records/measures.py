@@ -70,12 +70,8 @@ class Latency:
 class Order:
     """Whether acknowledged writes reached the final store in the order they were sent; only of queue paths."""
 
-    overtaken_share: (
-        float  # of the acknowledged and stored: durable after a write that was sent after their 201
-    )
-    redelivered: (
-        int | None
-    )  # messages delivered again, over all consumers, load and drain; null: nobody counts
+    overtaken_share: float  # of the stored: durable after a write that was sent after their 201
+    redelivered: int | None  # messages delivered again, in load and drain; null: nobody counts
 
 
 @record
@@ -114,9 +110,7 @@ class Audit:
     late: int | None  # of ok: durable more than 5 s after the 201; null if no time is known
     lost: int  # acknowledged, absent after the drain, and in no queue
     stranded: int  # acknowledged, absent, accounted for by messages left in queue or dead-letter queue
-    vanished: (
-        int | None
-    )  # acknowledged or recovered, present after the drain, missing after the restart; null: read once
+    vanished: int | None  # acknowledged or recovered, missing after the restart alone; null: read once
     duplicated: int  # one id more than once
     corrupted: int  # content differs from what was sent
     unexpected: int  # rows with an id that no request sent, or of another run
@@ -129,7 +123,7 @@ class Audit:
     suppressed_duplicates: int | None  # repeated deliveries that the store refused; null if not counted
     offenders: dict[
         str, Offenders
-    ]  # by class that should be empty: absent (lost or stranded), duplicated, vanished, ...
+    ]  # by class that should be empty: absent (lost or stranded), duplicated, ...
     noted: dict[str, Offenders]  # by class that is not a fault: late, recovered
     identities_broken: tuple[str, ...]  # in words; empty if all sums agree
     seconds: float  # duration of reading and comparing, without the restart

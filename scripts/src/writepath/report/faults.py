@@ -186,9 +186,8 @@ def _tables(found: Sequence[Struck], order: Sequence[str]) -> Iterator[Table]:
 def _outcomes(correct: Sequence[Struck], order: Sequence[str]) -> Table:
     often = Counter(one.variant.name for one in correct)
     titles = {one.variant.name: one.variant.title for one in correct}
-    shown = [
-        name for name, faults in often.items() if 4 * faults >= max(often.values())
-    ]  # not by a few alone
+    # A variant that a few faults struck alone has no column.
+    shown = [name for name, faults in often.items() if 4 * faults >= max(often.values())]
     cells = {(one.variant.name, one.result.fault): one.result for one in correct}
     words = {one.result.fault: one.result.words for one in correct}
 

@@ -155,15 +155,8 @@ def merged(tables: Sequence[tuple[str, Table | None]]) -> Table | None:
         for host, table in known
         for row in table.rows
     )
-    return Table(
-        key=widest.key,
-        title=widest.title,
-        caption=widest.caption,
-        columns=(HOST, *widest.columns),
-        rows=rows,
-        notes=_notes(known),
-        names=widest.names + 1,
-        compared=widest.compared,
+    return replace(
+        widest, columns=(HOST, *widest.columns), rows=rows, notes=_notes(known), names=widest.names + 1
     )
 
 
