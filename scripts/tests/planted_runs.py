@@ -12,8 +12,7 @@ import pyarrow as pa
 from planted_index import entry_of, index_of, record_of
 from planted_tables import HALVES, HOST, WRITES, Planted
 from writepath.analysis.evidence import save_facts
-from writepath.experiments.load import LoadExperiment
-from writepath.experiments.load.kind import LoadParams
+from writepath.experiments.load.kind import LoadExperiment, LoadParams
 from writepath.load.parquet import SUFFIX, save_table
 from writepath.records.base import to_data, write_json
 from writepath.records.cell import CellRecord, save_cell

@@ -13,8 +13,7 @@ from lifecycle import fakes
 from writepath.analysis.evidence import FACTS_FILE, load_facts
 from writepath.config.registry import Scenario, Suite, Variant
 from writepath.experiments.base import Cell, CellRun, Session
-from writepath.experiments.load import LoadExperiment
-from writepath.experiments.load.kind import measure
+from writepath.experiments.load.kind import LoadExperiment, measure
 from writepath.load import ledger
 from writepath.load.plan import new_run_id
 from writepath.measure import host, read_back, visible

@@ -16,8 +16,8 @@ from writepath.config import registry
 from writepath.errors import LoadError
 from writepath.experiments import engine, read
 from writepath.experiments.base import Plan
-from writepath.experiments.ceilings import CeilingsExperiment, tools
-from writepath.experiments.ceilings.kind import CeilingsParams
+from writepath.experiments.ceilings import tools
+from writepath.experiments.ceilings.kind import CeilingsExperiment, CeilingsParams
 from writepath.progress import Progress
 from writepath.records.ceilings import (
     BULK,

@@ -7,8 +7,7 @@ import pytest
 from experiments.planted_cell import CLOSED
 from lifecycle import fakes
 from writepath.config.registry import Scenario
-from writepath.experiments.load import LoadExperiment
-from writepath.experiments.load.kind import LoadParams
+from writepath.experiments.load.kind import LoadExperiment, LoadParams
 from writepath.records import base
 from writepath.records.load_facts import PhaseFacts
 

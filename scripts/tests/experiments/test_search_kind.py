@@ -16,8 +16,8 @@ from writepath.config.registry import Suite
 from writepath.errors import INTERRUPTED, InvalidRunError, UsageError
 from writepath.experiments import engine, publish, read, reporting
 from writepath.experiments.base import Plan
-from writepath.experiments.search import SearchExperiment, kind
-from writepath.experiments.search.kind import SearchParams
+from writepath.experiments.search import kind
+from writepath.experiments.search.kind import SearchExperiment, SearchParams
 from writepath.load.dataset import generate
 from writepath.load.parquet import load_table
 from writepath.measure import searchable

@@ -10,8 +10,8 @@ from lifecycle.fakes import on_any_host
 from writepath.config import registry
 from writepath.experiments import engine, read
 from writepath.experiments.base import Plan
-from writepath.experiments.search import SearchExperiment, kind
-from writepath.experiments.search.kind import SearchParams
+from writepath.experiments.search import kind
+from writepath.experiments.search.kind import SearchExperiment, SearchParams
 from writepath.load import dataset
 from writepath.progress import Progress
 from writepath.records.measures import Code

@@ -6,10 +6,10 @@ from writepath.config.registry import nearest
 from writepath.errors import UsageError
 from writepath.experiments.base import Experiment
 from writepath.experiments.capacity import CapacityExperiment
-from writepath.experiments.ceilings import CeilingsExperiment
+from writepath.experiments.ceilings.kind import CeilingsExperiment
 from writepath.experiments.faults.kind import FaultExperiment
-from writepath.experiments.load import LoadExperiment
-from writepath.experiments.search import SearchExperiment
+from writepath.experiments.load.kind import LoadExperiment
+from writepath.experiments.search.kind import SearchExperiment
 
 KINDS: dict[str, Experiment[Any]] = {
     kind.kind: kind
