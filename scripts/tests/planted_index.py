@@ -4,8 +4,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from writepath.config.settings import Factor
 from writepath.records.cell import CellRecord
-from writepath.records.index import SCHEMA_VERSION, CellEntry, Factor, Index, VariantRecord, cell_name
+from writepath.records.index import SCHEMA_VERSION, CellEntry, Index, VariantRecord, cell_name
 from writepath.records.measures import Code, DatasetFacts, Verdict
 
 STAMP = "20260102T030405Z"

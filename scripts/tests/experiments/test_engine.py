@@ -13,6 +13,7 @@ from rich.console import Console
 from experiments.thought import ThoughtParams
 from experiments.toy import Toy
 from lifecycle.fakes import FakeRuntime, dataset, suite
+from writepath.config.settings import Factor
 from writepath.errors import INTERRUPTED, SetupError, StartError, UsageError, worst
 from writepath.experiments import control, engine, plan, read, registry
 from writepath.experiments.base import CellRun, Plan, References
@@ -20,7 +21,7 @@ from writepath.experiments.plan import order_of
 from writepath.measure import host
 from writepath.progress import Progress
 from writepath.records.cell import load_cell
-from writepath.records.index import Factor, Index, load_index, save_index
+from writepath.records.index import Index, load_index, save_index
 from writepath.records.measures import Code
 
 NAMES = ("a", "b", "c")

@@ -11,10 +11,11 @@ import planted_runs
 from planted_index import STAMP
 from planted_runs import LATER, PlantedCell
 from report import planted_documents
+from writepath.config.settings import Factor
 from writepath.errors import UsageError
 from writepath.experiments import publish, read, reporting
 from writepath.records.cell import load_cell
-from writepath.records.index import Factor, load_index
+from writepath.records.index import load_index
 from writepath.records.measures import DatasetFacts
 from writepath.report.data import SuiteData
 

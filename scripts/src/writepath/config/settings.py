@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from writepath.config.checked import nearest
+from writepath.config.checked import entry, nearest
 from writepath.errors import UsageError
 
 Scope = Literal["stack", "load"]
@@ -40,12 +40,12 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@entry
 class Factor:
-    """A setting that is varied, with its levels in order."""
+    """A setting that is varied."""
 
-    name: str
-    scope: Scope
+    name: str  # POOL_SIZE
+    scope: Scope  # stack: each level needs a fresh start; load: cells share one warm stack
     levels: tuple[str, ...]
 
 

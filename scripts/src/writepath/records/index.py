@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
+from writepath.config.settings import Factor
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.measures import Code, DatasetFacts, VerdictStatus
@@ -14,16 +15,6 @@ CONTROL = "@again"  # after a cell's name: its A/A control; no variant's name an
 Status = Literal["running", "aborted", "finished"]
 Outcome = Literal["finished", "failed", "aborted"]  # failed: infrastructure; aborted: stopped by the user
 Role = Literal["measured", "A/A control", "reference"]  # reference: of another kind, in the same block
-Scope = Literal["stack", "load"]
-
-
-@record
-class Factor:
-    """A setting that is varied."""
-
-    name: str  # POOL_SIZE
-    scope: Scope  # stack: each level needs a fresh start; load: cells share one warm stack
-    levels: tuple[str, ...]
 
 
 @record
