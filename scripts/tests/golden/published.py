@@ -141,7 +141,7 @@ def _of_path(facts: Facts, name: str) -> Figures:
     found = {Key(FRONT, "paths", title, column): _said(get(name)) for column, get in getters.items()}
     if name in ("elasticsearch-1s0r", "elasticsearch-8s1r"):
         key = Key(FRONT, "paths", title, "searchable_during_searches_ms")
-        found[key] = facts.searchable_during_searches_ms(name)
+        found[key] = short(facts.searchable_during_searches_ms(name) or 0.0)
     return found
 
 

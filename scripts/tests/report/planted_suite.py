@@ -1,6 +1,5 @@
 """Small suites of kind `load` with known figures, as the engine gives them to a report."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +27,7 @@ from writepath.records.measures import (
     Resource,
     Verdict,
 )
-from writepath.report.data import CellData, Metric, SuiteData
+from writepath.report.data import CellData, SuiteData
 from writepath.report.model import Report, Table
 
 PLANNED = 1200
@@ -232,23 +231,14 @@ def bands(cell: CellData[LoadResult]) -> Bands | None:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Loads:
-    """What the comparison of suite runs needs of the kind."""
-
-    metrics: Sequence[Metric[LoadResult]] = sections.METRICS
-
-    def report(self, data: SuiteData[LoadResult]) -> Report:
-        """The page."""
-        return sections.report(data, bands)
-
-
-LOADS = Loads()
+def report_of(data: SuiteData[LoadResult]) -> Report:
+    """The page."""
+    return sections.report(data, bands)
 
 
 def report(*specs: Planted, **changes: Any) -> Report:
     """Of a suite run of these cells."""
-    return LOADS.report(suite(*specs, **changes))
+    return report_of(suite(*specs, **changes))
 
 
 def tables(*specs: Planted, **changes: Any) -> dict[str, Table]:

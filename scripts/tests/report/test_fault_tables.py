@@ -11,7 +11,7 @@ from writepath.records.faults import FaultResult
 from writepath.records.index import load_index
 from writepath.report import faults
 from writepath.report.faults import coverage_in_words, recovery_in_words, struck
-from writepath.report.model import Table, shown
+from writepath.report.model import Table, texts
 
 ROOT = Path(__file__).resolve().parents[3]
 HELD = result(TRIAL)
@@ -20,10 +20,7 @@ PLAIN = result(TRIAL, fault="none", words="no fault (control)")
 
 
 def cells(table: Table) -> list[list[str]]:
-    return [
-        [shown(one, column) for one, column in zip(row.cells, table.columns, strict=True)]
-        for row in table.rows
-    ]
+    return [texts(table, row) for row in table.rows]
 
 
 def said(one: FaultResult) -> str:

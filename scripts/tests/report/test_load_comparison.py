@@ -2,10 +2,10 @@
 
 import pytest
 
-from report.planted_suite import LOADS, Planted, report, suite, tables
+from report.planted_suite import Planted, report, report_of, suite, tables
 from writepath.records.measures import Verdict
 from writepath.report.comparison import compared
-from writepath.report.model import Row, Table, shown
+from writepath.report.model import Table, shown, texts
 
 WOBBLE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002)
 BLOCKS = len(WOBBLE)
@@ -29,13 +29,9 @@ def comparison(specs: list[Planted]) -> Table:
     return tables(*specs, baseline="jpa")["comparison"]
 
 
-def said(table: Table, row: Row) -> list[str]:
-    return [shown(one, column) for one, column in zip(row.cells, table.columns, strict=True)]
-
-
 def line(table: Table, variant: str, metric: str) -> list[str]:
     return next(
-        values for values in (said(table, row) for row in table.rows) if values[:2] == [variant, metric]
+        values for values in (texts(table, row) for row in table.rows) if values[:2] == [variant, metric]
     )
 
 
@@ -128,8 +124,8 @@ def test_two_blocks_are_compared_and_said_to_be_too_few() -> None:
 
 def test_suite_runs_are_compared_in_per_cent_with_the_settings_that_differ() -> None:
     a, b = suite(Planted()), suite(Planted(scale=1.5), runtime="b")
-    figures, settings = compared([a, b], LOADS.report)
-    rows = {row.cells[1].text: said(figures, row) for row in figures.rows}
+    figures, settings = compared([a, b], report_of)
+    rows = {row.cells[1].text: texts(figures, row) for row in figures.rows}
     assert rows["p99 (ms)"] == ["JPA", "p99 (ms)", "119", "178", "50.0"]
     assert "503" not in rows
     assert [[c.text for c in row.cells] for row in settings.rows] == [["suite: runtime", "native", "b"]]
@@ -142,11 +138,11 @@ def test_any_number_of_suite_runs_are_compared_with_the_first_under_their_labels
         suite(Planted(scale=1.5), runtime="b"),
         suite(Planted(scale=0.5), Planted(variant="only-here"), runtime="c"),
     ]
-    figures, settings = compared(read, LOADS.report, ("before", "after", "later"))
+    figures, settings = compared(read, report_of, ("before", "after", "later"))
     assert [column.header for column in figures.columns[2:]] == [
         "A before", "B after", "B versus A (%)", "C later", "C versus A (%)",
     ]  # fmt: skip
-    values = next(said(figures, row) for row in figures.rows if row.cells[1].text == "p99 (ms)")
+    values = next(texts(figures, row) for row in figures.rows if row.cells[1].text == "p99 (ms)")
     assert values[2:] == ["119", "178", "50.0", "59.4", "-50.0"]
     assert figures.notes[0] == "Not in every suite run: ONLY-HERE."
     assert [c.text for c in settings.rows[0].cells] == ["suite: runtime", "a", "b", "c"]

@@ -18,7 +18,7 @@ from report.planted_suite import (
 )
 from writepath.experiments.load import sections
 from writepath.records.measures import Order, Resource, Verdict
-from writepath.report.model import Table, shown
+from writepath.report.model import Table, shown, texts
 
 INVALID = Verdict(status="invalid", reasons=("k6 was late",))
 LATER = {"durable_later": True, "time_to_durable_ms": constant(500.0)}
@@ -27,7 +27,7 @@ ORDER = Order(overtaken_share=0.005, redelivered=3)
 
 
 def line(table: Table, row: int = 0) -> list[str]:
-    return [shown(one, column) for one, column in zip(table.rows[row].cells, table.columns, strict=True)]
+    return texts(table, table.rows[row])
 
 
 def keyed(table: Table, row: int = 0) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from faults.planted import TRIAL, suite
 from faults.planted import result as result_of
 from report import planted_suite
-from report.planted_suite import LOADS, constant
+from report.planted_suite import constant, report_of
 from writepath.experiments import read
 from writepath.experiments.registry import kind_of
 from writepath.records import measures as result
@@ -53,8 +53,8 @@ def load_tables() -> list[Table]:
     data = planted_suite.suite(
         *specs, suite="original", baseline="jpa"
     )  # the one suite with a table of its own
-    made = LOADS.report(data)
-    return [*made.tables, *compared([data, data], LOADS.report)]
+    made = report_of(data)
+    return [*made.tables, *compared([data, data], report_of)]
 
 
 def published_tables(*names: str) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from writepath.report.capacity import CapacityFigures, cpu_s, during_writes, per
 from writepath.report.capacity import VariantFigures as Capacity
 from writepath.report.data import CellData, SuiteData, host_name
 from writepath.report.faults import Struck
-from writepath.report.model import ABSENT, Cell, Column, number, short, shown
+from writepath.report.model import ABSENT, Cell, Column, number, shown
 
 LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites
 KILLS = {"kill-database": "database", "kill-broker": "broker", "kill-index": "Elasticsearch"}
@@ -171,9 +171,9 @@ class Facts:
             raise NotPublishedError(f"searches of {family}, {mode}")
         return max(rated, key=lambda one: one.sustained.per_s)
 
-    def searchable_during_searches_ms(self, name: str) -> str:
+    def searchable_during_searches_ms(self, name: str) -> float | None:
         """Median from sending a post to the first search that finds it, while searches run."""
-        return short(_known(_median(load.visible_ms_median for load in self._during(name)), name))
+        return _median(load.visible_ms_median for load in self._during(name))
 
     @property
     def writes_during_searches_per_s(self) -> str:
@@ -263,9 +263,3 @@ class Facts:
 def _median(values: Iterable[float | None]) -> float | None:
     figure = spread(values)
     return None if figure is None else figure.median
-
-
-def _known(value: float | None, name: str) -> float:
-    if value is None:
-        raise NotPublishedError(name)
-    return value
