@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -185,9 +185,14 @@ def load(root: Path) -> Registry:
     """Reads both files below root. UsageError for what their models, docker-compose.yml or .env forbid."""
     data = _named(load_yaml(root / VARIANTS_FILE), "variants")
     variants = validated(VariantsFile, data, VARIANTS_FILE).variants
-    topology = _topology(root)
+    compose = root / COMPOSE_FILE
+    services = {
+        name: frozenset(service.get("profiles", ()))
+        for name, service in load_yaml(compose)["services"].items()
+    }
+    variables = frozenset(_VARIABLE.findall(compose.read_text(encoding="utf-8")))
     for variant in variants.values():
-        _check_variant(variant, topology)
+        _check_variant(variant, services, variables)
         _check_twins(variant, variants)
     data = _named(load_yaml(root / SUITES_FILE), "scenarios")
     params = _taken_params(data)
@@ -226,41 +231,22 @@ def _taken_params(data: Any) -> dict[str, dict[str, Any]]:
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Topology:
-    """What docker-compose.yml has to offer."""
-
-    services: dict[str, frozenset[str]]  # name and profiles
-    variables: frozenset[str]
-
-    @property
-    def profiles(self) -> frozenset[str]:
-        return frozenset().union(*self.services.values())
-
-
-def _topology(root: Path) -> _Topology:
-    path = root / COMPOSE_FILE
-    services = load_yaml(path)["services"]
-    return _Topology(
-        services={name: frozenset(service.get("profiles", ())) for name, service in services.items()},
-        variables=frozenset(_VARIABLE.findall(path.read_text(encoding="utf-8"))),
-    )
-
-
-def _check_variant(variant: Variant, topology: _Topology) -> None:
+def _check_variant(variant: Variant, services: dict[str, frozenset[str]], variables: Collection[str]) -> None:
+    """services: of docker-compose.yml, with the profiles of each; variables: what the file refers to."""
     where = f"{VARIANTS_FILE}: variants.{variant.name}"
+    profiles = frozenset[str]().union(*services.values())
     for profile in variant.profiles:
-        _require(profile, topology.profiles, f"{where}.profiles", f"{COMPOSE_FILE} has no profile")
+        _require(profile, profiles, f"{where}.profiles", f"{COMPOSE_FILE} has no profile")
     for role in ("ingress", "inspector"):
         service = getattr(variant, role)
-        _require(service, topology.services, f"{where}.{role}", f"{COMPOSE_FILE} has no service")
-        if not topology.services[service].intersection(variant.profiles):
-            starters = ", ".join(sorted(topology.services[service]))
+        _require(service, services, f"{where}.{role}", f"{COMPOSE_FILE} has no service")
+        if not services[service].intersection(variant.profiles):
+            starters = ", ".join(sorted(services[service]))
             raise UsageError(
                 f"{where}.{role}: none of its profiles starts '{service}'; add one of: {starters}"
             )
     for setting in variant.settings:
-        _require(setting, topology.variables, f"{where}.settings", f"{COMPOSE_FILE} has no variable")
+        _require(setting, variables, f"{where}.settings", f"{COMPOSE_FILE} has no variable")
 
 
 def _check_twins(variant: Variant, variants: dict[str, Variant]) -> None:
