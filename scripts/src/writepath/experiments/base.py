@@ -6,23 +6,27 @@ A kind: a module or folder in `experiments/` and an entry in `experiments/regist
 import contextlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from writepath.analysis import raw
 from writepath.analysis.evidence import Evidence
 from writepath.config.registry import Registry, Suite, Variant
 from writepath.config.settings import Factor
 from writepath.errors import StartError, WritepathError
+from writepath.load import k6
 from writepath.load.dataset import Dataset
 from writepath.load.plan import new_run_id
 from writepath.measure import loading
 from writepath.measure.loading import Bench
+from writepath.measure.read_back import Auditing, drain
 from writepath.measure.truth import Truth
 from writepath.options import Asked
 from writepath.records.base import write_json
 from writepath.records.index import Role
+from writepath.records.load_facts import LoadFacts, PhaseFacts
 from writepath.records.measures import Audit, Code, Durability, Host
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
@@ -96,6 +100,78 @@ class CellRun:
                 f"a 201 guarantees less than declared: level {level}, not {declared};"
                 " the figures would be those of a different path"
             )
+
+
+@dataclass(kw_only=True)
+class ReadBack:
+    """What comes after a cell's load of writes, and the facts so far."""
+
+    run: CellRun
+    stack: Stack
+    truth: Truth
+    keep: Callable[[LoadFacts], None]  # saves the facts
+    facts: LoadFacts | None = None  # once the load has ended
+
+    def loaded(
+        self, load: k6.Load, result: k6.LoadResult, began_at: float, ended_at: float, **own: Any
+    ) -> None:
+        """The load has ended. began_at, ended_at: epoch s; own: facts that the load alone does not say."""
+        plan, run = load.plan, self.run
+        self.facts = LoadFacts(
+            run_id=load.run_id,
+            runtime=run.bench.runtime.name,
+            declared_level=run.cell.variant.level,
+            model="closed" if plan.planned is None else "open",
+            phases=tuple(PhaseFacts(**vars(phase)) for phase in plan.phases),
+            virtual_users=plan.virtual_users,
+            seconds=plan.seconds,
+            operations=(load.operation,),
+            queue_path=self.truth.store is not self.truth.ingress,
+            load_started_at=loading.moment(began_at),
+            load_finished_at=loading.moment(ended_at),
+            dropped=result.dropped,
+            exit_code=result.exit_code,
+            durability=run.durability,
+            **own,
+        )
+        self.keep(self.facts)
+
+    def _know(self, **more: Any) -> None:
+        """Saves the facts with what has come to be known."""
+        if self.facts is None:
+            raise AssertionError("a load comes before its drain and its audit")
+        self.facts = replace(self.facts, **more)
+        self.keep(self.facts)
+
+    def drain(self) -> None:
+        """Until no row comes any more."""
+        with self.run.step("drain"):
+            drained = drain(self.truth, report=self.run.bench.progress.drain)
+        self._know(drain=drained, lost_components=tuple(self.stack.lost_components()))
+
+    def audit(self, redelivered: Callable[[], int | None]) -> None:
+        """Both reads, with the death and restart of every store between them. redelivered: of a queue path."""
+        run, truth = self.run, self.truth
+        auditing = Auditing(run_id=run.run_id, dataset=run.dataset, say=run.bench.progress.say)
+        with run.step("audit"):
+            auditing.read(truth)
+            # Only where another service than the ingress writes to the store is anything delivered.
+            self._read(auditing, redelivered=None if truth.store is truth.ingress else redelivered())
+        with run.step("crash"):
+            auditing.crash(self.stack, truth)
+        with run.step("audit"):
+            auditing.read_again(truth)
+            self._read(auditing)
+
+    def _read(self, auditing: Auditing, **more: Any) -> None:
+        raw.save_stored(tuple(auditing.stored), self.run.folder / raw.STORED_FILE)
+        self._know(
+            reads=tuple(auditing.readings),
+            unread=tuple(auditing.unread),
+            suppressed_duplicates=auditing.suppressed_duplicates,
+            audit_seconds=round(auditing.seconds, 3),
+            **more,
+        )
 
 
 @dataclass(kw_only=True)

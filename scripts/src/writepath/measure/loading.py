@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from writepath import pidfile
 from writepath.analysis import raw
@@ -27,7 +26,7 @@ from writepath.measure.host import CanaryCage
 from writepath.measure.truth import Truth
 from writepath.progress import Live, Progress
 from writepath.records.base import write_json
-from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts, WithheldFacts
+from writepath.records.load_facts import OperationFacts, WithheldFacts
 from writepath.records.measures import DatasetFacts, Host
 from writepath.runtime.base import Meter, Runtime, Stack, Usage
 from writepath.runtime.native import usage
@@ -279,20 +278,3 @@ def save_plan(run_id: str, plan: LoadPlan, seed: int, dataset: Dataset, folder: 
         "dataset": vars(dataset_facts(dataset)),
     }
     write_json(known, folder / PLAN_FILE)
-
-
-def facts(load: k6.Load, result: k6.LoadResult, truth: Truth, **own: Any) -> LoadFacts:
-    """What is known when a load of writes has ended. own: what the load alone does not say."""
-    plan = load.plan
-    return LoadFacts(
-        run_id=load.run_id,
-        model="closed" if plan.planned is None else "open",
-        phases=tuple(PhaseFacts(**vars(phase)) for phase in plan.phases),
-        virtual_users=plan.virtual_users,
-        seconds=plan.seconds,
-        operations=(WRITE,),
-        queue_path=truth.store is not truth.ingress,
-        dropped=result.dropped,
-        exit_code=result.exit_code,
-        **own,
-    )

@@ -1,23 +1,17 @@
 """After a load: waits until nothing is on its way, kills and restarts every store, and reads it before and after."""
 
 import contextlib
-import dataclasses
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from writepath import poll
-from writepath.analysis import raw
 from writepath.analysis.raw import Stored
 from writepath.errors import AuditError, WritepathError
 from writepath.load.dataset import Dataset
 from writepath.measure.rows import content_hashes
 from writepath.measure.truth import Truth
-from writepath.progress import Progress
-from writepath.records.load_facts import DrainFacts, LoadFacts
+from writepath.records.load_facts import DrainFacts
 from writepath.records.measures import Reading
 from writepath.runtime.base import Stack
 
@@ -152,56 +146,3 @@ class Auditing:
         except AuditError as error:
             self.unread.append(str(error))
             self.say(f"    {error}")
-
-
-@dataclass(kw_only=True)
-class ReadBack:
-    """What comes after the load of a cell, and the facts so far."""
-
-    folder: Path
-    run_id: str
-    dataset: Dataset
-    stack: Stack
-    truth: Truth
-    progress: Progress
-    step: Callable[[str], AbstractContextManager[None]]
-    keep: Callable[[LoadFacts], None]  # saves the facts
-    facts: LoadFacts | None = None  # once the load has ended
-
-    def know(self, first: LoadFacts | None = None, **more: Any) -> None:
-        """Saves the facts, now and with what comes to be known."""
-        known = first or self.facts
-        if known is None:
-            raise AssertionError("a load comes before its drain and its audit")
-        self.facts = dataclasses.replace(known, **more)
-        self.keep(self.facts)
-
-    def drain(self) -> None:
-        """Until no row comes any more."""
-        with self.step("drain"):
-            drained = drain(self.truth, report=self.progress.drain)
-        self.know(drain=drained, lost_components=tuple(self.stack.lost_components()))
-
-    def audit(self, redelivered: Callable[[], int | None]) -> None:
-        """Both reads, with the death and restart of every store between them. redelivered: of a queue path."""
-        auditing = Auditing(run_id=self.run_id, dataset=self.dataset, say=self.progress.say)
-        with self.step("audit"):
-            auditing.read(self.truth)
-            # Only where another service than the ingress writes to the store is anything delivered.
-            queued = self.truth.store is not self.truth.ingress
-            self._read(auditing, redelivered=redelivered() if queued else None)
-        with self.step("crash"):
-            auditing.crash(self.stack, self.truth)
-        with self.step("audit"):
-            auditing.read_again(self.truth)
-            self._read(auditing)
-
-    def _read(self, auditing: Auditing, **more: Any) -> None:
-        raw.save_stored(tuple(auditing.stored), self.folder / raw.STORED_FILE)
-        self.know(
-            reads=tuple(auditing.readings),
-            unread=tuple(auditing.unread),
-            suppressed_duplicates=auditing.suppressed_duplicates,
-            audit_seconds=round(auditing.seconds, 3),
-            **more,
-        )

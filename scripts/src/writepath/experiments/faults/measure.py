@@ -14,7 +14,7 @@ from writepath.analysis.evidence import save_facts
 from writepath.analysis.faults import recovered_after_s
 from writepath.analysis.stats import US_PER_S
 from writepath.errors import LoadError
-from writepath.experiments.base import CellRun, Session
+from writepath.experiments.base import CellRun, ReadBack, Session
 from writepath.experiments.faults import catalogue, overload
 from writepath.experiments.faults.actions import action
 from writepath.experiments.faults.catalogue import FACTOR, Fault, Moment, schedule
@@ -23,8 +23,6 @@ from writepath.load import k6, ledger
 from writepath.load.ledger import Outcome
 from writepath.load.plan import arrival_plan
 from writepath.measure import loading, sampler
-from writepath.measure.loading import moment
-from writepath.measure.read_back import ReadBack
 from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.faults import FaultFacts, Injection
@@ -74,13 +72,9 @@ def measure(run: CellRun, session: Session) -> None:
     )
     cell = _Cell(run=run, scene=scene, truth=truth, fault=fault, facts=facts)
     end = ReadBack(
-        folder=run.folder,
-        run_id=run.run_id,
-        dataset=run.dataset,
+        run=run,
         stack=stack,
         truth=truth,
-        progress=run.bench.progress,
-        step=run.step,
         keep=lambda load: save_facts(base.to_data(dataclasses.replace(cell.facts, load=load)), run.folder),
     )
     with contextlib.closing(toxiproxy):
@@ -110,24 +104,11 @@ class _Cell:
 
     def load(self, end: ReadBack) -> None:
         """The load with all its faults, to its end."""
-        began, run = time.time(), self.run
+        began = time.time()
         load, result = self._overload() if self.fault.action == overload.ACTION else self._struck_repeatedly()
         loading.keep_ledger(result)
-        own = {"runtime": run.bench.runtime.name, "declared_level": run.cell.variant.level}
-        end.know(
-            loading.facts(
-                load,
-                result,
-                self.truth,
-                **own,
-                load_started_at=moment(began),
-                load_finished_at=moment(time.time()),
-                generator_faults=(),  # it is stopped before its schedule ends
-                samples_late=0,
-                withheld=None,
-                durability=run.durability,
-            )
-        )
+        # It is stopped before its schedule ends: that is no fault of the generator.
+        end.loaded(load, result, began, time.time(), generator_faults=(), samples_late=0, withheld=None)
 
     def _overload(self) -> tuple[k6.Load, k6.LoadResult]:
         """The plan holds all trials; their moments are read off the ledger afterwards."""

@@ -11,12 +11,10 @@ from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_f
 from writepath.analysis.load_result import bands, derive_load, reduce_load
 from writepath.analysis.stats import Bands
 from writepath.config.registry import Scenario, Suite
-from writepath.experiments.base import CellRun, Experiment, Session
+from writepath.experiments.base import CellRun, Experiment, ReadBack, Session
 from writepath.experiments.load import sections
 from writepath.load.plan import LoadPlan
 from writepath.measure import loading, sampler, visible
-from writepath.measure.loading import moment
-from writepath.measure.read_back import ReadBack
 from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.base import record
@@ -70,16 +68,11 @@ def measure(run: CellRun, session: Session) -> None:
     plan = loading.plan_of(run.suite.load, run.settings)
     stack, truth = session.stack(run), session.truth(run)
     _prepare(run, stack, truth, at_most_s=SHORT_WARM_UP_S if session.warm else math.inf)
-    end = ReadBack(
-        folder=run.folder,
-        run_id=run.run_id,
-        dataset=run.dataset,
-        stack=stack,
-        truth=truth,
-        progress=run.bench.progress,
-        step=run.step,
-        keep=lambda facts: save_facts(base.to_data(facts), run.folder),
-    )
+
+    def keep(facts: LoadFacts) -> None:
+        save_facts(base.to_data(facts), run.folder)
+
+    end = ReadBack(run=run, stack=stack, truth=truth, keep=keep)
     with run.step("load"):
         samples = _load(run, plan, end)
     end.drain()
@@ -104,20 +97,14 @@ def _load(run: CellRun, plan: LoadPlan, end: ReadBack) -> Sequence[raw.Sample]:
     load = loading.load_of(run.suite.load, run.bench, end.stack, plan, run.run_id, run.folder)
     with visible.Prober.of(end.truth.store, load, run.seed) as prober:
         driven = loading.carry_out(load, run.bench, end.stack, end.truth)
-        end.know(
-            loading.facts(
-                load,
-                driven.result,
-                end.truth,
-                runtime=run.bench.runtime.name,
-                declared_level=run.cell.variant.level,
-                load_started_at=moment(driven.began_at),
-                load_finished_at=moment(driven.ended_at),
-                generator_faults=tuple(loading.generator_faults(driven.result, driven.taken)),
-                samples_late=driven.late,
-                withheld=driven.withheld,
-                durability=run.durability,
-            )
+        end.loaded(
+            load,
+            driven.result,
+            driven.began_at,
+            driven.ended_at,
+            generator_faults=tuple(loading.generator_faults(driven.result, driven.taken)),
+            samples_late=driven.late,
+            withheld=driven.withheld,
         )
         prober.settle(driven.taken)
     if (seen := prober.seen()) is not None:
