@@ -7,23 +7,31 @@ python=../.writepath/venv/bin/python
 "$python" -m writepath setup --runtime "$1" # before several processes need what it builds
 export WRITEPATH_TEST_RUNTIME="$1"
 
-tests=("$python" -m pytest -q --durations=6 -m)
-said=$(mktemp)
-other=
-trap '[ -z "$other" ] || { kill "$other" 2>/dev/null || true; wait "$other" || true; cat "$said"; }; rm -f "$said"' EXIT
+declare -A pids=()
+said=$(mktemp -d)
+trap 'kill "${pids[@]}" 2>/dev/null || true; wait; cat "$said"/* 2>/dev/null || true; rm -rf "$said"' EXIT
 
-# beside MARKS COMMAND...: runs these Python tests and the command at once, because stacks mostly wait. What the tests say
-# is shown when the command has ended. Fails where either does.
-beside() {
+# begin NAME COMMAND...: runs it beside what follows, because stacks mostly wait. end NAME: shows what it said; its exit code.
+begin() {
+  "${@:2}" >"$said/$1" 2>&1 &
+  pids[$1]=$!
+}
+end() {
   local code=0
-  "${tests[@]}" "$1" >"$said" 2>&1 &
-  other=$!
-  "${@:2}" || code=$?
-  wait "$other" || code=$?
-  other=
-  cat "$said"
+  wait "${pids[$1]}" || code=$?
+  unset "pids[$1]"
+  cat "$said/$1"
+  rm "$said/$1"
   return "$code"
 }
 
-beside "not (native or docker or contract)" ./java-test.sh "$1"
-beside contract "${tests[@]}" "native or docker"
+tests=("$python" -m pytest -q --durations=6 -m)
+code=0
+begin plain "${tests[@]}" "not (native or docker or contract)"
+./java-test.sh "$1" || code=$? # it builds the jars anew, so no other stack runs meanwhile
+begin suites "${tests[@]}" "native or docker"
+end plain || code=$?
+begin contract "${tests[@]}" contract
+end contract || code=$?
+end suites || code=$?
+exit "$code"

@@ -23,11 +23,11 @@ INTERRUPTED = 130
 @pytest.mark.timeout(2 * MINUTES_5)
 def test_each_family_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> None:
     checkout = own_checkout.copied(tmp_path)
-    asked = {"FAULT": "kill-each", "VARIANTS": ",".join(PARTS), "JOBS": str(len(PARTS))}
+    asked = {"FAULT": "kill-each", "VARIANTS": ",".join(PARTS), "JOBS": "2"}
     with Command(checkout, "bench-faults", **asked) as command:
         code = command.ended(MINUTES_5 + 120)  # the copy is set up once, before the five minutes
         said = command.said()
-    assert code in (0, EXIT_UNKNOWN), said  # how soon each recovers says little while others run
+    assert code in (0, EXIT_UNKNOWN), said  # how soon each recovers says little while two others run
     data = read.raw((checkout / "results/latest").resolve())
     assert {cell.record.variant for cell in data.cells} == PARTS.keys()
     for cell in data.cells:

@@ -1,0 +1,105 @@
+"""Suites of capacity, of the stores' own tools and of searches end on real parts with what they promise."""
+
+import dataclasses
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from lifecycle.fakes import on_any_host
+from writepath.experiments import engine, plan, read
+from writepath.experiments.base import Plan
+from writepath.experiments.ceilings.kind import CeilingsParams
+from writepath.experiments.registry import kind_of
+from writepath.experiments.search import kind as search
+from writepath.options import Asked, Call
+from writepath.progress import Progress
+from writepath.records.ceilings import BULK, CONSUMED, PGBENCH, PGBENCH_BATCH, PUBLISHED, SINGLE
+from writepath.report.data import SuiteData
+from writepath.runtime.choose import choose
+
+pytestmark = [pytest.mark.native, pytest.mark.timeout(900)]  # several starts of stacks, on a busy machine
+ROOT = Path(__file__).resolve().parents[3]
+OF_ITS_OWN = (".git", ".writepath", "results")
+CEILINGS = {
+    "postgres": {PGBENCH, PGBENCH_BATCH},
+    "rabbitmq": {PUBLISHED, CONSUMED},
+    "elasticsearch": {SINGLE, BULK},
+}
+KEYWORDS = ("영화", "스토리", "감동", "재미")
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where results are kept, with the project's own files; no other work on this host counts as noise."""
+    on_any_host(monkeypatch)
+    monkeypatch.setattr(search, "WARM_UP_S", 1.0)
+    for entry in ROOT.iterdir():
+        if entry.name not in OF_ITS_OWN:
+            (tmp_path / entry.name).symlink_to(entry)
+    (tmp_path / ".writepath").mkdir()
+    return tmp_path
+
+
+def planned(root: Path, suite: str, *variants: str, **of_kind: int) -> Plan:
+    asked = Asked(suite=suite, variants=variants, reps=1, of_kind=of_kind)
+    made, _ = plan.plan(Call(root=root, command="bench-all"), asked, root / ".writepath")
+    return made
+
+
+def run(made: Plan) -> SuiteData[Any]:
+    """Every cell without a problem."""
+    runtime, said = choose(ROOT, "native", print), io.StringIO()
+    runtime.reap(print)
+    runtime.prepare(made.started, print)
+    progress = Progress(console=Console(file=said, width=200))
+    code, folder = engine.run(made, kind_of(made.suite.kind), runtime, progress)
+    assert code == 0, said.getvalue()
+    data = read.raw(folder)
+    assert not [problem for cell in data.all_cells for problem in cell.problems]
+    return data
+
+
+def test_a_capacity_is_found_beside_what_the_stores_own_tools_reach(root: Path) -> None:
+    """1,000 requests at the lowest rate are as many as a p99 takes."""
+    made = planned(root, "capacity", "jpa", SLO_MS=2000, HOLD_SECONDS=5)
+    assert made.references is not None
+    short = CeilingsParams(warm_up_seconds=1.0, seconds=3.0)
+    made = dataclasses.replace(
+        made,
+        params=dataclasses.replace(
+            made.params, lowest_per_s=200.0, highest_per_s=300.0, warm_up_requests=600, warm_up_per_s=200.0
+        ),
+        references=dataclasses.replace(made.references, params=short),
+    )
+    data = run(made)
+    (cell,) = data.cells
+    assert cell.result is not None
+    for step in cell.result.steps:
+        assert step.verdict == "pass" or step.reasons
+        assert step.resources["postgres"].cpu_seconds > 0
+        if step.kind != "ramp":
+            assert step.audit == "PASS"
+            assert None not in (step.stored_per_s, step.drain_seconds)
+    assert cell.result.sustained.highest_passing_per_s
+    assert cell.result.overload is not None
+    found = {one.result.store: one.result.ceilings for one in data.references if one.result is not None}
+    assert {store: {one.name for one in ceilings} for store, ceilings in found.items()} == CEILINGS
+    assert all(one.writes_per_s > 0 for ceilings in found.values() for one in ceilings)
+
+
+def test_two_paths_hold_the_same_posts_and_find_the_same(root: Path) -> None:
+    made = planned(root, "search", "jpa-bigram", "elasticsearch-1s0r-bigrams", DOCS=2000)
+    data = run(dataclasses.replace(made, params=dataclasses.replace(made.params, rounds=2)))
+    results = [cell.result for cell in data.cells if cell.result is not None]
+    assert {one.data_set.search_index for one in results} == {"bigram", "bigrams"}
+    assert len({one.data_set.loading.digest for one in results}) == 1
+    assert results[0].hits == results[1].hits
+    for one in results:
+        assert [hits.keyword for hits in one.hits] == list(KEYWORDS)
+        assert all(hits.explained and hits.found == hits.expected > 0 for hits in one.hits)
+        assert all(len(times.rounds_ms) == 2 for times in one.times)
+        assert one.data_set.loading.store_bytes > 0
+        assert one.data_set.loading.parts_bytes
