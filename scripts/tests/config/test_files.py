@@ -125,6 +125,11 @@ IN_SUITES = [
     ("k6/scenarios/ramp.js", "k6/scenarios/rump.js", "scenarios.ramp-smoke.script: there is no k6/scenarios/rump.js"),
     ("script: k6/scenarios/ramp.js", "script: ../ramp.js",
      'scenarios.ramp-smoke.script: "../ramp.js" is not a k6 script'),
+    (
+        "    script: k6/scenarios/ramp.js\n",
+        "    name: x\n    script: k6/scenarios/ramp.js\n",
+        "scenarios.ramp-smoke.name: the entry's key is its name; remove `name`",
+    ),
     ("[jpa, rabbitmq-jpa,", "[jpa, jpa,", "suites.smoke.variants: 'jpa' is listed twice"),
     ("[jpa, rabbitmq-jpa,", "[jpa, rabbit-jpa,",
      "suites.smoke.variants: variants.yaml has no variant 'rabbit-jpa'; did you mean 'rabbitmq-jpa'?"),

@@ -104,4 +104,4 @@ def requests_of(folder: Path) -> ledger.Ledger:
 def audit_of(run: CellRun) -> Audit:
     """From the raw files and the facts alone."""
     kind = LoadExperiment()
-    return kind.audit(kind.derive(kind.reduce(run.folder, run.bench.host)))
+    return kind.derive(kind.reduce(run.folder, run.bench.host)).audit

@@ -338,3 +338,17 @@ def test_the_fingerprint_says_which_block_ran_on_which_host() -> None:
     } <= several
     assert ("memory", "8.00 GiB", "all") in several
     assert ("SLO", "p99 from the scheduled send time at most 100 ms", "all") in several
+
+
+def test_the_audit_of_a_capacity_run_is_that_of_its_worst_step() -> None:
+    """Four steps were read back, after two of the ramp that were not."""
+    kind, passed = CapacityExperiment(), run(MEASURED[0])
+    found = kind.audit(passed)
+    assert found == (
+        "PASS",
+        tuple(f"step {one.number}, {one.rate_per_s:g}/s: PASS" for one in passed.steps[2:]),
+    )
+    found = kind.audit(run(MEASURED[0], more=[step(1050, "fail", audit="FAIL"), step(1060, audit="UNKNOWN")]))
+    assert found is not None
+    assert (found[0], found[1][4:]) == ("FAIL", ("step 7, 1050/s: FAIL", "step 8, 1060/s: UNKNOWN"))
+    assert kind.audit(replace(passed, steps=())) is None

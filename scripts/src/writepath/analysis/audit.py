@@ -299,12 +299,18 @@ def _listed(table: pa.Table, tally: Ints, run_id: str) -> Iterator[tuple[str, Of
 
 EXIT_CODES: dict[AuditVerdict, int] = {"PASS": 0, "FAIL": 1, "UNKNOWN": 3}
 WORST_FIRST: tuple[AuditVerdict, ...] = ("FAIL", "UNKNOWN", "PASS")
+Said = tuple[AuditVerdict, tuple[str, ...]]
 HARMLESS = ("ok", "late", "recovered", "clean_fail", "clean_reject")
 
 
-def exit_code_of(verdicts: Collection[str]) -> int:
-    """Of the worst verdict."""
-    return EXIT_CODES[next(verdict for verdict in WORST_FIRST if verdict in verdicts)]
+def worst_of(verdicts: Collection[AuditVerdict]) -> AuditVerdict:
+    """FAIL over UNKNOWN over PASS; of at least one."""
+    return next(verdict for verdict in WORST_FIRST if verdict in verdicts)
+
+
+def in_lines(audit: Audit | None) -> Said | None:
+    """The verdict and its lines."""
+    return None if audit is None else (audit.verdict, tuple(audit_lines(audit)))
 
 
 def audit_lines(audit: Audit) -> Iterator[str]:

@@ -183,7 +183,7 @@ class Registry:
 
 def load(root: Path) -> Registry:
     """Reads both files below root. UsageError for what their models, docker-compose.yml or .env forbid."""
-    data = _named(load_yaml(root / VARIANTS_FILE), "variants")
+    data = _named(root / VARIANTS_FILE, "variants")
     variants = validated(VariantsFile, data, VARIANTS_FILE).variants
     compose = root / COMPOSE_FILE
     services = {
@@ -194,7 +194,7 @@ def load(root: Path) -> Registry:
     for variant in variants.values():
         _check_variant(variant, services, variables)
         _check_twins(variant, variants)
-    data = _named(load_yaml(root / SUITES_FILE), "scenarios")
+    data = _named(root / SUITES_FILE, "scenarios")
     params = _taken_params(data)
     file = validated(SuitesFile, data, SUITES_FILE)
     for scenario in file.scenarios.values():
@@ -208,10 +208,15 @@ def load(root: Path) -> Registry:
     return known
 
 
-def _named(data: Any, section: str) -> Any:
+def _named(file: Path, section: str) -> Any:
     """The data with each entry of a section having its key as its name."""
+    data = load_yaml(file)
     entries = data.get(section) if isinstance(data, dict) else None
     if isinstance(entries, dict):
+        if named := [name for name, one in entries.items() if isinstance(one, dict) and "name" in one]:
+            raise UsageError(
+                f"{file.name}: {section}.{named[0]}.name: the entry's key is its name; remove `name`"
+            )
         data[section] = {
             name: {**one, "name": name} if isinstance(one, dict) else one for name, one in entries.items()
         }

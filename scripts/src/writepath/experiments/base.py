@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from writepath.analysis import raw
+from writepath.analysis.audit import Said
 from writepath.analysis.evidence import Evidence
 from writepath.config.registry import Registry, Suite, Variant
 from writepath.config.settings import Factor
@@ -27,7 +28,7 @@ from writepath.options import Asked
 from writepath.records.base import write_json
 from writepath.records.index import Role
 from writepath.records.load_facts import LoadFacts, PhaseFacts
-from writepath.records.measures import Audit, Code, Durability, Host
+from writepath.records.measures import Code, Durability, Host
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
 from writepath.runtime.base import Stack
@@ -349,8 +350,8 @@ class Experiment(ABC, Generic[R]):
     def derive(self, evidence: Evidence) -> R:
         """The result: a pure function, the same for a run, a report and `make verify`."""
 
-    def audit(self, result: R) -> Audit | None:
-        """Of the writes; None where the kind has none."""
+    def audit(self, result: R) -> Said | None:
+        """Verdict and lines of the writes; None where there is none."""
 
     @abstractmethod
     def line(self, result: R) -> str:

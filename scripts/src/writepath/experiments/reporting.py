@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from writepath.analysis.audit import audit_lines, exit_code_of
+from writepath.analysis.audit import EXIT_CODES
 from writepath.errors import UsageError, WritepathError, worst
 from writepath.experiments import publish as publishing
 from writepath.experiments import read
@@ -72,16 +72,14 @@ def audit(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
     for cell in data.cells:
         say(f"{cell.entry.name}, block {cell.entry.block}")
         found = None if cell.result is None else kind.audit(cell.result)
-        missing = (
-            "the cell did not get that far" if cell.result is None else f"kind {kind.kind} has none of a cell"
-        )
-        lines = [f"no audit: {missing}"] if found is None else audit_lines(found)
+        missing = "the cell did not get that far" if cell.result is None else "it has no audited writes"
+        verdict, lines = found or ("UNKNOWN", (f"no audit: {missing}",))
         for line in (*lines, *cell.problems):
             say(f"  {line}")
-        verdicts.append("UNKNOWN" if found is None or cell.problems else found.verdict)
+        verdicts.append("UNKNOWN" if cell.problems else verdict)
     if not verdicts:
         raise UsageError(f"RUN={folder}: no cell in it has ended yet")
-    return exit_code_of(verdicts)
+    return worst(EXIT_CODES[verdict] for verdict in verdicts)
 
 
 def verify(root: Path, path: Path | None, say: Callable[[str], None]) -> int:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from writepath.analysis.audit import Said, worst_of
 from writepath.analysis.capacity import derive_capacity, reduce_capacity
 from writepath.analysis.evidence import Evidence
 from writepath.config.checked import entry
@@ -133,6 +134,14 @@ class CapacityExperiment(Experiment[CapacityResult]):
     def derive(self, evidence: Evidence) -> CapacityResult:
         """The result that follows from evidence."""
         return derive_capacity(evidence)
+
+    def audit(self, result: CapacityResult) -> Said | None:
+        """Of the writes of each step that was read back; None of searches."""
+        audited = [(step, step.audit) for step in result.steps if step.audit is not None]
+        if not audited:
+            return None
+        lines = tuple(f"step {step.number}, {step.rate_per_s:g}/s: {verdict}" for step, verdict in audited)
+        return worst_of([verdict for _, verdict in audited]), lines
 
     def line(self, result: CapacityResult) -> str:
         """`sustained ≥ 1,234/s, lower bound; 9 load steps`."""

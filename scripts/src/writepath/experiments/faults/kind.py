@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from writepath.analysis import raw
+from writepath.analysis.audit import Said, in_lines
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.faults import derive_faults, reduce_faults
 from writepath.config.checked import Names, entry
@@ -22,7 +23,7 @@ from writepath.options import Asked
 from writepath.records import base
 from writepath.records.faults import FaultFacts, FaultParams, FaultResult
 from writepath.records.index import cell_name
-from writepath.records.measures import Audit, Host
+from writepath.records.measures import Host
 from writepath.report import faults
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
@@ -166,9 +167,9 @@ class FaultExperiment(Experiment[FaultResult]):
         """The result that follows from evidence."""
         return derive_faults(evidence)
 
-    def audit(self, result: FaultResult) -> Audit | None:
+    def audit(self, result: FaultResult) -> Said | None:
         """Of all writes of the load."""
-        return result.audit
+        return in_lines(result.audit)
 
     def line(self, result: FaultResult) -> str:
         """`no loss in 20 faults (loss probability ≤ 13.9 %); recovered in 7.0 s (max 12.3 s)`."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from writepath.analysis import raw
+from writepath.analysis.audit import Said, in_lines
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
 from writepath.analysis.load_result import bands, derive_load, reduce_load
 from writepath.analysis.stats import Bands
@@ -20,7 +21,7 @@ from writepath.records import base
 from writepath.records.base import record
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
-from writepath.records.measures import Audit, Host
+from writepath.records.measures import Host
 from writepath.report.data import CellData, SuiteData
 from writepath.report.model import Report
 from writepath.runtime.base import Stack
@@ -137,9 +138,9 @@ class LoadExperiment(Experiment[LoadResult]):
         facts = base.from_data(LoadFacts, load_facts(folder), str(folder / FACTS_FILE))
         return reduce_load(raw.tables(folder), dataclasses.replace(facts, host=host))
 
-    def audit(self, result: LoadResult) -> Audit:
+    def audit(self, result: LoadResult) -> Said | None:
         """Of all writes."""
-        return result.audit
+        return in_lines(result.audit)
 
     def line(self, result: LoadResult) -> str:
         """`7030/7030 acknowledged  median 2.6 ms  p95 4.1 ms`."""
