@@ -104,7 +104,9 @@ def test_an_added_architecture_is_measured_though_its_suite_is_stopped_and_kille
     with Command(checkout, "bench-all", RESUME="1", **SUITE) as resumed:
         eventually(lambda: ended(processes), "every process of the killed suite is gone", within_s=MINUTES_5)
         assert resumed.ended(MINUTES_10) in {0, EXIT_UNKNOWN}, resumed.said()
-    assert first.read_bytes() == kept
+    if json.loads(kept)["verdict"]["status"] == "valid":  # what a noisy host made unknown is measured again
+        assert first.read_bytes() == kept
+    assert read(first)["outcome"] == "finished"
     folder = own_checkout.latest(checkout)
     index = read(folder / "index.json")
     assert (index["status"], len(index["cells"])) == ("finished", 2)

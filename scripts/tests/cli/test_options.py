@@ -1,5 +1,6 @@
 """Is every wrong value an error that names it and says what to do, before anything is started?"""
 
+import contextlib
 import os
 import re
 import signal
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from writepath import cli, commands, services
+from writepath import cli, commands, lock, services
 from writepath.cli.app import app
 from writepath.cli.options import ROOT
 from writepath.config import settings
@@ -42,6 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
         return kept
 
+    monkeypatch.setattr(lock, "exclusive", lambda *_: contextlib.nullcontext())
     for name in ("bench_all", "bench", "bench_faults", "script"):
         monkeypatch.setattr(commands, name, keep(name))
     monkeypatch.setattr(reporting, "report", keep("report"))

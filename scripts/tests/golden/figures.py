@@ -1,25 +1,33 @@
-"""Golden master of every published figure: {(page, table, row, column): what a reader sees}, kept as published.csv.
+"""Golden master: every published figure as a reader sees it, and the result of every cell of the raw runs in `raw/`.
 
-Recorded with the code of commit 9f69ca1, before the rewrite on one engine. Only the readers (`suite_pages` and the
-like) follow the code; `of_tables` and the file stay. To record newly published suites: `python -m golden.published`
-with src and tests on the path.
+`python -m golden.figures` in tests/ records both with today's code: after a change that is meant to change figures, or
+when suites are published. Recorded results are in the cells' cell.json, and in results.json of runs without an index.
 """
 
 import csv
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from writepath.experiments import publish, read
 from writepath.experiments.registry import kind_of
+from writepath.records.base import from_data, to_data, write_json
+from writepath.records.cell import save_cell
+from writepath.records.measures import Host
 from writepath.report import faults
 from writepath.report.capacity import by_host
+from writepath.report.data import SuiteData
 from writepath.report.facts import Facts
 from writepath.report.model import Table, number, plain, short, shown
 from writepath.report.rows import DAGGER
 
 ROOT = Path(__file__).resolve().parents[3]
-FILE = Path(__file__).with_name("published.csv")
+FILE = Path(__file__).with_name("figures.csv")
+RAW = Path(__file__).with_name("raw")
+INDEXED = ("load", "search", "faults")  # raw runs with every file of every cell
+RESULTS = "results.json"  # of raw runs of which some steps are kept: by cell, its host and its result
 FRONT = "front"  # README and docs/choosing.md
 IDENTITY = {  # columns that say whose figures a row has; a table's row is known by those that it has
     *("host", "variant", "phase", "component", "compared_metric", "measured", "repetition"),
@@ -44,6 +52,7 @@ class Key(NamedTuple):
 
 
 Figures = dict[Key, str]
+Suites = Mapping[str, SuiteData[Any]]
 
 
 def of_tables(page: str, built: Iterable[Table]) -> Figures:
@@ -66,47 +75,39 @@ def of_tables(page: str, built: Iterable[Table]) -> Figures:
     return found
 
 
-def suite_pages(root: Path) -> Iterator[Figures]:
-    """Suites of the engine."""
-    for folder in publish.published_suites(root):
-        data = read.published(folder)
-        yield of_tables(folder.name, kind_of(data.index.kind).report(data).tables)
+def suite_pages(suites: Suites) -> Iterator[Figures]:
+    """Tables of every suite's page."""
+    for name, data in suites.items():
+        yield of_tables(name, kind_of(data.index.kind).report(data).tables)
 
 
-def resolutions(root: Path) -> Iterator[Figures]:
+def resolutions(suites: Suites) -> Iterator[Figures]:
     """Of capacity suites, the resolution of each host."""
-    for folder in publish.published_suites(root):
-        data = read.published(folder)
+    for name, data in suites.items():
         for host, own in by_host(data) if data.index.kind == "capacity" else ():
-            key = Key(folder.name, "resolution", host, "resolution_percent")
-            yield {
-                key: number(100 * own.resolution),
-                key._replace(column="control_ratios"): " ".join(
-                    f"{ratio:.2f}" for ratio in own.control_ratios
-                ),
-            }
+            key = Key(name, "resolution", host, "resolution_percent")
+            ratios = " ".join(f"{ratio:.2f}" for ratio in own.control_ratios)
+            yield {key: number(100 * own.resolution), key._replace(column="control_ratios"): ratios}
 
 
-def fault_pages(root: Path) -> Iterator[Figures]:
+def fault_pages(suites: Suites) -> Iterator[Figures]:
     """What docs/durability.md quotes of suites of faults, and how much they cover."""
-    for folder in publish.published_suites(root):
-        data = read.published(folder)
+    for name, data in suites.items():
         if data.index.kind == "faults":
             struck = faults.struck(data)
-            yield of_tables(folder.name, [faults.evidence(struck)])
+            yield of_tables(name, [faults.evidence(struck)])
             correct = [one for one in struck if one.correct]
             figures = {
                 "faults": faults.faults_in(correct),
                 "losing": sum(one.result.losing for one in correct if one.counts),
                 "control_faults": faults.faults_in(one for one in struck if not one.correct),
             }
-            yield {Key(folder.name, "coverage", "all", name): str(count) for name, count in figures.items()}
+            yield {Key(name, "coverage", "all", column): str(count) for column, count in figures.items()}
 
 
-def front_pages(root: Path) -> Iterator[Figures]:
+def front_pages(suites: Suites) -> Iterator[Figures]:
     """What README and docs/choosing.md quote."""
-    loads = {folder.name: read.published(folder) for folder in publish.published_suites(root)}
-    facts = publish.published_facts(loads)
+    facts = publish.published_facts(suites)
     for name in FACTS:
         yield {Key(FRONT, "facts", "all", name): _said(getattr(facts, name))}
     for variant in facts.variants:
@@ -174,33 +175,52 @@ def _said(value: object) -> str:
     return "–" if value is None else str(value)
 
 
-PAGES = (suite_pages, resolutions, fault_pages, front_pages)
-
-
-def collect(root: Path) -> Figures:
+def published() -> Figures:
     """Everything that is published."""
+    suites = {folder.name: read.published(folder) for folder in publish.published_suites(ROOT)}
     found: Figures = {}
-    for pages in PAGES:
-        for figures in pages(root):
+    for pages in (suite_pages, resolutions, fault_pages, front_pages):
+        for figures in pages(suites):
             found |= figures
     return found
 
 
-def load() -> Figures:
+def recorded() -> Figures:
     """As recorded."""
     with FILE.open(encoding="utf-8", newline="") as file:
-        lines = csv.reader(file)
-        next(lines)
-        return {Key(*key): value for *key, value in lines}
+        return {Key(*key): value for *key, value in list(csv.reader(file))[1:]}
 
 
-def save(figures: Figures) -> None:
-    """In the pages' order."""
+def differences(before: Figures, now: Figures) -> list[str]:
+    """In words: figures that changed, are missing or are new."""
+    keys = dict.fromkeys((*before, *now))
+    pairs = {key: (before.get(key, "missing"), now.get(key, "missing")) for key in keys}
+    return [f"{key}: {one}, now {other}" for key, (one, other) in pairs.items() if one != other]
+
+
+def results(file: Path) -> dict[str, Any]:
+    """What results.json must be: every cell's result derived from its raw files."""
+
+    def derived(cell: str, host: Any) -> dict[str, Any]:
+        kind = kind_of("ceilings" if "@ceilings" in cell else "capacity")
+        return to_data(kind.derive(kind.reduce(file.parent / cell, from_data(Host, host, cell))))
+
+    saved = json.loads(file.read_text(encoding="utf-8"))
+    return {cell: {"host": one["host"], "result": derived(cell, one["host"])} for cell, one in saved.items()}
+
+
+def record() -> None:
+    """Writes published figures in the pages' order, and the results of the raw runs."""
     with FILE.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow((*Key._fields, "value"))
-        lines.writerows((*key, value) for key, value in figures.items())
+        lines.writerows((*key, value) for key, value in published().items())
+    for saved in RAW.glob(f"*/{RESULTS}"):
+        write_json(results(saved), saved)
+    for kind in INDEXED:
+        for cell in read.raw(RAW / kind).all_cells:
+            save_cell(replace(cell.record, result=to_data(cell.result)), RAW / kind / cell.entry.folder)
 
 
 if __name__ == "__main__":
-    save(collect(ROOT))
+    record()
