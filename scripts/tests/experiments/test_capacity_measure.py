@@ -16,7 +16,8 @@ from writepath.analysis import capacity, raw, steps
 from writepath.analysis.capacity import facts_of
 from writepath.analysis.evidence import save_facts
 from writepath.errors import StartError, UsageError
-from writepath.experiments.capacity import CapacityExperiment, measure, stepper
+from writepath.experiments import warm_path
+from writepath.experiments.capacity import CapacityExperiment, stepper
 from writepath.experiments.capacity.kind import CapacityParams
 from writepath.experiments.capacity.stepper import MOST_REPEATS
 from writepath.measure import host, truth
@@ -60,7 +61,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             save_facts(facts, folder)
             runtime.events.append("saved")
 
-        monkeypatch.setattr(measure, "save_facts", telling)
+        monkeypatch.setattr(warm_path, "save_facts", telling)
         params = KIND.params_of(dataclasses.replace(suite("jpa"), kind="capacity", params=CAPACITY), {})
         run = measured(tmp_path, runtime, progress, by=KIND.measure, params=params, **asked)
         return KIND.derive(KIND.reduce(run.folder, host.host_facts(tmp_path)))

@@ -15,8 +15,9 @@ from writepath.config.registry import SUITES_FILE, SloMs, Suite
 from writepath.errors import UsageError
 from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.capacity import sections
-from writepath.experiments.capacity.measure import WarmPath, measure
+from writepath.experiments.capacity.measure import measure
 from writepath.experiments.capacity.searches import Searches
+from writepath.experiments.warm_path import WarmPath
 from writepath.records.base import record
 from writepath.records.capacity_run import CapacityResult
 from writepath.records.measures import Host

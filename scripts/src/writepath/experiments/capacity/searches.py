@@ -20,8 +20,9 @@ from writepath.analysis.stats import Ints
 from writepath.analysis.verdict import noise_reasons, slower_reasons
 from writepath.config.registry import Scenario
 from writepath.experiments.base import CellRun, Session
-from writepath.experiments.capacity.measure import WarmPath, canary, constant, sent_facts, wait_for_quiet
+from writepath.experiments.capacity.measure import wait_for_quiet
 from writepath.experiments.capacity.stepper import MOST_REPEATS, rounded
+from writepath.experiments.warm_path import WarmPath, canary, constant, sent_facts
 from writepath.load import k6
 from writepath.load.corpus import Corpus, lines_of, write_questions
 from writepath.load.ledger import SEARCH, Outcome

@@ -1,0 +1,144 @@
+"""A started, warm path that is loaded again and again, step by step: what kinds with load steps have in common."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from writepath.analysis import raw
+from writepath.analysis.capacity import OVERLOAD_FOLDER, plan_of
+from writepath.analysis.evidence import save_facts
+from writepath.analysis.steps import folder_of, reduce_step, sampled_figures, steady
+from writepath.errors import StartError
+from writepath.experiments.base import CellRun, Session
+from writepath.load import k6
+from writepath.load.ledger import WRITE, Ledger
+from writepath.load.plan import ArrivalPlan, arrival_plan, new_run_id
+from writepath.measure import loading
+from writepath.measure.loading import Driven, moment
+from writepath.measure.read_back import Auditing, drain
+from writepath.records import base
+from writepath.records.capacity_run import CapacityFacts, OverloadFacts
+from writepath.records.measures import Canary
+from writepath.records.steps import SentFacts, StepDrain, StepFacts
+
+ANSWERS_S = 0.5  # in flight: a step that needs more than five times the default SLO fails, dropped or not
+SLO_TIMES = 2
+GIVEN_UP_S = 20.0  # of waiting for a backlog that grew: the rate is not sustained, whatever the wait shows
+
+
+def sent_facts(run_id: str, driven: Driven, result: k6.LoadResult, taken: Ledger) -> SentFacts:
+    """How a load was carried out; result: its own, of two that were sent at the same time."""
+    return SentFacts(
+        run_id=run_id,
+        started_at=moment(driven.began_at),
+        dropped=result.dropped,
+        exit_code=result.exit_code,
+        generator_faults=tuple(loading.generator_faults(result, taken)),
+        samples_late=driven.late,
+        withheld=None,
+    )
+
+
+def constant(name: str, rate_per_s: float, seconds: float, slo_ms: float) -> ArrivalPlan:
+    """One rate, with as many virtual users as an answer within reach of the SLO keeps busy."""
+    plan = arrival_plan([steady(name, rate_per_s, seconds)])
+    return dataclasses.replace(plan, answer_s=max(ANSWERS_S, SLO_TIMES * slo_ms / 1000))
+
+
+def canary(run: CellRun) -> Canary:
+    """How fast the host is now."""
+    with run.step("canary"):
+        return run.bench.cage.measure()
+
+
+class WarmPath:
+    """A started stack that is loaded with POSTs of the data set's texts again and again, and the facts so far."""
+
+    request = WRITE
+
+    def __init__(self, run: CellRun, session: Session) -> None:
+        """Starts the stack if no cell has."""
+        self.run, self.stack, self.truth = run, session.stack(run), session.truth(run)
+        self.facts = CapacityFacts(
+            runtime=run.bench.runtime.name,
+            operation=self.request,
+            queue_path=self.truth.store is not self.truth.ingress,
+            slo_ms=run.params.slo_ms,
+            step_seconds=run.params.step_seconds,
+            lowest_per_s=run.params.lowest_per_s,
+            highest_per_s=run.params.highest_per_s,
+        )
+
+    def prepare(self) -> float | None:
+        """Leaves a path that is proved to work, and warm. The rate at which the ramp begins; None: the suite's."""
+        self.verify()
+        with self.run.step("warm-up"):
+            loading.warm_up(self.run.suite.load, self.run.bench, self.stack, self.run.folder)
+        return None
+
+    def before_load(self) -> None:
+        """An empty store; what waits in a queue is thrown away."""
+        self.truth.purge()
+
+    def after_step(self, step: StepFacts) -> StepFacts:
+        """The facts of a step that is counted, drained and read. What is left on its way is in no store."""
+        run, progress, folder = self.run, self.run.bench.progress, folder_of(self.run.folder, step.number)
+        with run.step("drain"):
+            cap_s = GIVEN_UP_S if self._backlog_grows(step, folder) else None
+            drained = drain(self.truth, report=progress.drain, cap_s=cap_s)
+        auditing = Auditing(run_id=step.sent.run_id, dataset=run.dataset, say=progress.say)
+        with run.step("audit"):
+            auditing.read(self.truth)
+            raw.save_stored(tuple(auditing.stored), folder / raw.STORED_FILE)
+        return dataclasses.replace(
+            step,
+            drain=StepDrain(busy_seconds=round(drained.busy_seconds, 3), capped=drained.capped),
+            reads=tuple(auditing.readings),
+            unread=tuple(auditing.unread),
+            suppressed_duplicates=auditing.suppressed_duplicates,
+        )
+
+    def _backlog_grows(self, step: StepFacts, folder: Path) -> bool:
+        """Whether more and more writes waited in a queue while the load lasted."""
+        if not self.facts.waits:
+            return False
+        tables = reduce_step(folder, self.facts, step)
+        waiting = sampled_figures(tables, self.facts, step, self.run.bench.host.cores).backlog
+        return waiting is not None and waiting.grows
+
+    def beyond(self, capacity_per_s: float) -> None:
+        """Half, twice, half: how the path behaves beyond its capacity, and how it recovers."""
+        with self.run.step("empty"):
+            self.before_load()
+        with self.run.step("overload", f"overload, twice {capacity_per_s:,.0f}/s"):
+            sent, _ = self.send(self.load(plan_of(capacity_per_s), self.run.folder / OVERLOAD_FOLDER))
+        self.know(overload=OverloadFacts(capacity_per_s=capacity_per_s, sent=sent))
+
+    def load(self, plan: ArrivalPlan, folder: Path) -> k6.Load:
+        """The plan under a run id of its own; plan.json is in the folder."""
+        run, run_id = self.run, new_run_id()
+        folder.mkdir(parents=True, exist_ok=True)
+        loading.save_plan(run_id, plan, run.seed, run.dataset, folder)
+        made = loading.load_of(run.suite.load, run.bench, self.stack, plan, run_id, folder)
+        return dataclasses.replace(made, operation=self.request)
+
+    def verify(self) -> None:
+        """Proved empty, proved to write, and read back."""
+        self.run.verify(self.stack, self.truth)
+        self.run.require_declared()
+
+    def know(self, **more: Any) -> None:
+        """Adds to the facts and saves them."""
+        self.facts = dataclasses.replace(self.facts, **more)
+        save_facts(base.to_data(self.facts), self.run.folder)
+
+    def send(self, load: k6.Load) -> tuple[SentFacts, Driven]:
+        """Carries out the load; ledger and samples are in its folder, stopped or not."""
+        driven = loading.carry_out(load, self.run.bench, self.stack, self.truth)
+        facts = sent_facts(load.run_id, driven, driven.result, driven.taken)
+        return dataclasses.replace(facts, withheld=driven.withheld), driven
+
+    def require_whole(self, when: str) -> None:
+        """StartError where a component was lost: what follows is no longer the same path, and not warm."""
+        if lost := self.stack.lost_components():
+            raise StartError(f"component lost {when}: {'; '.join(lost)}")
