@@ -1,7 +1,9 @@
 """Are requests planned as k6 schedules them, and is each started one given its planned moment?"""
 
+import dataclasses
 import uuid
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.planted_cell import CLOSED
+from writepath.config import registry
 from writepath.config.registry import Phase, Scenario
+from writepath.config.settings import Given
 from writepath.errors import UsageError
 from writepath.load import plan
 from writepath.load.plan import ArrivalPlan, ClosedPlan, align, arrival_plan, constant_plan
-from writepath.measure.loading import plan_of, stack_settings
+from writepath.measure.loading import plan_of, require_rates, stack_settings
 
+ROOT = Path(__file__).resolve().parents[2]
 ORIGIN_US = 1_795_231_568_103_000
 RATES = st.integers(min_value=1, max_value=200_000).map(lambda thousandths: thousandths / 1000)
 PHASES = st.lists(
@@ -166,9 +171,12 @@ def test_virtual_users_are_a_closed_loads() -> None:
     assert plan_of(CLOSED, {}).virtual_users == CLOSED.virtual_users
 
 
-def test_a_closed_load_has_no_rate_to_set() -> None:
-    with pytest.raises(UsageError, match=r"RATE=100: scenario 'closed' is a closed load.*use VIRTUAL_USERS"):
-        plan_of(CLOSED, {"RATE": "100"})
+@pytest.mark.parametrize("name", ["RATE", "RATE_SCALE"])
+def test_a_closed_load_has_no_rate_to_set(name: str) -> None:
+    closed = dataclasses.replace(registry.load(ROOT).suite("smoke"), scenario=CLOSED)
+    words = f"{name}=2: scenario 'closed' is a closed load.*use VIRTUAL_USERS"
+    with pytest.raises(UsageError, match=words):
+        require_rates(closed, Given(values={name: "2"}))
 
 
 def test_settings_of_the_load_are_none_of_the_stack() -> None:

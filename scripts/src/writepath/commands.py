@@ -9,7 +9,7 @@ from pathlib import Path
 from writepath import lock
 from writepath.config import registry
 from writepath.config.registry import Variant
-from writepath.config.settings import Given
+from writepath.config.settings import OF_LOAD, Given
 from writepath.errors import INTERRUPTED, StartError, UsageError, WritepathError
 from writepath.options import Asked, Call
 from writepath.options import Runtime as RuntimeName
@@ -43,7 +43,7 @@ def bench_faults(call: Call, asked: Asked) -> int:
     if asked.of_kind.get("FAULT") == [FAULT_HELP]:
         print(kind.listing(call.root, registry.load(call.root).suite(FAULTS)))
         return 0
-    asked.settings.require_plain("`bench-faults` has a constant load")
+    asked.settings.require_single("`bench-faults` has a constant load")
     return bench(call, asked)
 
 
@@ -66,11 +66,15 @@ def bench(call: Call, asked: Asked) -> int:
 
 def up(call: Call, name: str, runtime_name: RuntimeName, given: Given) -> int:
     """Starts one variant and stays until Ctrl-C or `down`; ends with an error when a component is lost."""
+    from writepath.runtime import delay
+
     variant = registry.load(call.root).variant(name)
-    given.require_plain("`up` runs no load")
+    given.require_single("`up` runs one cell")
+    given.refuse(OF_LOAD, "`up` runs no load")
     with ExitStack() as held:
         runtime = _ready_runtime(held, call, runtime_name, [variant], given)
-        stack = held.enter_context(runtime.start(variant, overrides=given.of_scope("stack"), say=print))
+        start = delay.started(runtime, call.root, variant, overrides=given.of_scope("stack"), say=print)
+        stack = held.enter_context(start)
         print(_addresses(variant, stack), flush=True)
         while not (lost := stack.lost_components()):
             time.sleep(WATCH_S)

@@ -36,7 +36,7 @@ class Thought(Experiment[ThoughtResult]):
         Metric(key="thought_ms", title="thought", better="lower", get=lambda result: result.thought_ms),
     )
     options = ("ROUNDS",)
-    load_settings = True
+    unused = ()
 
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> ThoughtParams:
         params = suite.checked_params(ThoughtParams)

@@ -47,6 +47,22 @@ def test_losses_are_counted_whatever_the_verdict_is() -> None:
     assert "median 60.0 ms (JPA)" in words
 
 
+def test_what_each_delay_of_the_database_leaves_is_said() -> None:
+    specs = [
+        Planted(variant=name, levels={"DATABASE_DELAY_MS": level}, unserved=lost)
+        for name, level, lost in (
+            ("jpa", "0", 0),
+            ("jpa", "40", 900),
+            ("b", "0", 0),
+            ("b", "40", 0),
+            ("c", "0", 0),
+        )
+    ]
+    assert (
+        "Acknowledged by delay of the database: JPA 100 % at 0 ms, 25 % at 40 ms; B 100 % at 0 ms, 100 % at 40 ms."
+    ) in said(*specs)
+
+
 def test_a_store_that_was_not_read_back_is_said() -> None:
     data = suite(Planted(), Planted(variant="b"))
     cell = data.cells[1]

@@ -168,6 +168,17 @@ def test_the_original_suite_is_compared_with_the_original_figures() -> None:
     assert "original" not in tables(Planted())
 
 
+def test_every_delay_stands_below_the_one_row_of_the_original() -> None:
+    specs = [Planted(levels={"DATABASE_DELAY_MS": level}) for level in ("0", "500")]
+    table = tables(*specs, suite="original-slow-database")["original"]
+    assert [line(table, row)[:2] for row in range(len(table.rows))] == [
+        ["JPA", "original"],
+        ["JPA, DATABASE_DELAY_MS=0", "here"],
+        ["JPA, DATABASE_DELAY_MS=500", "here"],
+    ]
+    assert "a pool of n connections carries" in table.notes[-1]
+
+
 def test_the_fingerprint_merges_what_all_variants_share() -> None:
     table = tables(Planted(), Planted(variant="rabbitmq-jpa"))["fingerprint"]
     facts = [line(table, row) for row in range(len(table.rows))]

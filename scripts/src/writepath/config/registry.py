@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -32,6 +32,7 @@ Model = Literal["open", "closed"]
 
 VARIANTS_FILE, SUITES_FILE, COMPOSE_FILE = "variants.yaml", "suites.yaml", "docker-compose.yml"
 _VARIABLE = re.compile(r"(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)")  # $${X} is a literal ${X}
+THOUSANDTHS = 3  # decimals of a rate: k6 takes whole requests per 1,000 s
 
 Rate = Annotated[Thousandths, Field(gt=0, le=100_000, description="Requests/s, with at most three decimals.")]
 Seconds = Annotated[Thousandths, Field(gt=0, le=86_400)]
@@ -100,6 +101,21 @@ class Scenario:
         """Whether requests are sent on schedule, or each user waits for its answer."""
         return "open" if self.virtual_users is None else "closed"
 
+    def scaled(self, times: float) -> "Scenario":
+        """With every rate so many times as high; as many requests of warm-up as before."""
+        phases = tuple(
+            replace(
+                phase,
+                from_per_s=round(phase.from_per_s * times, THOUSANDTHS),
+                to_per_s=round(phase.to_per_s * times, THOUSANDTHS),
+            )
+            for phase in self.phases
+        )
+        warm_up = self.warm_up and replace(
+            self.warm_up, rate_per_s=round(self.warm_up.rate_per_s * times, THOUSANDTHS)
+        )
+        return replace(self, phases=phases, warm_up=warm_up)
+
 
 @entry
 class SuiteEntry:
@@ -133,6 +149,7 @@ class Suite:
     settings: dict[str, str] = field(default_factory=dict)
     factors: tuple[Factor, ...] = ()
     params: dict[str, Any] = field(default_factory=dict)  # the part named like the kind, as it is written
+    rate_scale: float = 1.0  # RATE_SCALE, by which the scenario's rates are multiplied
 
     @property
     def load(self) -> Scenario:
@@ -142,6 +159,10 @@ class Suite:
                 f"{SUITES_FILE}: suites.{self.name}: kind '{self.kind}' sends a load, so it needs a `scenario`"
             )
         return self.scenario
+
+    def scaled(self, times: float) -> "Suite":
+        """At RATE_SCALE."""
+        return replace(self, scenario=self.load.scaled(times), rate_scale=times)
 
     def checked_params(self, kind: type[T]) -> T:
         """The part named like the kind as a dataclass; UsageError for what it forbids."""

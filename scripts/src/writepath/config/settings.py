@@ -20,6 +20,7 @@ ENV_FILE = ".env"
 WHOLE = (1, 65_535)
 NOT_SETTABLE = ("STORE", "SLOWDOWN_PERCENT")  # are what a variant is
 _RANGES = {
+    "DATABASE_DELAY_MS": (0, 300),  # more, and a pool that checks a connection gives up after its 1 s
     "ELASTICSEARCH_REPLICAS": (0, 1),
     "NGINX_WORKER_CONNECTIONS": (64, 16_384),
     "NGINX_CONNECT_TIMEOUT_SECONDS": (1, 75),  # nginx caps it there
@@ -57,7 +58,7 @@ class Setting:
     default: str  # in words where the scenario has it
     scope: Scope
     help: str
-    range: tuple[int, int] | None = None
+    range: tuple[float, float] | None = None
     words: tuple[str, ...] = ()
     decimals: bool = False  # up to three
 
@@ -110,7 +111,16 @@ LOAD = (
         range=(1, 100_000),
         decimals=True,
     ),
+    Setting(
+        name="RATE_SCALE",
+        default="1",
+        scope="load",
+        help="multiplies every rate of the suite's scenario, its warm-up's too; not together with RATE",
+        range=(0.001, 1_000),
+        decimals=True,
+    ),
 )
+OF_LOAD = frozenset(setting.name for setting in LOAD)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,23 +141,26 @@ class Given:
 
     def of_scope(self, scope: Scope) -> dict[str, str]:
         """Those with one value: a stack's are compose variables."""
-        names = {setting.name for setting in LOAD}
-        return {name: value for name, value in self.values.items() if (name in names) == (scope == "load")}
+        return {name: value for name, value in self.values.items() if (name in OF_LOAD) == (scope == "load")}
 
-    def require_plain(self, what: str) -> None:
-        """UsageError for several values and for settings of the load, where `what` cannot use them."""
+    def levels(self, name: str) -> tuple[str, ...]:
+        """Its one value, or several; none where it is not given."""
+        of_factors = (factor.levels for factor in self.factors if factor.name == name)
+        return next(of_factors, (self.values[name],) if name in self.values else ())
+
+    def require_single(self, what: str) -> None:
+        """UsageError for several values, where `what` cannot use them."""
         for factor in self.factors:
             raise UsageError(
                 f"{factor.name}={','.join(factor.levels)}: several values are a factor, which only suites have;"
                 f" {what}. Give one value"
             )
-        self.require_stack(what)
 
-    def require_stack(self, what: str) -> None:
-        """UsageError for settings of the load, where `what` sends none that they could change."""
-        of_load = {factor.name: ",".join(factor.levels) for factor in self.factors if factor.scope == "load"}
-        for name, value in {**self.of_scope("load"), **of_load}.items():
-            raise UsageError(f"{name}={value}: applies only to load suites; {what}. Omit it")
+    def refuse(self, names: Iterable[str], what: str) -> None:
+        """UsageError for settings that change nothing of `what`."""
+        for name in sorted(names):
+            if levels := self.levels(name):
+                raise UsageError(f"{name}={','.join(levels)}: does not apply; {what}. Omit it")
 
 
 def known(root: Path) -> dict[str, Setting]:

@@ -15,7 +15,7 @@ from writepath.analysis import raw
 from writepath.analysis.audit import Said
 from writepath.analysis.evidence import Evidence
 from writepath.config.registry import Registry, Suite, Variant
-from writepath.config.settings import Factor
+from writepath.config.settings import OF_LOAD, Factor
 from writepath.errors import StartError, WritepathError
 from writepath.load import k6
 from writepath.load.dataset import Dataset
@@ -31,6 +31,7 @@ from writepath.records.load_facts import LoadFacts, PhaseFacts
 from writepath.records.measures import Code, Durability, Host
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
+from writepath.runtime import delay
 from writepath.runtime.base import Stack
 
 R = TypeVar("R")
@@ -232,7 +233,9 @@ class Session:
         variant, running = run.cell.variant, contextlib.ExitStack()
         settings, say = loading.stack_settings(run.settings), self.bench.progress.say
         with run.step("start"):
-            start = self.bench.runtime.start(variant, overrides=settings, say=say, **choices)
+            start = delay.started(
+                self.bench.runtime, self.bench.root, variant, overrides=settings, say=say, **choices
+            )
             stack = running.enter_context(start)
         self._held.callback(self._stop, running, run)
         truth = self._held.enter_context(Truth.of(stack, variant))
@@ -312,9 +315,7 @@ class Experiment(ABC, Generic[R]):
     result: type[R]  # the record of its part of cell.json; it has a `verdict`
     metrics: Sequence[Metric[R]] = ()  # by which cells are compared, in a suite run and between them
     options: ClassVar[Collection[str]] = ()  # of the command line, that only some kinds have: SLO_MS
-    load_settings: ClassVar[bool] = (
-        False  # whether RATE and VIRTUAL_USERS apply: it sends the scenario's load
-    )
+    unused: ClassVar[Collection[str]] = OF_LOAD  # settings that change nothing of its cells, and are refused
     by_host: ClassVar[bool] = False  # whether its report has figures per host: blocks may be of several
 
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> Any:  # noqa: ARG002 - for kinds with options

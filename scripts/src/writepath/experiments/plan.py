@@ -15,8 +15,10 @@ from writepath.errors import UsageError
 from writepath.experiments.base import RERUNS, Cell, Experiment, Plan, References
 from writepath.experiments.registry import KINDS, kind_of
 from writepath.load import dataset
+from writepath.measure import loading
 from writepath.options import Asked, Call
 from writepath.records.index import Role, cell_name
+from writepath.runtime import delay
 
 Group = tuple[Cell, ...]  # cells that differ only in factors of scope `load`: they share one stack
 
@@ -55,7 +57,8 @@ def _setups(plan: Plan) -> Iterator[Group]:
             if all(level in only.get(name, (level,)) for name, level in own.items()):
                 yield group(variant, own)
     if plan.control is not None:
-        first = {factor.name: factor.levels[0] for factor in plan.factors}
+        only = plan.only.get(plan.control.name, {})
+        first = {factor.name: only.get(factor.name, factor.levels)[0] for factor in plan.factors}
         yield (_unplaced(plan.control, first, "A/A control"),)
     if (others := plan.references) is not None:
         for variant in others.suite.variants:
@@ -91,8 +94,11 @@ def plan(call: Call, asked: Asked, state: Path) -> tuple[Plan, Experiment[Any]]:
     kind = kind_of(suite.kind)
     _require_options(call, asked, suite, known)
     given = asked.settings.over(suite.settings, suite.factors)
-    if not kind.load_settings:
-        given.require_stack(f"'{suite.name}' is a {suite.kind} suite")
+    given.refuse(kind.unused, f"'{suite.name}' is a {suite.kind} suite")
+    if suite.scenario is not None:
+        loading.require_rates(suite, given)
+        suite = suite.scaled(float(given.values.get(loading.RATE_SCALE, "1")))
+    given, only = delay.only_where_it_applies(call.root, variants, given)
     params = kind.params_of(suite, asked.of_kind)
     made = Plan(
         root=call.root,
@@ -104,6 +110,7 @@ def plan(call: Call, asked: Asked, state: Path) -> tuple[Plan, Experiment[Any]]:
         seed=asked.seed,
         settings=given.values,
         factors=given.factors,
+        only=only,
         dataset=dataset.choose(asked.dataset, asked.dataset_lines or kind.dataset_lines(params), asked.seed),
         code=checkout.code(call.root),
         resumed=asked.resume,

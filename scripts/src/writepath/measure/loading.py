@@ -14,8 +14,8 @@ from pathlib import Path
 from writepath import pidfile
 from writepath.analysis import raw
 from writepath.analysis.raw import Sample
-from writepath.config.registry import Phase, Scenario
-from writepath.config.settings import LOAD
+from writepath.config.registry import Scenario, Suite
+from writepath.config.settings import OF_LOAD, Given
 from writepath.errors import LoadError, UsageError
 from writepath.load import k6, ledger
 from writepath.load.dataset import Dataset
@@ -58,43 +58,40 @@ class Bench:
 
 VIRTUAL_USERS = "VIRTUAL_USERS"  # of a closed load; of an open one, the most requests in flight
 RATE = "RATE"  # requests per second at the peak of an open load
-THOUSANDTHS = 3  # decimals of a rate: k6 takes whole requests per 1,000 s
+RATE_SCALE = "RATE_SCALE"  # multiplies all rates of a suite: Suite.scaled()
 
 
 def stack_settings(settings: Mapping[str, str]) -> dict[str, str]:
     """Those that a stack is started with: variables of docker-compose.yml."""
-    of_load = {setting.name for setting in LOAD}
-    return {name: value for name, value in settings.items() if name not in of_load}
+    return {name: value for name, value in settings.items() if name not in OF_LOAD}
+
+
+def require_rates(suite: Suite, given: Given) -> None:
+    """UsageError for settings of the rate that exclude each other, or do not apply to the suite's scenario."""
+    asked = {name: ",".join(given.levels(name)) for name in (RATE, RATE_SCALE) if given.levels(name)}
+    for name, value in asked.items():
+        if suite.load.model == "closed":
+            raise UsageError(
+                f"{name}={value}: scenario '{suite.load.name}' is a closed load, in which the virtual users decide the"
+                f" rate; use {VIRTUAL_USERS}"
+            )
+        if name == RATE_SCALE and len(given.levels(name)) > 1:
+            raise UsageError(f"{name}={value}: scales the whole suite. Give one value, or vary {RATE}")
+    if len(asked) > 1:
+        both = " ".join(f"{name}={value}" for name, value in asked.items())
+        raise UsageError(f"{both}: both set the rate; omit one of them")
 
 
 def plan_of(scenario: Scenario, settings: Mapping[str, str]) -> LoadPlan:
-    """The scenario's load. UsageError names a setting that does not apply to it."""
+    """The scenario's load, with the settings that require_rates() lets through."""
     users = int(settings[VIRTUAL_USERS]) if VIRTUAL_USERS in settings else None
     if scenario.virtual_users is not None and scenario.seconds is not None:
-        if RATE in settings:
-            raise UsageError(
-                f"{RATE}={settings[RATE]}: scenario '{scenario.name}' is a closed load, in which the virtual users"
-                f" decide the rate; use {VIRTUAL_USERS}"
-            )
         return ClosedPlan(virtual_users=users or scenario.virtual_users, seconds=scenario.seconds)
-    phases = scenario.phases
     if RATE in settings:
-        phases = _scaled(phases, float(settings[RATE]))
-    plan = arrival_plan(phases)
+        peak_per_s = max(max(phase.from_per_s, phase.to_per_s) for phase in scenario.phases)
+        scenario = scenario.scaled(float(settings[RATE]) / peak_per_s)
+    plan = arrival_plan(scenario.phases)
     return plan if users is None else dataclasses.replace(plan, most_users=users)
-
-
-def _scaled(phases: tuple[Phase, ...], peak_per_s: float) -> tuple[Phase, ...]:
-    """So that the highest rate is the peak."""
-    times = peak_per_s / max(max(phase.from_per_s, phase.to_per_s) for phase in phases)
-    return tuple(
-        dataclasses.replace(
-            phase,
-            from_per_s=round(phase.from_per_s * times, THOUSANDTHS),
-            to_per_s=round(phase.to_per_s * times, THOUSANDTHS),
-        )
-        for phase in phases
-    )
 
 
 TICK_S = 0.25

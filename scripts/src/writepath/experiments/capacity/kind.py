@@ -12,12 +12,14 @@ from writepath.analysis.capacity import derive_capacity, reduce_capacity
 from writepath.analysis.evidence import Evidence
 from writepath.config.checked import entry
 from writepath.config.registry import SUITES_FILE, SloMs, Suite
+from writepath.config.settings import OF_LOAD
 from writepath.errors import UsageError
 from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.capacity import sections
 from writepath.experiments.capacity.measure import measure
 from writepath.experiments.capacity.searches import Searches
 from writepath.experiments.warm_path import WarmPath
+from writepath.measure.loading import RATE_SCALE
 from writepath.records.base import record
 from writepath.records.capacity_run import CapacityResult
 from writepath.records.measures import Host
@@ -88,6 +90,8 @@ def params_of(suite: Suite, options: Mapping[str, Any]) -> CapacityParams:
         warm_up_requests=warm_up.requests if warm_up else 0,
         warm_up_per_s=warm_up.rate_per_s if warm_up else 0.0,
     )
+    if made.begins_per_s is not None:
+        made = dataclasses.replace(made, begins_per_s=made.begins_per_s * suite.rate_scale)
     asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
     made = dataclasses.replace(made, **asked)
     if (made.operation == "search") != (made.documents is not None):
@@ -109,6 +113,7 @@ class CapacityExperiment(Experiment[CapacityResult]):
     params = CapacityParams
     result = CapacityResult
     options = tuple(OPTIONS)
+    unused = OF_LOAD - {RATE_SCALE}
     by_host = True
     metrics = sections.METRICS
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from writepath import poll
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
+from writepath.config.settings import OF_LOAD
 from writepath.errors import LoadError, SetupError, StartError
 from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.ceilings.tools import TOOLS, Target, ceiling
@@ -18,6 +19,7 @@ from writepath.report.data import SuiteData
 from writepath.report.fingerprint import fingerprint, in_one_line
 from writepath.report.model import Report, Section
 from writepath.runtime import topology
+from writepath.runtime.delay import DATABASE_DELAY_MS
 
 
 @record
@@ -37,6 +39,7 @@ class CeilingsExperiment(Experiment[CeilingsResult]):
     """The tool of one store a cell; a tool that is missing or fails is a reason in the place of a figure."""
 
     kind = "ceilings"
+    unused = OF_LOAD | {DATABASE_DELAY_MS}
     params = CeilingsParams
     result = CeilingsResult
 

@@ -14,11 +14,12 @@ from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.faults import derive_faults, reduce_faults
 from writepath.config.checked import Names, entry
 from writepath.config.registry import Registry, Suite, Variant
-from writepath.config.settings import Factor
+from writepath.config.settings import OF_LOAD, Factor
 from writepath.errors import UsageError
 from writepath.experiments.base import CellRun, Experiment, Plan, Session
 from writepath.experiments.faults import catalogue, measure
 from writepath.experiments.faults.catalogue import FACTOR, Fault
+from writepath.measure.loading import RATE_SCALE
 from writepath.options import Asked
 from writepath.records import base
 from writepath.records.faults import FaultFacts, FaultParams, FaultResult
@@ -28,6 +29,7 @@ from writepath.report import faults
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
 from writepath.runtime import topology
+from writepath.runtime.delay import DATABASE_DELAY_MS
 
 CELL_SECONDS, TRIAL_SECONDS = 45.0, 15.0  # guesses, until a cell has ended
 ALONE = "overload"  # needs the machine to itself
@@ -102,6 +104,7 @@ class FaultExperiment(Experiment[FaultResult]):
     params = FaultParams
     result = FaultResult
     options = ("FAULT", "TRIALS")
+    unused = (OF_LOAD - {RATE_SCALE}) | {DATABASE_DELAY_MS}  # its own delays are faults
     metrics = (
         Metric(
             key="recovery_s",

@@ -26,7 +26,8 @@ from writepath.measure import loading, sampler
 from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.faults import FaultFacts, Injection
-from writepath.runtime import deadman, topology
+from writepath.runtime import deadman, delay, topology
+from writepath.runtime.delay import API_PORT, TOXIPROXY
 
 FIRST_GOOD_S = 120.0  # from the load's start, cold, perhaps while others start
 RECOVERY_BOUND_S = 90.0  # three times the goal
@@ -35,9 +36,8 @@ LONGEST_FAULT_S = 60.0  # then it heals by itself, whatever this process does
 TICK_S = 0.5
 ANSWER_S = 0.5  # what a window's last requests are given to be answered, and to reach the ledger
 PASSWORD = "RABBITMQ_PASSWORD"  # noqa: S105 - the variable's name
-TOXIPROXY, API_PORT = "toxiproxy", 8474
 THROUGH_TOXIPROXY = {
-    "POSTGRES_ADDRESS": f"{TOXIPROXY}:5432",
+    **delay.THROUGH_TOXIPROXY,
     "RABBITMQ_ADDRESS": f"{TOXIPROXY}:5672",
     "ELASTICSEARCH_ADDRESS": f"{TOXIPROXY}:9200",
 }

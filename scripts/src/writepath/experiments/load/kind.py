@@ -120,7 +120,7 @@ class LoadExperiment(Experiment[LoadResult]):
     params = LoadParams
     result = LoadResult
     metrics = sections.METRICS
-    load_settings = True
+    unused = ()
 
     measure = staticmethod(measure)
     derive = staticmethod(derive_load)

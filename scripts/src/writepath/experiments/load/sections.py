@@ -106,6 +106,7 @@ def _groups(results: Sequence[LoadResult]) -> list[tuple[str, list[Used]]]:
     return [(name, [used(result, members) for result in own]) for name, members in groups.items()]
 
 
+DATABASE_DELAY_MS = "DATABASE_DELAY_MS"  # a factor
 BandsOf = Callable[[Own], Bands | None]
 Known = tuple[str, Spread]  # title of a row and its value of a rank
 
@@ -125,7 +126,29 @@ def answer(data: Suite) -> tuple[str, ...]:
         times = f"Time until the 201{rate}: {', '.join(told)}."
         if data.index.repetitions == 1 and len(data.rows) > 1:
             times += f" {ONE_REPETITION}"
-    return times, _losses(data)
+    return (times, *_delayed(data), _losses(data))
+
+
+def _delayed(data: Suite) -> Iterator[str]:
+    """What each variant acknowledged by delay of its database, and how long a queue took to store it all."""
+    shares: dict[str, list[str]] = {}
+    drained: dict[str, float] = {}
+    for row in data.rows:
+        delay, results = (
+            dict(row.levels).get(DATABASE_DELAY_MS),
+            [one.result for one in data.of(row) if one.result],
+        )
+        share = spread(one.requests.acknowledged / one.requests.planned for one in results)
+        if delay is not None and share is not None:
+            shares.setdefault(row.variant.title, []).append(f"{100 * share.median:.3g} % at {delay} ms")
+            if any(one.durable_later for one in results):
+                longest = max(one.drain.seconds for one in results)
+                drained[row.variant.title] = max(longest, drained.get(row.variant.title, 0.0))
+    told = {title: ", ".join(own) for title, own in shares.items() if len(own) > 1}
+    if told:
+        yield f"Acknowledged by delay of the database: {'; '.join(f'{title} {own}' for title, own in told.items())}."
+    for title, seconds in drained.items():
+        yield f"{title} stored its last row at most {number(seconds)} s after the load."
 
 
 def _known(data: Suite, name: str) -> list[Known]:

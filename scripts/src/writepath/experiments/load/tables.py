@@ -19,7 +19,7 @@ Own = CellData[LoadResult]
 Get = Callable[[LoadResult], Value]
 Rank = Callable[[LoadResult, str], float | None]  # of a result, by the name of the rank
 
-ORIGINAL = "original"  # a suite
+ORIGINAL, SLOW = "original", "original-slow-database"  # suites that are compared with the original experiment
 
 
 def field(key: str, title: str, get: Get, unit: str = "", *, exact: bool = False) -> Field[Own]:
@@ -407,17 +407,22 @@ FIGURES = (  # by their name in original.yaml
 
 
 def original(data: Suite) -> Table | None:
-    """Two rows per variant, the original's and ours; None for every other suite."""
-    if data.index.suite != ORIGINAL:
+    """By variant a row of the original's figures, then ours; None for every other suite."""
+    if data.index.suite not in (ORIGINAL, SLOW):
         return None
     body: list[Row] = []
+    quoted: set[str] = set()
     for row in data.rows:
         theirs, cells = published_figures()["variants"].get(row.variant.name), data.shown(row)
-        if theirs is not None:
-            title = label(data)(row)
-            quoted = (Cell(figure=stats.spread([theirs[key]]), exact=True) for key, _ in FIGURES)
-            ours = (cell(map(one.get, cells)) for _, one in FIGURES)
-            body += [row_of(title, "original", *quoted), row_of(title, "here", *ours, mark=rows.mark(cells))]
+        if theirs is None:
+            continue
+        if row.variant.name not in quoted:
+            own = (Cell(figure=stats.spread([theirs[key]]), exact=True) for key, _ in FIGURES)
+            body.append(row_of(row.variant.title, "original", *own))
+            quoted.add(row.variant.name)
+        ours = (cell(map(one.get, cells)) for _, one in FIGURES)
+        body.append(row_of(label(data)(row), "here", *ours, mark=rows.mark(cells)))
+    remarks = published_figures()["remarks" if data.index.suite == ORIGINAL else "remarks_slow_database"]
     return Table(
         key="original",
         title="Compared with the original experiment",
@@ -426,6 +431,6 @@ def original(data: Suite) -> Table | None:
         " original did.",
         columns=(rows.VARIANT, Column(key="measured", title="measured"), *(one.column for _, one in FIGURES)),
         rows=tuple(body),
-        notes=(rows.LEGEND, str(published_figures()["remarks"]).strip()),
+        notes=(rows.LEGEND, str(remarks).strip()),
         names=2,
     )

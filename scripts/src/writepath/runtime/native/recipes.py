@@ -127,7 +127,10 @@ def _toxiproxy(place: Place) -> Iterator[Part]:
     yield Part(
         args=[program, *listen, "-config", config, "-proxy-metrics"],
         env=place.base_environment(),
-        settings={proxy["name"]: f"{proxy['listen']} to {proxy['upstream']}" for proxy in proxies},
+        settings={
+            **place.service.environment,
+            **{proxy["name"]: f"{proxy['listen']} to {proxy['upstream']}" for proxy in proxies},
+        },
     )
 
 

@@ -1,0 +1,46 @@
+"""What settings make of the real suites: rates scaled as a whole, and a delay only for variants with a database."""
+
+from pathlib import Path
+
+import pytest
+
+from writepath.config import settings
+from writepath.config.settings import Factor
+from writepath.experiments import plan as planning
+from writepath.experiments.base import Plan
+from writepath.options import Asked, Call
+
+ROOT = Path(__file__).resolve().parents[3]
+DELAY = "DATABASE_DELAY_MS"
+
+
+def planned(suite: str, *words: str, variants: tuple[str, ...] | None = None, reps: int = 1) -> Plan:
+    given = settings.parse(words, settings.known(ROOT))
+    asked = Asked(suite=suite, variants=variants, reps=reps, settings=given)
+    return planning.plan(Call(root=ROOT, command="bench-all"), asked, ROOT / ".writepath")[0]
+
+
+@pytest.mark.parametrize(
+    ("suite", "rates"),
+    [
+        ("capacity", ("lowest_per_s", "highest_per_s", "begins_per_s", "warm_up_per_s")),
+        ("faults", ("rate_per_s",)),
+        ("original", ()),
+    ],
+)
+def test_a_scale_multiplies_every_rate_of_a_suite_of_any_kind(suite: str, rates: tuple[str, ...]) -> None:
+    whole, half = planned(suite), planned(suite, "RATE_SCALE=0.5")
+    for name in rates:
+        assert getattr(half.params, name) == 0.5 * getattr(whole.params, name)
+    for before, after in zip(whole.suite.load.phases, half.suite.load.phases, strict=True):
+        assert (after.from_per_s, after.to_per_s) == (0.5 * before.from_per_s, 0.5 * before.to_per_s)
+
+
+def test_a_delay_is_a_factor_where_some_variants_have_no_database() -> None:
+    mixed = planned("compare", f"{DELAY}=20", "POOL_SIZE=7", variants=("jpa", "elasticsearch-1s0r"), reps=2)
+    assert mixed.factors == (Factor(name=DELAY, scope="stack", levels=("0", "20")),)
+    assert mixed.settings == {"POOL_SIZE": "7"}
+    delays = ["elasticsearch-1s0r,DATABASE_DELAY_MS=0", *[f"jpa,{DELAY}=20", f"jpa,{DELAY}=20@again"]]
+    assert [sorted(block) for block in planning.order_of(mixed)] == [delays, delays]
+    alone = planned("compare", f"{DELAY}=20", variants=("jpa", "rabbitmq-jpa"))
+    assert (alone.settings, alone.factors) == ({DELAY: "20"}, ())
