@@ -11,6 +11,7 @@ import pytest
 
 from writepath.errors import UsageError
 from writepath.records import base, cell, index, schema
+from writepath.records.cell import result_of
 from writepath.records.load import LoadResult
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,7 +113,10 @@ def test_the_committed_schemas_are_those_of_the_records() -> None:
 def test_a_schema_accepts_what_is_saved_and_refuses_a_missing_and_an_unknown_field(name: str) -> None:
     schema_of = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema_of)
-    record, data = example(name), base.to_data(example(name))
+    record = example(name)
+    if name == "cell":  # as it is saved now: what was published before a field was added is read without it
+        record = replace(record, result=base.to_data(result_of(record, LoadResult)))
+    data = base.to_data(record)
     validator.validate(data)
     assert not validator.is_valid(data | {"surprise": 1})
     for field in fields(record):

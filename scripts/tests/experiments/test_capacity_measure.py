@@ -26,7 +26,7 @@ from writepath.records.capacity_run import CapacityResult
 from writepath.records.steps import LoadStep
 
 RATE = 100.0
-PREPARED = ["start", "reset", "write", "posts", "durability", "k6", "write"]
+PREPARED = ["start", "reset", "write", "posts", "durability", "k6", "write", "saved"]
 RAMP = ["reset", "k6", "write", "saved"]
 STEP = ["reset", "k6", "write", "posts", "saved"]
 OVERLOAD = ["saved", "reset", "k6", "write", "saved"]
@@ -196,6 +196,7 @@ def test_options_and_the_scenario_make_the_parameters() -> None:
         documents=None,
         warm_up_requests=3,
         warm_up_per_s=100.0,
+        warm_up_at_most_s=None,
     )
     phases = SCENARIO.phases * 2
     two = dataclasses.replace(asked, scenario=dataclasses.replace(SCENARIO, phases=phases))

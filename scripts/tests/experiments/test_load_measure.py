@@ -23,14 +23,15 @@ from lifecycle import fakes
 from lifecycle.fakes import SCENARIO, FakeRuntime
 from lifecycle.liar import Lies
 from writepath.analysis import raw
+from writepath.analysis import warm_up as rule
 from writepath.analysis.evidence import FACTS_FILE
-from writepath.config.registry import Variant
+from writepath.config.registry import Variant, WarmUp
 from writepath.errors import LoadError, StartError, WritepathError
 from writepath.experiments.base import Session
-from writepath.experiments.load.kind import measure
+from writepath.experiments.load.kind import LoadExperiment, measure
 from writepath.load import parquet
 from writepath.load.plan import encode_id
-from writepath.measure import host, read_back, visible
+from writepath.measure import host, read_back, visible, warming
 from writepath.measure.host import Counters
 from writepath.progress import Progress
 from writepath.records.measures import Reading
@@ -66,6 +67,33 @@ def test_without_warm_up_the_verified_write_is_removed_before_the_load(tmp_path:
     run = measured(tmp_path, runtime, scenario=COLD)
     assert runtime.events[4:8] == ["durability", "reset", "k6", "write"]
     assert "warm-up" not in run.steps
+
+
+@pytest.mark.parametrize(
+    ("at_most_s", "windows", "words"),
+    [
+        (30.0, 5, ()),  # one begins in the rise, one is compared with the last three
+        (0.4, 3, ("not steady after", "median latency is not known: too few windows")),
+    ],
+)
+def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdict_unknown(
+    at_most_s: float, windows: int, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rule, "FALLS", 1.0)  # whatever this host does
+    for name, seconds in (("RISE_S", 0.1), ("WINDOW_S", 0.1), ("TICK_S", 0.01)):
+        monkeypatch.setattr(warming, name, seconds)
+    asked = WarmUp(rate_per_s=100, at_most_seconds=at_most_s)
+    run = measured(tmp_path, FakeRuntime(), scenario=replace(SCENARIO, warm_up=asked))
+    found, kind = facts_of(run).warm_up, LoadExperiment()
+    assert found is not None
+    assert (found.steady, found.seconds < 30) == (not words, True)
+    assert abs(len(found.windows) - windows) <= 1
+    assert all(window.rate_per_s > 0 and window.median_ms for window in found.windows)
+    reasons = kind.derive(kind.reduce(run.folder, run.bench.host)).verdict.reasons
+    said = [reason for reason in reasons if "warm-up" in reason]
+    assert len(said) == bool(words)
+    assert all(word in reason for reason in said for word in words)
+    assert len(requests_of(run.folder).records) == PLANNED
 
 
 def test_the_folder_has_every_raw_file_and_not_what_k6_recorded(tmp_path: Path) -> None:

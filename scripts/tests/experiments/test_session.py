@@ -10,10 +10,9 @@ from lifecycle.fakes import SCENARIO, FakeRuntime
 from writepath.config.registry import WarmUp
 from writepath.errors import StartError
 from writepath.experiments.base import Session
-from writepath.experiments.load import kind
 from writepath.experiments.load.kind import measure
 from writepath.load.plan import constant_plan
-from writepath.measure import loading
+from writepath.measure import warming
 
 
 def test_cells_of_one_session_share_a_stack_and_the_store_is_emptied_between_them(
@@ -37,14 +36,14 @@ def test_cells_of_one_session_share_a_stack_and_the_store_is_emptied_between_the
 
 def test_a_warm_stack_is_warmed_for_a_moment_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once(monkeypatch)
-    monkeypatch.setattr(kind, "SHORT_WARM_UP_S", 0.02)
+    monkeypatch.setattr(warming, "SHORT_S", 0.02)
     sent: list[int] = []
 
     def noted(name: str, requests: int, rate_per_s: float) -> object:
         sent.append(requests)
         return constant_plan(name, requests, rate_per_s)
 
-    monkeypatch.setattr(loading, "constant_plan", noted)
+    monkeypatch.setattr(warming, "constant_plan", noted)
     made = bench(tmp_path, FakeRuntime())
     scenario = replace(SCENARIO, warm_up=WarmUp(requests=10, rate_per_s=100))
     with Session(made) as session:

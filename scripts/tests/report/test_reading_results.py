@@ -11,6 +11,7 @@ from report.planted_suite import constant, report_of
 from writepath.experiments import read
 from writepath.experiments.registry import kind_of
 from writepath.records import measures as result
+from writepath.records.warm_up import WarmUpFacts, WarmUpWindow
 from writepath.report import faults
 from writepath.report.comparison import compared
 from writepath.report.model import Table
@@ -18,6 +19,12 @@ from writepath.report.model import Table
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = ROOT / "docs" / "reading-results.md"
 ORDER = result.Order(overtaken_share=0.0, redelivered=0)
+WARM_UP = WarmUpFacts(
+    seconds=5.0,
+    rise_s=0.0,
+    steady=True,
+    windows=(WarmUpWindow(until_s=5.0, rate_per_s=400.0, cpu_us_per_request=500.0, median_ms=2.0),),
+)
 FAULTS = "Faults under load"  # its tables have no CSV: they are defined by the titles of their columns
 
 
@@ -40,7 +47,9 @@ def defined() -> dict[str, list[str]]:
 
 def load_tables() -> list[Table]:
     """All that a load suite can have, and those of a comparison; it opens with the first."""
-    seen = {"time_to_visible_ms": constant(500.0), "visible_samples": 1200, "order": ORDER}
+    seen = {
+        "time_to_visible_ms": constant(500.0), "visible_samples": 1200, "order": ORDER, "warm_up": WARM_UP,
+    }  # fmt: skip
     specs = [
         spec
         for block in (1, 2)

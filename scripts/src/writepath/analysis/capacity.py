@@ -31,6 +31,7 @@ from writepath.analysis.steps import (
 )
 from writepath.analysis.times import times
 from writepath.analysis.verdict import CPU_SHARE_LIMIT, LATENESS_MS_LIMIT
+from writepath.analysis.warm_up import unsteady
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load import ledger
@@ -318,6 +319,7 @@ def derive_capacity(evidence: Evidence) -> CapacityResult:
         overload=overload,
         verdict=_verdict(run, steps, sustained, searches),
         searches=searches,
+        warm_up=run.warm_up,
     )
 
 
@@ -330,6 +332,7 @@ def _verdict(
         f"step {step.number} at {step.rate_per_s:,g}/s was noisy and not retried ({'; '.join(step.reasons)})"
         for step in unresolved(steps)
     )
+    noisy += tuple(unsteady(run.warm_up))
     if run.searches is not None and run.searches.during_writes is not None:
         noise = run.searches.during_writes.noise
         noisy += (f"searches during writes were noisy ({'; '.join(noise)})",) if noise else ()

@@ -251,6 +251,7 @@ def derive_load(evidence: Evidence) -> LoadResult:
         ),
         load_started_at=facts.load_started_at,
         load_finished_at=facts.load_finished_at,
+        warm_up=facts.warm_up,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from writepath.analysis.audit import LATE_US, MUST_BE_ZERO, READS
 from writepath.analysis.stats import US_PER_S
+from writepath.analysis.warm_up import unsteady
 from writepath.records.load_facts import LoadFacts, WithheldFacts
 from writepath.records.measures import Audit, Canary, Drain, Durability, Generator, Requests, Verdict
 
@@ -76,7 +77,7 @@ def judge(
         *_of_generator(facts.generator_faults, generator, requests),
     ]
     unseen = [*_unseen(audit, generator, facts.durability)]
-    unknown = [*unseen, *foreign_reasons(foreign_cpu_share), *_noise(facts)]
+    unknown = [*unseen, *unsteady(facts.warm_up), *foreign_reasons(foreign_cpu_share), *_noise(facts)]
     notes = tuple(_notes(requests, audit, generator))
     if invalid:
         return Verdict(status="invalid", reasons=(*invalid, *unknown), notes=notes)

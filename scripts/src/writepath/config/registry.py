@@ -79,10 +79,26 @@ class Phase:
 
 @entry
 class WarmUp:
-    """Requests before the load, excluded from every figure."""
+    """Requests before the load, excluded from every figure: so many, or rising to the rate until the path is steady."""
 
-    requests: Annotated[int, Field(ge=1, le=10_000_000)]
     rate_per_s: Rate
+    requests: Annotated[int, Field(ge=1, le=10_000_000, description="So many, whatever is seen.")] | None = (
+        None
+    )
+    at_most_seconds: (
+        Annotated[
+            Thousandths,
+            Field(
+                ge=30, le=3_600, description="Until steady; the verdict is unknown where that takes longer."
+            ),
+        ]
+        | None
+    ) = None
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes, at most."""
+        return self.at_most_seconds or (self.requests or 0) / self.rate_per_s
 
 
 @entry
@@ -295,6 +311,11 @@ def _check_scenario(root: Path, scenario: Scenario) -> None:
     if twice is not None:
         raise UsageError(
             f"{where}.phases: two phases are named '{twice}'; reports need a different name for each"
+        )
+    warm_up = scenario.warm_up
+    if warm_up is not None and (warm_up.requests is None) == (warm_up.at_most_seconds is None):
+        raise UsageError(
+            f"{where}.warm_up: needs either requests (so many) or at_most_seconds (until the path is steady)"
         )
     closed = (scenario.virtual_users, scenario.seconds)
     if bool(scenario.phases) == (None not in closed) or (scenario.phases and closed != (None, None)):

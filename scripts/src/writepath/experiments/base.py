@@ -20,7 +20,7 @@ from writepath.errors import StartError, WritepathError
 from writepath.load import k6
 from writepath.load.dataset import Dataset
 from writepath.load.plan import new_run_id
-from writepath.measure import loading
+from writepath.measure import loading, warming
 from writepath.measure.loading import Bench
 from writepath.measure.read_back import Auditing, drain
 from writepath.measure.truth import Truth
@@ -29,6 +29,7 @@ from writepath.records.base import write_json
 from writepath.records.index import Role
 from writepath.records.load_facts import LoadFacts, PhaseFacts
 from writepath.records.measures import Code, Durability, Host
+from writepath.records.warm_up import WarmUpFacts
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
 from writepath.runtime import delay
@@ -93,6 +94,13 @@ class CellRun:
             self.durability = truth.durability()
             self.versions = {**self.bench.runtime.versions(self.cell.variant), **truth.versions()}
             write_json(dict(stack.effective_settings()), self.folder / SETTINGS_FILE)
+
+    def warm_up(self, stack: Stack, *, warm: bool = False) -> WarmUpFacts | None:
+        """As the scenario says. warm: by an earlier cell."""
+        if self.suite.load.warm_up is None:
+            return None
+        with self.step("warm-up"):
+            return warming.warm_up(self.suite.load, self.bench, stack, self.folder, warm=warm)
 
     def require_declared(self) -> None:
         """StartError where a 201 guarantees less than the variant declares."""

@@ -72,8 +72,7 @@ class WarmPath:
     def prepare(self) -> float | None:
         """Leaves a path that is proved to work, and warm. The rate at which the ramp begins; None: the suite's."""
         self.verify()
-        with self.run.step("warm-up"):
-            loading.warm_up(self.run.suite.load, self.run.bench, self.stack, self.run.folder)
+        self.know(warm_up=self.run.warm_up(self.stack))
         return None
 
     def before_load(self) -> None:

@@ -294,6 +294,9 @@ class Tail:
         self._offset = HEADER.itemsize
         self.finished = 0
         self.acknowledged = 0
+        self.acknowledged_us: NDArray[np.uint32] = np.empty(
+            0, np.uint32
+        )  # what was new: from sending to the 201
 
     def poll(self) -> Self:
         """Itself, once what is new was read."""
@@ -303,5 +306,6 @@ class Tail:
             rows = np.frombuffer(data, ROW, count=len(data) // ROW.itemsize)
             self._offset += rows.nbytes
             self.finished += len(rows)
-            self.acknowledged += int(np.count_nonzero(_served(rows)))
+            self.acknowledged_us = rows["duration_us"][_served(rows)]
+            self.acknowledged += len(self.acknowledged_us)
         return self

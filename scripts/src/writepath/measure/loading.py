@@ -2,8 +2,6 @@
 
 import contextlib
 import dataclasses
-import math
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +18,7 @@ from writepath.errors import LoadError, UsageError
 from writepath.load import k6, ledger
 from writepath.load.dataset import Dataset
 from writepath.load.ledger import WRITE, Tail
-from writepath.load.plan import ClosedPlan, LoadPlan, arrival_plan, constant_plan, new_run_id
+from writepath.load.plan import ClosedPlan, LoadPlan, arrival_plan
 from writepath.measure import host, sampler
 from writepath.measure.host import CanaryCage
 from writepath.measure.truth import Truth
@@ -200,25 +198,6 @@ def _queue_depth(gauges: Mapping[str, Mapping[str, float]]) -> int | None:
 
 
 PLAN_FILE = "plan.json"
-
-
-def warm_up(
-    scenario: Scenario, bench: Bench, stack: Stack, folder: Path, *, at_most_s: float = math.inf
-) -> None:
-    """As many requests as the scenario says; nothing stays of them. folder: where a failure leaves its traces."""
-    if scenario.warm_up is None:
-        return
-    rate = scenario.warm_up.rate_per_s
-    plan = constant_plan("warm-up", max(1, int(min(scenario.warm_up.requests, at_most_s * rate))), rate)
-    place = folder / "warm-up"
-    place.mkdir(exist_ok=True)
-    load = load_of(scenario, bench, stack, plan, new_run_id(), place)
-    result = k6.run(load, bench.runtime.load_generator())
-    if ledger.Outcome.ACKNOWLEDGED not in ledger.read(result.ledger).outcomes():
-        raise LoadError(
-            f"no request of the warm-up was acknowledged; k6: {result.meaning}; see warm-up/k6.log"
-        )
-    shutil.rmtree(place)  # excluded from every figure, so it must not lie beside them
 
 
 def load_of(

@@ -5,6 +5,7 @@ from writepath.records.load_facts import OperationFacts
 from writepath.records.measures import Host, Verdict
 from writepath.records.search_load import SearchLoad, SearchLoadFacts
 from writepath.records.steps import Bracket, LoadStep, SentFacts, StepFacts
+from writepath.records.warm_up import WarmUpFacts
 
 
 @record
@@ -31,6 +32,7 @@ class CapacityFacts:
     searches: SearchLoadFacts | None = None  # of a run of searches
     ended: str = ""  # why the run ended before its limit was known, in words
     host: Host | None = None  # in evidence; raw facts leave it to cell.json
+    warm_up: WarmUpFacts | None = None  # null: not asked to become steady, or recorded before that was known
 
     @property
     def writes(self) -> bool:
@@ -82,6 +84,7 @@ class CapacityResult:
     overload: Overload | None
     verdict: Verdict
     searches: SearchLoad | None = None  # of a run of searches
+    warm_up: WarmUpFacts | None = None
 
     def passed(self, rate_per_s: float | None) -> list[LoadStep]:
         """Its steps that passed a rate, those of the ramp too."""

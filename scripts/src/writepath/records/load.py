@@ -13,6 +13,7 @@ from writepath.records.measures import (
     Resource,
     Verdict,
 )
+from writepath.records.warm_up import WarmUpFacts
 
 
 @record
@@ -68,3 +69,4 @@ class LoadResult:
     load_started_at: str
     load_finished_at: str
     notes: tuple[str, ...] = dataclasses.field(default=())
+    warm_up: WarmUpFacts | None = None

@@ -4,6 +4,7 @@ from typing import Literal
 
 from writepath.records.base import record
 from writepath.records.measures import Durability, Host, Reading
+from writepath.records.warm_up import WarmUpFacts
 
 LoadModel = Literal[
     "open", "closed"
@@ -79,3 +80,4 @@ class LoadFacts:
     lost_components: tuple[str, ...] = ()  # each with its reason in words
     audit_seconds: float = 0.0
     host: Host | None = None  # with what the canaries measured
+    warm_up: WarmUpFacts | None = None  # null: not asked to become steady, or recorded before that was known

@@ -3,7 +3,7 @@
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from writepath.analysis.stats import Bands, Spread
+from writepath.records.warm_up import WarmUpWindow
 from writepath.report.facts import Facts
 from writepath.report.model import number
 
@@ -203,6 +204,30 @@ def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float]) -> None:
         ha="left" if finite else "right",
         fontsize=SMALL,
     )
+
+
+@mpl.rc_context(SETTINGS)
+def warm_up(rows: Mapping[str, Sequence[WarmUpWindow]]) -> bytes:
+    """By row of the report, what a request cost and how long it took, window by window."""
+    figure = Figure(figsize=(WIDTH_INCHES, 2.6 + 0.15 * len(rows)), facecolor="white", layout="constrained")
+    panels = figure.subplots(1, 2, sharex=True)
+    names = (
+        ("cpu_us_per_request", "CPU per request (µs, log scale)"),
+        ("median_ms", "median latency (ms, log scale)"),
+    )
+    for axes, (name, title) in zip(panels, names, strict=True):
+        for row, windows in rows.items():
+            values = [np.nan if (value := getattr(one, name)) is None else value for one in windows]
+            axes.plot([one.until_s for one in windows], values, marker=".", linewidth=1.2, label=row)
+        axes.set_yscale("log")
+        plain_ticks(axes.yaxis)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.set_xlim(left=0)
+        axes.set_title(title, loc="left", fontsize=9, fontweight="bold")
+        axes.set_xlabel("time since the first answer (s)")
+        axes.grid(color="#dddddd", linewidth=0.6)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower left", ncols=3, frameon=False)
+    return svg(figure)
 
 
 def plain_ticks(axis: Any) -> None:

@@ -23,6 +23,7 @@ from writepath.measure.loading import RATE_SCALE
 from writepath.records.base import record
 from writepath.records.capacity_run import CapacityResult
 from writepath.records.measures import Host
+from writepath.records.warm_up import WarmUpParams, warm_up_params
 from writepath.report.capacity import Capacity, rate_in_words
 from writepath.report.data import SuiteData
 from writepath.report.model import Report
@@ -48,7 +49,7 @@ class Part:
 
 
 @record
-class CapacityParams:
+class CapacityParams(WarmUpParams):
     """What is sent, the goal, and between which rates the limit is looked for."""
 
     operation: Operation
@@ -62,13 +63,6 @@ class CapacityParams:
     begins_per_s: (
         float | None
     )  # first step of the ramp; null: where the operation says, or at the lowest rate
-    warm_up_requests: int
-    warm_up_per_s: float
-
-    @property
-    def warm_up_seconds(self) -> float:
-        """0 without a warm-up."""
-        return self.warm_up_requests / self.warm_up_per_s if self.warm_up_requests else 0.0
 
 
 def params_of(suite: Suite, options: Mapping[str, Any]) -> CapacityParams:
@@ -79,7 +73,7 @@ def params_of(suite: Suite, options: Mapping[str, Any]) -> CapacityParams:
             f"{SUITES_FILE}: suites.{suite.name}.scenario: a capacity run takes lowest rate, highest rate and step"
             f" duration from one phase; '{scenario.name}' has {len(scenario.phases)} phases"
         )
-    (rates,), warm_up = scenario.phases, scenario.warm_up
+    (rates,) = scenario.phases
     made = CapacityParams(
         **vars(part),
         scenario=scenario.name,
@@ -87,8 +81,7 @@ def params_of(suite: Suite, options: Mapping[str, Any]) -> CapacityParams:
         step_seconds=rates.seconds,
         lowest_per_s=rates.from_per_s,
         highest_per_s=rates.to_per_s,
-        warm_up_requests=warm_up.requests if warm_up else 0,
-        warm_up_per_s=warm_up.rate_per_s if warm_up else 0.0,
+        **warm_up_params(scenario.warm_up),
     )
     if made.begins_per_s is not None:
         made = dataclasses.replace(made, begins_per_s=made.begins_per_s * suite.rate_scale)

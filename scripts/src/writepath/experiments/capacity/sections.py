@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from writepath.experiments.capacity import search_tables, tables
 from writepath.experiments.capacity.tables import resource_in_words
 from writepath.records.capacity_run import CapacityResult
-from writepath.report import rows
+from writepath.report import rows, warm_up
 from writepath.report.capacity import (
     CapacityFigures,
     Comparison,
@@ -67,7 +67,7 @@ def report(data: Suite) -> Report:
         table for table in (built[0], search_tables.during(data), *built[1:]) if table is not None
     ]
     facts = (("SLO", _slo(data)), ("load step", _step(data)), *_posts(data))
-    details += [tables.validity(data), tables.steps(data), fingerprint(data, facts)]
+    last = [tables.validity(data), tables.steps(data), fingerprint(data, facts)]
     opening, more = (search_tables.answer, search_tables.findings) if searches else (answer, findings)
     found = Section(
         key="findings",
@@ -83,9 +83,15 @@ def report(data: Suite) -> Report:
         table=main,
         details=(
             *((found,) if found.text or found.plots else ()),
-            *(Section(key=table.key, title=table.title, tables=(table,)) for table in details),
+            *map(_section, details),
+            *warm_up.section(data),
+            *map(_section, last),
         ),
     )
+
+
+def _section(table: Table) -> Section:
+    return Section(key=table.key, title=table.title, tables=(table,))
 
 
 def _merged(known: Hosts, build: Callable[[CapacityFigures], Table | None]) -> Table | None:

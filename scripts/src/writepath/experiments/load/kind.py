@@ -1,7 +1,6 @@
 """Kind `load`: from a clean store through one load to the second read of the store."""
 
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,14 @@ from writepath.records.base import record
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
 from writepath.records.measures import Host
+from writepath.records.warm_up import WarmUpFacts, WarmUpParams, warm_up_params
 from writepath.report.data import CellData, SuiteData
 from writepath.report.model import Report
 from writepath.runtime.base import Stack
 
 
 @record
-class LoadParams:
+class LoadParams(WarmUpParams):
     """A scenario of suites.yaml."""
 
     scenario: str
@@ -37,18 +37,10 @@ class LoadParams:
     phases: tuple[PhaseFacts, ...]  # empty in a closed load
     virtual_users: int | None  # of a closed load
     seconds: float  # scheduled duration
-    warm_up_requests: int
-    warm_up_per_s: float
-
-    @property
-    def warm_up_seconds(self) -> float:
-        """0 without a warm-up."""
-        return self.warm_up_requests / self.warm_up_per_s if self.warm_up_requests else 0.0
 
 
 def params_of(scenario: Scenario) -> LoadParams:
     """The record of a scenario."""
-    warm_up = scenario.warm_up
     return LoadParams(
         scenario=scenario.name,
         script=scenario.script,
@@ -56,43 +48,38 @@ def params_of(scenario: Scenario) -> LoadParams:
         phases=tuple(PhaseFacts(**vars(phase)) for phase in scenario.phases),
         virtual_users=scenario.virtual_users,
         seconds=scenario.seconds or sum(phase.seconds for phase in scenario.phases),
-        warm_up_requests=warm_up.requests if warm_up else 0,
-        warm_up_per_s=warm_up.rate_per_s if warm_up else 0.0,
+        **warm_up_params(scenario.warm_up),
     )
-
-
-SHORT_WARM_UP_S = 5.0  # on a stack that an earlier cell has warmed: only its stores were restarted since
 
 
 def measure(run: CellRun, session: Session) -> None:
     """One load. What is known so far is saved at every moment."""
     plan = loading.plan_of(run.suite.load, run.settings)
     stack, truth = session.stack(run), session.truth(run)
-    _prepare(run, stack, truth, at_most_s=SHORT_WARM_UP_S if session.warm else math.inf)
+    warm_up = _prepare(run, stack, truth, warm=session.warm)
 
     def keep(facts: LoadFacts) -> None:
         save_facts(base.to_data(facts), run.folder)
 
     end = ReadBack(run=run, stack=stack, truth=truth, keep=keep)
     with run.step("load"):
-        samples = _load(run, plan, end)
+        samples = _load(run, plan, end, warm_up)
     end.drain()
     store = truth.store
     seen = [(one.metric, one.value) for one in samples if one.component == store.service]
     end.audit(lambda: sampler.redelivered((*seen, *store.gauges().items())))
 
 
-def _prepare(run: CellRun, stack: Stack, truth: Truth, *, at_most_s: float) -> None:
+def _prepare(run: CellRun, stack: Stack, truth: Truth, *, warm: bool) -> WarmUpFacts | None:
     """Proves the store empty and the stack able to write, and warms it up; the store is empty afterwards."""
     run.verify(stack, truth)
-    if run.suite.load.warm_up is not None:
-        with run.step("warm-up"):
-            loading.warm_up(run.suite.load, run.bench, stack, run.folder, at_most_s=at_most_s)
+    warm_up = run.warm_up(stack, warm=warm)
     with run.step("empty"):
         truth.empty()
+    return warm_up
 
 
-def _load(run: CellRun, plan: LoadPlan, end: ReadBack) -> Sequence[raw.Sample]:
+def _load(run: CellRun, plan: LoadPlan, end: ReadBack, warm_up: WarmUpFacts | None) -> Sequence[raw.Sample]:
     """Load, samples and the search for writes, until all that were acknowledged are visible."""
     loading.save_plan(run.run_id, plan, run.seed, run.dataset, run.folder)
     load = loading.load_of(run.suite.load, run.bench, end.stack, plan, run.run_id, run.folder)
@@ -106,6 +93,7 @@ def _load(run: CellRun, plan: LoadPlan, end: ReadBack) -> Sequence[raw.Sample]:
             generator_faults=tuple(loading.generator_faults(driven.result, driven.taken)),
             samples_late=driven.late,
             withheld=driven.withheld,
+            warm_up=warm_up,
         )
         prober.settle(driven.taken)
     if (seen := prober.seen()) is not None:

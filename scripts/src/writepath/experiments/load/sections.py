@@ -11,7 +11,7 @@ from writepath.experiments.load.tables import Own, Suite
 from writepath.records import base
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts
-from writepath.report import load_ranks, rows
+from writepath.report import load_ranks, rows, warm_up
 from writepath.report.comparison import with_baseline
 from writepath.report.data import Metric
 from writepath.report.fingerprint import fingerprint, hosts, in_one_line
@@ -269,17 +269,22 @@ def report(data: Suite, bands: BandsOf) -> Report:
         tables.weakened(data),
     )
     first, *others = rows.mixed((table for table in ranking if table is not None), hosts(data))
-    of_kind = (("load", load), ("warm-up before the load", _warm_up(data.index.params)))
+    of_kind = (("load", load), ("warm-up before the load", warm_up.in_words(data.index.params)))
     plots = {"latency": (over_time,) if over_time else ()}
+
+    def section(table: Table) -> Section:
+        return Section(key=table.key, title=table.title, tables=(table,), plots=plots.get(table.key, ()))
+
     return Report(
         title=data.index.title,
         answer=answer(ranked),
         facts=in_one_line(data, load),
         picture=percentiles,
         table=first,
-        details=tuple(
-            Section(key=table.key, title=table.title, tables=(table,), plots=plots.get(table.key, ()))
-            for table in (*others, tables.runs(data), fingerprint(data, of_kind))
+        details=(
+            *map(section, others),
+            *warm_up.section(ranked),
+            *map(section, (tables.runs(data), fingerprint(data, of_kind))),
         ),
     )
 
@@ -302,12 +307,3 @@ def _load(facts: LoadFacts) -> str:
         rates = dict.fromkeys(plain(rate) for rate in (phase.from_per_s, phase.to_per_s))
         words.append(f"{phase.name} {plain(phase.seconds)} s, {' to '.join(rates)}/s")
     return "; ".join(words)
-
-
-def _warm_up(params: Mapping[str, Any]) -> str:
-    """Of the kind's part of suites.yaml."""
-    requests, rate = params.get("warm_up_requests"), params.get("warm_up_per_s")
-    if not requests:
-        return "none"
-    at = f" at {plain(float(rate))}/s" if rate else ""
-    return f"{requests:,} requests{at}, excluded from all results"

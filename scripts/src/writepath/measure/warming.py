@@ -1,0 +1,106 @@
+"""Warms a started stack before its load: by so many requests, or by a rising load until the path is steady."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from writepath.analysis import warm_up as rule
+from writepath.analysis.stats import US_PER_MS, US_PER_S
+from writepath.config.registry import Phase, Scenario, WarmUp
+from writepath.errors import LoadError
+from writepath.load import k6
+from writepath.load.ledger import Tail
+from writepath.load.plan import ArrivalPlan, constant_plan, new_run_id, warm_up_plan
+from writepath.measure.loading import TICK_S, Bench, load_of
+from writepath.measure.sampler import K6
+from writepath.records.warm_up import WarmUpFacts, WarmUpWindow
+from writepath.runtime.base import Stack
+
+SHORT_S = 5.0  # on a stack that an earlier cell has warmed: only its stores were restarted since
+RISE_S, RISES_FROM = 15.0, 0.1  # to the rate, from this share of it
+WINDOW_S = 5.0
+
+
+def warm_up(
+    scenario: Scenario, bench: Bench, stack: Stack, folder: Path, *, warm: bool = False
+) -> WarmUpFacts | None:
+    """As the scenario says; nothing stays of the requests. folder: where a failure leaves its traces.
+
+    warm: by an earlier cell. None where the path was not asked to become steady.
+    """
+    if (asked := scenario.warm_up) is None:
+        return None
+    place, found = folder / "warm-up", None
+    place.mkdir(exist_ok=True)
+    until_steady = asked.requests is None and not warm
+    plan = _rising(asked) if until_steady else _constant(asked, SHORT_S if warm else asked.seconds)
+    load = load_of(scenario, bench, stack, plan, new_run_id(), place)
+    tail = Tail(load.ledger)
+    with k6.Generator(load, bench.runtime.load_generator()) as generator:
+        if until_steady:
+            found = _follow(generator, tail, stack, plan.seconds)
+            generator.stop()
+        result = generator.result()
+    if not tail.poll().acknowledged:
+        raise LoadError(
+            f"no request of the warm-up was acknowledged; k6: {result.meaning}; see warm-up/k6.log"
+        )
+    shutil.rmtree(place)  # excluded from every figure, so it must not lie beside them
+    if found is not None:
+        bench.progress.say(f"  {rule.in_words(found)}")
+    return found
+
+
+def _constant(asked: WarmUp, at_most_s: float) -> ArrivalPlan:
+    requests = round(min(at_most_s, asked.seconds) * asked.rate_per_s)
+    return constant_plan("warm-up", max(1, requests), asked.rate_per_s)
+
+
+def _rising(asked: WarmUp) -> ArrivalPlan:
+    top = asked.rate_per_s
+    phases = (("rise", RISE_S, round(RISES_FROM * top, 3)), ("steady", asked.seconds - RISE_S, top))
+    return warm_up_plan(
+        [Phase(name=name, seconds=seconds, from_per_s=rate, to_per_s=top) for name, seconds, rate in phases]
+    )
+
+
+def _follow(generator: k6.Generator, tail: Tail, stack: Stack, at_most_s: float) -> WarmUpFacts:
+    """Until the path is steady, or the load ends."""
+    began_s, windows, steady = time.monotonic(), [], False
+    for window in _windows(generator, tail, stack, at_most_s):
+        windows.append(window)
+        if steady := rule.is_steady(windows, RISE_S):
+            break
+    seconds = round(time.monotonic() - began_s, 3)
+    return WarmUpFacts(seconds=seconds, rise_s=RISE_S, steady=steady, windows=tuple(windows))
+
+
+def _windows(generator: k6.Generator, tail: Tail, stack: Stack, at_most_s: float) -> Iterator[WarmUpWindow]:
+    """Whole ones, from the first answer on."""
+    while generator.running() and not tail.poll().finished:
+        time.sleep(TICK_S)
+    began_s = at_s = time.monotonic()
+    used_s, answered_us = _cpu_seconds(stack), []
+    while generator.running() and time.monotonic() - began_s < at_most_s:
+        time.sleep(TICK_S)
+        answered_us.append(tail.poll().acknowledged_us)
+        now_s = time.monotonic()
+        if now_s - at_s < WINDOW_S:
+            continue
+        now_used_s, durations_us = _cpu_seconds(stack), np.concatenate(answered_us)
+        count = len(durations_us)
+        yield WarmUpWindow(
+            until_s=round(now_s - began_s, 3),
+            rate_per_s=round(count / (now_s - at_s), 3),
+            cpu_us_per_request=round((now_used_s - used_s) * US_PER_S / count, 1) if count else None,
+            median_ms=round(float(np.median(durations_us)) / US_PER_MS, 3) if count else None,
+        )
+        at_s, used_s, answered_us = now_s, now_used_s, []
+
+
+def _cpu_seconds(stack: Stack) -> float:
+    """Of all components but the load generator."""
+    return sum(used.cpu_seconds for name, used in stack.usage().items() if name != K6)
