@@ -63,6 +63,10 @@ bench: ## run one variant of a suite: VARIANT=jpa [SUITE=default REPS=n ...; all
 bench-faults: ## inject faults under load and count lost writes [FAULT=a,b|kill-each|help VARIANTS=a,b TRIALS=n JOBS=n RESUME=1 ...]
 	@$(WRITEPATH) bench-faults $(OPTIONS)
 
+.PHONY: pair
+pair: ## measure two variants in turns, so that a drifting host changes no ratio: A=jpa B=rabbitmq-jpa [ROUNDS=n REPS=n SLO_MS=n ...]
+	@$(WRITEPATH) pair $(OPTIONS)
+
 .PHONY: settings
 settings: ## list the settings that bench-all, bench, bench-faults and up take as NAME=value
 	@$(WRITEPATH) settings $(OPTIONS)

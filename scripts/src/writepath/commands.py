@@ -17,6 +17,7 @@ from writepath.runtime.base import Runtime, Stack
 
 STATE = ".writepath"
 WATCH_S = 1.0
+PAIR = "pair"  # the suite
 FAULTS, FAULT_HELP = "faults", "help"  # the suite, and FAULT=help, which lists the faults
 
 

@@ -12,6 +12,7 @@ TARGETS = [
     "bench-all",
     "bench",
     "bench-faults",
+    "pair",
     "up",
     "report",
     "verify",

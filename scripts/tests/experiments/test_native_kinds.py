@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from lifecycle.fakes import on_any_host
+from writepath.config.registry import WarmUp
 from writepath.experiments import engine, plan, read
 from writepath.experiments.base import Plan
 from writepath.experiments.ceilings.kind import CeilingsParams
@@ -43,7 +44,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def planned(root: Path, suite: str, *variants: str, **of_kind: int) -> Plan:
+def planned(root: Path, suite: str, *variants: str, **of_kind: Any) -> Plan:
     asked = Asked(suite=suite, variants=variants, reps=1, of_kind=of_kind)
     made, _ = plan.plan(Call(root=root, command="bench-all"), asked, root / ".writepath")
     return made
@@ -103,3 +104,25 @@ def test_two_paths_hold_the_same_posts_and_find_the_same(root: Path) -> None:
         assert all(len(times.rounds_ms) == 2 for times in one.times)
         assert one.data_set.loading.store_bytes > 0
         assert one.data_set.loading.parts_bytes
+
+
+def test_a_pair_freezes_one_path_while_the_other_is_loaded(root: Path) -> None:
+    made = planned(root, "pair", "jpa-slowed", A="jpa", ROUNDS=1)
+    short = dataclasses.replace(made.params, rates_per_s=(100.0, 200.0), limit_steps=2, step_seconds=2.0)
+    warm_up = WarmUp(requests=600, rate_per_s=200.0)
+    suite = dataclasses.replace(made.suite, scenario=dataclasses.replace(made.suite.load, warm_up=warm_up))
+    (cell,) = run(dataclasses.replace(made, params=short, suite=suite)).cells
+    assert cell.result is not None
+    steps = cell.result.steps
+    assert [one.side for one in steps[:4]] in (["a", "b", "b", "a"], ["b", "a", "a", "b"])
+    assert len(steps) == 2 * (2 * 2 + 2)
+    for one in steps:
+        assert one.frozen_cpu_seconds == 0.0
+        assert one.cpu_us_per_write
+        assert one.canary_cpu_ms
+        assert one.acknowledged == 2 * one.rate_per_s or one.verdict != "pass"
+    assert [(one.side, one.audit) for one in sorted(steps[-2:], key=lambda one: one.side)] == [
+        ("a", "PASS"),
+        ("b", "PASS"),
+    ]
+    assert {one.rate_per_s for one in steps if one.aim == "limit"} > {320.0}

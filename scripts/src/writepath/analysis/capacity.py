@@ -290,13 +290,19 @@ def _accumulated(packed: pa.Table) -> pa.Table:
     return pa.table({"at_us": at_us, **words, "value": value / UNITS})
 
 
+def derive_steps(run: CapacityFacts, tables: Tables) -> list[LoadStep]:
+    """Of one run; the tables may have steps of others too. LoadError where they are of no known host."""
+    if run.host is None:
+        raise LoadError("the host is not known: the steps have no figures")
+    return [derive_step(_split(tables, step.number), run, step, run.host.cores) for step in run.steps]
+
+
 def derive_capacity(evidence: Evidence) -> CapacityResult:
     """The result. LoadError where the run did not get as far as a load step."""
     run, tables = from_data(CapacityFacts, dict(evidence.facts), FACTS_FILE), evidence.tables
-    if run.host is None or not run.steps:
+    if not run.steps:
         raise LoadError("the capacity run ended before its first load step: it has no figures")
-    cores = run.host.cores
-    steps = [derive_step(_split(tables, step.number), run, step, cores) for step in run.steps]
+    steps = derive_steps(run, tables)
     sustained = step_verdict.bracket(steps, run.highest_per_s, burst=False)
     overload, searches, facts = None, None, run.searches
     if run.overload is not None:

@@ -47,6 +47,7 @@ COARSE = 32  # buckets of 0.1 % as one
 ANSWERS = ("status", "error_code", "client", "count")
 HOST_FULL_SHARE = 0.9
 SCALARS = ("origin_us", "answered_last_us", "durable_last_us", "rows_first")
+DIGITS = 4  # of a rate
 RAMP_METRICS = ("cpu_seconds", "write_bytes", RESIDENT)  # all that is published of a ramp step's samples
 
 
@@ -75,6 +76,11 @@ def as_load(run: CapacityFacts, step: StepFacts) -> LoadFacts:
 def steady(name: str, rate_per_s: float, seconds: float) -> Phase:
     """A phase at one rate."""
     return Phase(name=name, seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)
+
+
+def rounded(rate_per_s: float) -> float:
+    """To four digits, and to the thousandths that a plan can carry."""
+    return round(float(f"{rate_per_s:.{DIGITS}g}"), 3)
 
 
 def load_of(run: CapacityFacts, sent: SentFacts, *phases: Phase, **more: Any) -> LoadFacts:

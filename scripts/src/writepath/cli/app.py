@@ -16,7 +16,7 @@ from writepath.errors import UsageError
 from writepath.options import Asked, Call
 
 FEWEST_COMPARED = 2
-OF_KIND = ("slo_ms", "hold_seconds", "docs", "rounds", "fault", "trials")  # that only some kinds have
+OF_KIND = ("a", "slo_ms", "hold_seconds", "docs", "rounds", "fault", "trials")  # that only some kinds have
 
 app = typer.Typer(
     name="wp",
@@ -56,6 +56,13 @@ def bench_faults(ctx: typer.Context, variants: given.Variants = None, **options:
     """Inject faults under load and count lost writes."""
     chosen = options | {"fault": names("FAULT", options["fault"]), "variants": names("VARIANTS", variants)}
     return commands.bench_faults(ctx.obj, _asked(ctx, suite=commands.FAULTS, **chosen))
+
+
+@command("pair", "A=jpa B=rabbitmq-jpa", "--a jpa --b jpa --reps 3")
+@takes(given.OfPair)
+def pair(ctx: typer.Context, a: given.Paired, b: given.Paired, **options: Any) -> int:
+    """Measure two variants next to each other: short steps in turns, so that a drifting host changes no ratio."""
+    return commands.bench(ctx.obj, _asked(ctx, suite=commands.PAIR, variants=[b], a=a, **options))
 
 
 @command("up", "--variant jpa", "VARIANT=jpa HTTP_PORT=8080")

@@ -116,6 +116,7 @@ RawRun = Annotated[
     Path | None, _option("Also check the raw files of this run, as in --run results/latest.", "none")
 ]
 Add = Annotated[bool, _option("Add the blocks to those already published.")]
+Paired = Annotated[str, _option("A variant of variants.yaml, as in --a jpa.", autocompletion=_variants)]
 Only = Annotated[
     str | None, _option("Some of audit, recorder, report, comparison, separated by commas.", "all")
 ]
@@ -138,13 +139,29 @@ class Measured:
 
 
 @dataclass
-class OfSuite(Measured):
-    """Of `bench` and `bench-all`."""
+class OfPair(Measured):
+    """Of `pair`, `bench` and `bench-all`."""
 
-    suite: Annotated[str, _option("The suite in suites.yaml.", autocompletion=_suites)] = "default"
     reps: Annotated[
         int | None, _number("Blocks; each runs every cell in a new random order.", 1, 1000, OF_SUITE)
     ] = None
+    reruns: Annotated[int | None, _number("Reruns of a cell on a noisy host.", 0, 9, "2")] = None
+    slo_ms: Annotated[
+        int | None, _number("Capacity, search and pair suites: limit of the p99.", 1, 15_000, OF_SUITE)
+    ] = None
+    rounds: Annotated[
+        int | None,
+        _number(
+            "Search suites: rounds of one client over the keywords; pairs: of A B B A.", 1, 1000, OF_SUITE
+        ),
+    ] = None
+
+
+@dataclass
+class OfSuite(OfPair):
+    """Of `bench` and `bench-all`."""
+
+    suite: Annotated[str, _option("The suite in suites.yaml.", autocompletion=_suites)] = "default"
     dataset: Annotated[
         str | None,
         _option(
@@ -156,19 +173,12 @@ class OfSuite(Measured):
         int | None,
         _number("Number of different texts.", 1, 1_000_000, "1000; search suites: the value of --docs"),
     ] = None
-    reruns: Annotated[int | None, _number("Reruns of a cell on a noisy host.", 0, 9, "2")] = None
-    slo_ms: Annotated[
-        int | None, _number("Capacity and search suites: limit of the p99.", 1, 15_000, OF_SUITE)
-    ] = None
     hold_seconds: Annotated[
         int | None,
         _number("Capacity and search suites: duration of a load step.", 5, 3600, "the scenario's"),
     ] = None
     docs: Annotated[
         int | None, _number("Search suites: posts in each store.", 1_000, 1_000_000, OF_SUITE)
-    ] = None
-    rounds: Annotated[
-        int | None, _number("Search suites: rounds of one client over the keywords.", 1, 1000, OF_SUITE)
     ] = None
 
 

@@ -138,7 +138,7 @@ class SuiteEntry:
     """Kind x variants x factors x repetitions. The part named like the kind is checked by the kind."""
 
     title: Text
-    kind: Name  # what is done in a cell: load, capacity, search, faults or ceilings
+    kind: Name  # what is done in a cell: load, capacity, pair, search, faults or ceilings
     scenario: str | None = None  # of kinds that send a load
     repetitions: Annotated[int, Field(ge=1, le=1_000)]
     variants: Names

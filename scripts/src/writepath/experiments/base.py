@@ -297,12 +297,14 @@ class Plan:
     jobs: int = 1  # cells at a time
     alone: frozenset[str] = frozenset()  # names of cells that need the machine to themselves
     references: References | None = None
+    second: Variant | None = None  # of which every cell starts a stack too
 
     @property
     def started(self) -> tuple[Variant, ...]:
         """Every variant of which a stack is started, each once."""
         others = self.references.suite.variants if self.references is not None else ()
-        return tuple({variant.name: variant for variant in (*self.variants, *others)}.values())
+        every = (*self.variants, *others, *([] if self.second is None else [self.second]))
+        return tuple({variant.name: variant for variant in every}.values())
 
     @property
     def baseline(self) -> Variant | None:

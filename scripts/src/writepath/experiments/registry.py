@@ -9,6 +9,7 @@ from writepath.experiments.capacity import CapacityExperiment
 from writepath.experiments.ceilings.kind import CeilingsExperiment
 from writepath.experiments.faults.kind import FaultExperiment
 from writepath.experiments.load.kind import LoadExperiment
+from writepath.experiments.pair.kind import PairExperiment
 from writepath.experiments.search.kind import SearchExperiment
 
 KINDS: dict[str, Experiment[Any]] = {
@@ -16,6 +17,7 @@ KINDS: dict[str, Experiment[Any]] = {
     for kind in (
         LoadExperiment(),
         CapacityExperiment(),
+        PairExperiment(),
         SearchExperiment(),
         FaultExperiment(),
         CeilingsExperiment(),

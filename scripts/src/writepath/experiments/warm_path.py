@@ -19,11 +19,20 @@ from writepath.measure.read_back import Auditing, drain
 from writepath.records import base
 from writepath.records.capacity_run import CapacityFacts, OverloadFacts
 from writepath.records.measures import Canary
-from writepath.records.steps import SentFacts, StepDrain, StepFacts
+from writepath.records.steps import LoadStep, SentFacts, StepDrain, StepFacts
 
 ANSWERS_S = 0.5  # in flight: a step that needs more than five times the default SLO fails, dropped or not
 SLO_TIMES = 2
 GIVEN_UP_S = 20.0  # of waiting for a backlog that grew: the rate is not sustained, whatever the wait shows
+
+
+def step_in_words(made: LoadStep) -> str:
+    """`step 3, 1,200/s: fail, p99 140 ms; p99 from ... (SLO 100 ms)`."""
+    p99 = made.planned_latency_ms.p99
+    words = {"noise": "noisy host", "fail": "fail (burst)" if made.burst else "fail"}
+    word = words.get(made.verdict, made.verdict)
+    latency = "-" if p99 is None else f"{p99:.0f} ms"
+    return "; ".join((f"step {made.number}, {made.rate_per_s:,g}/s: {word}, p99 {latency}", *made.reasons))
 
 
 def sent_facts(run_id: str, driven: Driven, result: k6.LoadResult, taken: Ledger) -> SentFacts:

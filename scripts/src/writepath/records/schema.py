@@ -17,12 +17,13 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from writepath.config.registry import SuitesFile, VariantsFile
-from writepath.records import capacity_run, ceilings, cell, faults, index, load, search
+from writepath.records import capacity_run, ceilings, cell, faults, index, load, pair, search
 
 ROOT = Path(__file__).parents[4]
 RESULTS = (
     load.LoadResult,
     capacity_run.CapacityResult,
+    pair.PairResult,
     ceilings.CeilingsResult,
     search.SearchResult,
     faults.FaultResult,

@@ -4,19 +4,10 @@ import dataclasses
 
 from writepath.analysis.steps import derive_step, folder_of, reduce_step
 from writepath.experiments.capacity.stepper import Step, Stepper
-from writepath.experiments.warm_path import WarmPath, canary, constant
+from writepath.experiments.warm_path import WarmPath, canary, constant, step_in_words
 from writepath.measure import host
 from writepath.measure.loading import Bench
-from writepath.records.steps import LoadStep, StepFacts
-
-
-def step_in_words(made: LoadStep) -> str:
-    """`step 3, 1,200/s: fail, p99 140 ms; p99 from ... (SLO 100 ms)`."""
-    p99 = made.planned_latency_ms.p99
-    words = {"noise": "noisy host", "fail": "fail (burst)" if made.burst else "fail"}
-    word = words.get(made.verdict, made.verdict)
-    latency = "-" if p99 is None else f"{p99:.0f} ms"
-    return "; ".join((f"step {made.number}, {made.rate_per_s:,g}/s: {word}, p99 {latency}", *made.reasons))
+from writepath.records.steps import StepFacts
 
 
 def wait_for_quiet(bench: Bench) -> None:

@@ -17,11 +17,12 @@ import numpy as np
 from writepath.analysis import raw
 from writepath.analysis.during_writes import ALONE, FOLDERS, SEARCHES, WRITES
 from writepath.analysis.stats import Ints
+from writepath.analysis.steps import rounded
 from writepath.analysis.verdict import noise_reasons, slower_reasons
 from writepath.config.registry import Scenario
 from writepath.experiments.base import CellRun, Session
 from writepath.experiments.capacity.measure import wait_for_quiet
-from writepath.experiments.capacity.stepper import MOST_REPEATS, rounded
+from writepath.experiments.capacity.stepper import MOST_REPEATS
 from writepath.experiments.warm_path import WarmPath, canary, constant, sent_facts
 from writepath.load import k6
 from writepath.load.corpus import Corpus, lines_of, write_questions

@@ -5,10 +5,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from writepath.analysis.step_verdict import Outcomes
+from writepath.analysis.steps import rounded
 from writepath.records.steps import RESOLUTION, Bracket, LoadStep, StepKind
 
 CELL = math.log(1.0495)  # a little finer than the resolution, as rates are rounded
-DIGITS = 4
 TWICE = 2
 DOWN, UP = (0.9, 0.8), (1.1, 1.25, 1.5)  # beyond the hint; the last one again and again
 NARROW_DOWN, NARROW_UP = (0.95, *DOWN), (1.05, *UP)  # where the limit was believed to be near
@@ -90,11 +90,6 @@ def _split(low: float, high: float) -> float:
     cells = max(2, math.ceil(math.log(high / low) / CELL))
     between = rounded(low * (high / low) ** ((cells // 2) / cells))
     return between if low < between < high else low
-
-
-def rounded(rate_per_s: float) -> float:
-    """To four digits, and to the thousandths that a plan can carry."""
-    return round(float(f"{rate_per_s:.{DIGITS}g}"), 3)
 
 
 MOST_STEPS = 12
