@@ -280,7 +280,7 @@ def test_use_stays_counted_when_a_container_ended_and_began_again() -> None:
 
 def test_every_port_is_fixed_and_instances_get_a_row_of_them() -> None:
     service = {**DATABASE, "deploy": {"replicas": 3}}
-    text = compose.override({"one": service, "other": DATABASE}, {})
+    text = compose.override({"one": service, "other": DATABASE}, {}, {})
     ports = yaml.safe_load(text.replace("!override", ""))["services"]
     first, last = map(int, ports["one"]["ports"][0].split(":")[1].split("-"))
     assert last == first + 2
@@ -289,12 +289,12 @@ def test_every_port_is_fixed_and_instances_get_a_row_of_them() -> None:
 
 def test_a_port_that_was_asked_for_is_left_alone_and_only_a_store_gets_a_small_disk() -> None:
     asked = {"ports": [{"target": 8080, "published": "8099", "protocol": "tcp"}]}
-    assert "127.0.0.1:8099:8080/tcp" in compose.override({"nginx": asked}, {})
+    assert "127.0.0.1:8099:8080/tcp" in compose.override({"nginx": asked}, {}, {})
     services = {"store": {**DATABASE, "volumes": [VOLUME]}, "writer": DATABASE}
     assert compose.stores(services) == ["store"]
-    assert compose.holder("store") in compose.override(services, {"store": DISK_BYTES})
+    assert compose.holder("store") in compose.override(services, {"store": DISK_BYTES}, {})
     with pytest.raises(UsageError, match="writer keeps no data"):
-        compose.override(services, {"writer": DISK_BYTES})
+        compose.override(services, {"writer": DISK_BYTES}, {})
 
 
 @pytest.mark.docker

@@ -16,7 +16,7 @@ from writepath.provision import archives, golang, jdk, maven, packages, state
 from writepath.runtime import choose
 from writepath.runtime.base import masked
 from writepath.runtime.docker import engine
-from writepath.runtime.native import host, stack
+from writepath.runtime.native import host
 from writepath.runtime.network import Addresses, free_ports
 from writepath.runtime.topology import Service
 
@@ -273,13 +273,3 @@ def test_secrets_are_masked_by_name_and_in_addresses() -> None:
         "URI": "amqp://user:***@host",
         "POOL_SIZE": "5",
     }
-
-
-def test_a_class_archive_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
-    made, kept = tmp_path / "made", tmp_path / "build" / "kept.jsa"
-    made.write_text("classes")
-    stack._keep(made, kept)  # noqa: SLF001 its build is gone: nothing happens, and nothing fails
-    kept.parent.mkdir()
-    stack._keep(made, kept)  # noqa: SLF001
-    assert [path.name for path in kept.parent.iterdir()] == ["kept.jsa"]
-    assert kept.read_text() == "classes"

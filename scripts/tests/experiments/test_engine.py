@@ -82,6 +82,21 @@ def test_every_block_has_every_cell_once_in_an_order_of_the_seed_alone(tmp_path:
     assert len(set(first)) == 3
 
 
+def test_applications_are_trained_before_the_first_cell_where_a_cell_asks_for_their_cache(
+    tmp_path: Path, toy: Toy
+) -> None:
+    factor = Factor(name="AOT_CACHE", scope="stack", levels=("none", "trained"))
+    for name, changed, trained in (
+        ("plain", {}, []),
+        ("asked", {"settings": {"AOT_CACHE": "trained"}}, ["train a", "train b"]),
+        ("varied", {"factors": (factor,)}, ["train a", "train b"]),
+    ):
+        runtime = FakeRuntime()
+        run(planned(tmp_path / name, "a", "b", **changed), toy, runtime)
+        assert [event for event in runtime.events if event.startswith("train")] == trained
+        assert runtime.events[: len(trained)] == trained
+
+
 def test_levels_multiply_and_cells_that_share_a_stack_run_one_after_the_other(tmp_path: Path) -> None:
     (block,) = plan.groups(planned(tmp_path, "a", "b", factors=(POOL, USERS)))
     assert sorted(len(group) for group in block) == [3, 3, 3, 3]

@@ -144,6 +144,13 @@ class FakeRuntime:
     def prepare(self, _variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         say("prepared")
 
+    def untrained(self, variant: Variant) -> Sequence[str]:
+        self.events.append(f"train {variant.name}")
+        return ()
+
+    def make_cache(self, stack: object, component: str) -> None:
+        raise AssertionError(stack, component)
+
     @contextmanager
     def start(
         self,

@@ -28,6 +28,7 @@ _RANGES = {
 }
 _SWITCH = ("true", "false")
 _WORDS = {
+    "AOT_CACHE": ("none", "trained"),
     "ELASTICSEARCH_WRITE_MODE": ("bulk", "single"),
     "ELASTICSEARCH_TRANSLOG_DURABILITY": ("request", "async"),
     "ELASTICSEARCH_IDS": ("own", "auto"),

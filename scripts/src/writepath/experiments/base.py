@@ -32,7 +32,7 @@ from writepath.records.measures import Code, Durability, Host
 from writepath.records.warm_up import WarmUpFacts
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
-from writepath.runtime import delay
+from writepath.runtime import aot, delay
 from writepath.runtime.base import Stack
 
 R = TypeVar("R")
@@ -92,8 +92,14 @@ class CellRun:
             truth.empty()  # of the write that proved the stack ready, or of an earlier load
             truth.verify_one_write(new_run_id(), self.dataset.lines[0])
             self.durability = truth.durability()
-            self.versions = {**self.bench.runtime.versions(self.cell.variant), **truth.versions()}
-            write_json(dict(stack.effective_settings()), self.folder / SETTINGS_FILE)
+            settings = dict(stack.effective_settings())
+            write_json(settings, self.folder / SETTINGS_FILE)
+            caches = {
+                f"ahead-of-time cache, {name}": own[aot.SETTING]
+                for name, own in settings.items()
+                if aot.SETTING in own
+            }
+            self.versions = {**self.bench.runtime.versions(self.cell.variant), **truth.versions(), **caches}
 
     def warm_up(self, stack: Stack, *, warm: bool = False) -> WarmUpFacts | None:
         """As the scenario says. warm: by an earlier cell."""

@@ -134,6 +134,12 @@ class Runtime(Protocol):
         system of so many bytes, which can be filled. SetupError where this machine allows no such file system.
         """
 
+    def untrained(self, variant: Variant) -> Sequence[str]:
+        """Its applications without an ahead-of-time cache of this build, where there can be one."""
+
+    def make_cache(self, stack: Any, component: str) -> None:
+        """From what it has recorded on a stack of `aot.TRAINING` until it ended in order."""
+
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Versions of each component in use."""
 

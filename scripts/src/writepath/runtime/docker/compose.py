@@ -15,10 +15,11 @@ import yaml
 
 from writepath.errors import UsageError
 from writepath.process import call
-from writepath.runtime import topology
+from writepath.runtime import aot, topology
 from writepath.runtime.network import LOOPBACK, free_ports
 
 HOLDER_SUFFIX = "-disk"
+CACHES, JAR = Path("/aot"), "/app/app.jar"  # in the container of an application
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +79,11 @@ class _Dumper(yaml.SafeDumper):
 _Dumper.add_representer(_Instead, lambda dumper, data: dumper.represent_sequence("!override", data))
 
 
+def applications(services: Mapping[str, Any]) -> dict[str, Any]:
+    """Those services of `docker compose config` that are ours."""
+    return {name: s for name, s in services.items() if aot.SETTING in (s.get("environment") or {})}
+
+
 def stores(services: Mapping[str, Any]) -> list[str]:
     """Those services of `docker compose config` that keep data: with a named volume."""
     return sorted(name for name, service in services.items() if _volumes(service))
@@ -88,8 +94,10 @@ def holder(component: str) -> str:
     return component + HOLDER_SUFFIX
 
 
-def override(services: Mapping[str, Any], disks: Mapping[str, int]) -> str:
+def override(services: Mapping[str, Any], disks: Mapping[str, int], caches: Mapping[str, Path]) -> str:
     """A second compose file, for services of `docker compose config` and the small disks wanted: see Compose.
+
+    caches: by application, the folder of its ahead-of-time caches.
 
     A port that the engine chooses is another one after each start of a container, and whoever drives load or reads
     a store keeps its address for a whole run. So each one is fixed here, in the range that no client's side of a
@@ -102,6 +110,8 @@ def override(services: Mapping[str, Any], disks: Mapping[str, int]) -> str:
             f"small_disks: {', '.join(unknown)} keeps no data; components that do: {', '.join(stores(services))}"
         )
     entries: dict[str, dict[str, Any]] = {name: _ports(s) for name, s in services.items()}
+    for name, folder in caches.items():
+        entries[name] |= _cached(services[name]["environment"], folder)
     volumes: dict[str, Any] = {}
     for component, size_bytes in disks.items():
         service = services[component]
@@ -110,6 +120,15 @@ def override(services: Mapping[str, Any], disks: Mapping[str, int]) -> str:
         volumes |= {mount["source"]: _small(size_bytes) for mount in _volumes(service)}
     entries = {name: entry for name, entry in entries.items() if entry}
     return yaml.dump({"services": entries, "volumes": volumes}, Dumper=_Dumper, sort_keys=False)
+
+
+def _cached(environment: Mapping[str, str], folder: Path) -> dict[str, Any]:
+    """What starts an application with its cache, or has it record for one."""
+    flags, digest = aot.flags(folder, environment, CACHES / aot.RECORDING, CACHES)
+    return {
+        "environment": {aot.SETTING: digest, "JAVA_TOOL_OPTIONS": " ".join(flags)},
+        "volumes": [f"{folder}:{CACHES}"] if flags else [],
+    }
 
 
 def _ports(service: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -18,7 +17,7 @@ from writepath import pidfile, poll
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError
 from writepath.process import CallError, attempt, call
-from writepath.runtime import network
+from writepath.runtime import aot, network
 from writepath.runtime.docker import compose as files
 from writepath.runtime.docker import engine, images
 from writepath.runtime.docker.compose import Compose, project_prefix
@@ -73,7 +72,14 @@ class DockerRuntime:
                 images.ensure(compose, self._engine, say)
             services = compose.services()
             chosen = list(services) if only is None else list(only)
-            self._up(compose, chosen, folder, services, disks)
+            caches = {
+                name: self._caches(service["image"])
+                for name, service in files.applications(services).items()
+                if service["environment"][aot.SETTING] != aot.NONE
+            }
+            second = folder / "override.yml"
+            second.write_text(files.override(services, disks, caches), encoding="utf-8")
+            self._up(replace(compose, override=second), chosen, disks)
             stores = files.stores(services)
             stack = DockerStack(self._engine, project, self._generator, stores, disks)
             say(f"{variant.name}: waiting for {', '.join(stack.components)}")
@@ -85,6 +91,36 @@ class DockerRuntime:
             self._engine.remove([self._generator])  # outlives its client where that was killed
             self._engine.remove_project(project)  # killed: nothing of it is kept, so nothing is put in order
             shutil.rmtree(folder)
+
+    def untrained(self, variant: Variant) -> Sequence[str]:
+        """Its applications that a training run would give a cache."""
+        compose = self._compose("training", variant.profiles, {**variant.settings, **self._settings})
+        ours = files.applications(compose.services())
+        folders = {name: self._caches(service["image"]) for name, service in ours.items()}
+        return [name for name in ours if aot.find(folders[name], ours[name]["environment"]) is None]
+
+    def make_cache(self, stack: DockerStack, component: str) -> None:
+        """In a container of its own, of the same image, which sees the same jar."""
+        container = self._engine.containers(stack.project, component)[0]
+        folder, environment = self._caches(container.image), container.environment
+        flags = aot.creating(files.CACHES, environment, files.CACHES / aot.RECORDING)
+        call(
+            *("docker", "run", "--rm", "--network=none", f"--volume={folder}:{files.CACHES}"),
+            *(f"--env={aot.JAVA}={environment[aot.JAVA]}", "--entrypoint=java", container.image),
+            *(*flags, "-jar", files.JAR),
+            timeout_s=aot.CREATE_SECONDS,
+        )
+        aot.keep(folder, environment)
+        for old in {*folder.parent.iterdir()} - {folder}:
+            shutil.rmtree(old)
+
+    def _caches(self, image: str) -> Path:
+        """The folder of an application's caches: its containers write there under a user of their own."""
+        identity = (self._engine.image_id(image) or "absent").removeprefix("sha256:")[:12]
+        folder = self._state / "aot" / image.rpartition("/")[2].partition(":")[0] / identity
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o777)
+        return folder
 
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Engine, compose, and each image with the start of its id; inspectors know what runs inside."""
@@ -133,27 +169,18 @@ class DockerRuntime:
     def _compose(self, project: str, profiles: Sequence[str], variables: Mapping[str, str]) -> Compose:
         return Compose(root=self._root, project=project, profiles=profiles, variables=variables)
 
-    def _up(
-        self,
-        compose: Compose,
-        chosen: Sequence[str],
-        folder: Path,
-        services: Mapping[str, Any],
-        disks: Mapping[str, int],
-    ) -> None:
+    def _up(self, compose: Compose, chosen: Sequence[str], disks: Mapping[str, int]) -> None:
         """Starts all parts side by side, as they wait for each other themselves.
 
         The proxy is last: it looks up the writers' addresses once, when it starts.
         """
         behind = [*map(files.holder, disks), *(service for service in chosen if service != PROXY)]
-        second = folder / "override.yml"
-        second.write_text(files.override(services, disks), encoding="utf-8")
         for group in (behind, [PROXY] if PROXY in chosen else []):
             if not group:
                 continue
             try:
                 flags = ("--detach", "--no-build", "--no-deps", "--quiet-pull")
-                replace(compose, override=second).run("up", *flags, *group)
+                compose.run("up", *flags, *group)
             except CallError as error:
                 if "failed to mount local volume" in str(error):
                     raise SetupError(f"the Docker engine cannot mount a small disk here: {error}") from error

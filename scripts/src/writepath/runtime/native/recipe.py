@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from writepath.errors import SetupError
 from writepath.runtime import network
 from writepath.runtime.native.host import Account
 from writepath.runtime.network import Addresses
@@ -30,6 +31,16 @@ class Place:
     def port(self, inside: int | str, instance: int = 0) -> int:
         """The loopback port that stands for one of the service's own."""
         return self.addresses.port(self.service.name, inside, instance)
+
+    def jar(self) -> Path:
+        """Of the application."""
+        module = self.service.module or ""
+        if module not in self.jars:
+            raise SetupError(
+                f"docker-compose.yml: services.{self.service.name}.build.args.MODULE: {module} is not among the "
+                f"runnable jars {', '.join(self.jars)}; is it in services/pom.xml, with finalName = artifactId?"
+            )
+        return self.jars[module]
 
     def answer(self, inside: int, path: str) -> Any:
         """The JSON that it answers with 200 on one of its ports, else None."""
@@ -72,8 +83,6 @@ class Part:
     stop_seconds: float = 3.0
     death_signal: signal.Signals = signal.SIGKILL
     orderly_signal: signal.Signals = signal.SIGTERM  # what its container's engine would send to stop it
-    keeps: tuple[Path, Path] | None = None  # a file it writes when it ends in order, and where that is kept
-    later_args: Sequence[str | Path] | None = None  # for every start but the first, where they differ
     opens_port: int | None = None  # that the next part may not be started without
     helper: bool = False  # outlives the component: neither killed nor frozen with it
 

@@ -6,10 +6,11 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from writepath import process
 from writepath.errors import SetupError, UsageError
 from writepath.provision import jdk, packages
 from writepath.provision.golang import TOXIPROXY
-from writepath.runtime import network
+from writepath.runtime import aot, network
 from writepath.runtime.native import stores
 from writepath.runtime.native.recipe import Part, Place, Recipe
 from writepath.runtime.network import LOOPBACK
@@ -18,7 +19,6 @@ from writepath.runtime.topology import Service
 TEMPLATE = "nginx/nginx.conf.template"
 PROXIES = "toxiproxy/proxies.json"
 API_PORT = 8474  # Toxiproxy's
-_ARCHIVE_SECONDS = 60.0  # writing the archive, once a build and module; on a busy machine
 
 
 def of(service: Service) -> Recipe:
@@ -35,31 +35,31 @@ def of(service: Service) -> Recipe:
 
 
 def _application(place: Place) -> Iterator[Part]:
-    """All replicas of a service with build argument MODULE: each is a process with ports of its own.
-
-    The first one that ends in order leaves an archive of the classes it loaded. The next start maps it into memory
-    instead of reading, checking and linking them again: a quarter of the time. It holds no compiled code and no
-    profile, so what is measured stays what it is.
-    """
-    jar = _jar(place)
-    archive = jar.with_suffix(".jsa")
-    made = place.folder / archive.name
+    """All replicas of a service with build argument MODULE: each is a process with ports of its own."""
+    jar, environment = place.jar(), place.service.environment
+    flags, digest = aot.flags(jar.parent, environment, _recording(place))
     for instance in range(place.service.replicas):
         ports = {name: str(_port(place, name, instance)) for name in ("SERVER_PORT", "INSPECTOR_PORT")}
-        learns = not archive.exists() and instance == 0
         # The folder for temporary files names the stack's folder in the command line, too.
-        java: list[str | Path] = [jdk.find().java, f"-Djava.io.tmpdir={place.temporary()}"]
-        # Killed, it has learnt nothing, and Java starts without; ended in order, the archive is there.
-        later: list[str | Path] = [*java, f"-XX:SharedArchiveFile={archive}", "-jar", jar]
         yield Part(
-            args=[*java, f"-XX:ArchiveClassesAtExit={made}", "-jar", jar] if learns else later,
-            later_args=later if learns else None,
+            args=[jdk.find().java, f"-Djava.io.tmpdir={place.temporary()}", *flags, "-jar", jar],
             env={**place.environment(), **ports, "SERVER_ADDRESS": LOOPBACK},
             suffix=f"-{instance + 1}" if instance else "",
-            stop_seconds=_ARCHIVE_SECONDS if learns else Part.stop_seconds,
-            keeps=(made, archive) if learns else None,
-            settings={**place.service.environment},
+            settings={**environment, aot.SETTING: digest},
         )
+
+
+def _recording(place: Place) -> Path:
+    return place.folder / aot.RECORDING
+
+
+def make_cache(place: Place) -> None:
+    """Of what an application has recorded that ended in order."""
+    jar, environment = place.jar(), place.service.environment
+    flags = aot.creating(jar.parent, environment, _recording(place))
+    env = place.environment()
+    process.call(jdk.find().java, *flags, "-jar", jar, env=env, timeout_s=aot.CREATE_SECONDS)
+    aot.keep(jar.parent, environment)
 
 
 def inspector_ports(place: Place) -> Sequence[int]:
@@ -75,16 +75,6 @@ def _port(place: Place, variable: str, instance: int) -> int:
         where = f"docker-compose.yml: services.{place.service.name}.environment.{variable}"
         raise SetupError(f"{where}: every application needs a port number there") from error
     return place.port(inside, instance)
-
-
-def _jar(place: Place) -> Path:
-    module = place.service.module or ""
-    if module not in place.jars:
-        raise SetupError(
-            f"docker-compose.yml: services.{place.service.name}.build.args.MODULE: {module} is not among the "
-            f"runnable jars {', '.join(place.jars)}; is it in services/pom.xml, with finalName = artifactId?"
-        )
-    return place.jars[module]
 
 
 def _nginx(place: Place) -> Iterator[Part]:

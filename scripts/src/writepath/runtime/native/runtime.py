@@ -14,7 +14,7 @@ from writepath import pidfile, provision
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, UsageError, WritepathError
 from writepath.provision import archives, golang, jdk, maven, state
-from writepath.runtime import network, topology
+from writepath.runtime import aot, network, topology
 from writepath.runtime.native import host, recipes
 from writepath.runtime.native.recipe import Place
 from writepath.runtime.native.stack import NativeStack
@@ -110,6 +110,18 @@ class NativeRuntime:
             yield stack
         finally:
             stack.close()
+
+    def untrained(self, variant: Variant) -> Sequence[str]:
+        """Its applications that a training run would give a cache; none where the JDK has no such caches."""
+        if jdk.find().numbers[0] < jdk.PREFERRED:
+            return ()
+        ours = {name: service for name, service in self._active(variant).items() if service.module}
+        jars = {name: self._built(service)[service.module or ""] for name, service in ours.items()}
+        return [name for name in ours if aot.find(jars[name].parent, ours[name].environment) is None]
+
+    def make_cache(self, stack: NativeStack, component: str) -> None:
+        """In a process of its own: Java would start a second one at its own end."""
+        recipes.make_cache(stack.places[component])
 
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Of each part; applications tell theirs at /inspector/versions."""

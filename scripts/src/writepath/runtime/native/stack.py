@@ -1,12 +1,11 @@
 """A started variant of local processes: its logs, losses and use, what can be done to it, and its end."""
 
-import contextlib
 import shutil
 import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from writepath import pidfile, poll
@@ -55,9 +54,6 @@ class Started:
         if not self.excused:
             self.falls.append(f"{self.daemon.name}: {_ending(code)}, and was restarted")
         self.daemon.kill()  # what it left behind: a worker that outlived its master holds the port
-        self.keep()
-        if self.part.later_args is not None:
-            self.part = replace(self.part, args=self.part.later_args, keeps=None)
         self.daemon = launch(self.part, self.place)
         self.excused = False
         return True
@@ -72,20 +68,6 @@ class Started:
                 f"End of its log:\n{self.daemon.log_tail()}"
             ) from error
         self.daemon.kill()
-        self.keep()
-
-    def keep(self) -> None:
-        """Puts away what it has written for later starts, unless it ended in the middle of that."""
-        if self.part.keeps and self.daemon.exit_code() != -signal.SIGKILL and self.part.keeps[0].exists():
-            _keep(*self.part.keeps)
-
-
-def _keep(made: Path, kept: Path) -> None:
-    """Copies under another name first: a half file must never be there under the real one."""
-    whole = kept.with_name(f"{kept.name}.part")
-    with contextlib.suppress(OSError):  # a full disk, a build that is gone: the next start is slow, not wrong
-        shutil.copyfile(made, whole)
-        whole.replace(kept)
 
 
 def _ending(code: int) -> str:
@@ -220,9 +202,7 @@ class NativeStack:
             each.daemon.ask_to_stop(each.part.orderly_signal)
         deadline = time.monotonic() + ORDERLY_SECONDS
         for each in chosen:
-            # One that still writes down what it has learnt may take as long as at any other end.
-            bound = each.part.stop_seconds if each.part.keeps else 0.0
-            each.await_end(max(bound, deadline - time.monotonic(), 0.0))
+            each.await_end(max(deadline - time.monotonic(), 0.0))
 
     def revive(self, component: str) -> None:
         """Restarts its processes that have ended, in the original order, with the same data, ports and settings."""
@@ -283,10 +263,7 @@ class NativeStack:
         """Ends every process and removes the stack's folder, with the file systems below it."""
         with self._lock:
             self._closed = True
-        started = self._all()
-        stop_all([each.daemon for each in started])
-        for each in started:
-            each.keep()
+        stop_all([each.daemon for each in self._all()])
         host.remove(self._folder)
 
 
