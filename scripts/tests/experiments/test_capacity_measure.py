@@ -197,6 +197,7 @@ def test_options_and_the_scenario_make_the_parameters() -> None:
         warm_up_requests=3,
         warm_up_per_s=100.0,
         warm_up_at_most_s=None,
+        at_most_seconds=480.0,
     )
     phases = SCENARIO.phases * 2
     two = dataclasses.replace(asked, scenario=dataclasses.replace(SCENARIO, phases=phases))

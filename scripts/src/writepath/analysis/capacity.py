@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from writepath.analysis import samples, stats, step_verdict
+from writepath.analysis import limit, samples, stats, step_verdict
 from writepath.analysis.during_writes import FOLDERS, derive_during_writes, reduce_during_writes
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.load_aggregates import SCHEDULED
@@ -303,7 +303,7 @@ def derive_capacity(evidence: Evidence) -> CapacityResult:
     if not run.steps:
         raise LoadError("the capacity run ended before its first load step: it has no figures")
     steps = derive_steps(run, tables)
-    sustained = step_verdict.bracket(steps, run.highest_per_s, burst=False)
+    sustained = _bracket(run, steps, burst=False)
     overload, searches, facts = None, None, run.searches
     if run.overload is not None:
         common = _split(tables, OVERLOAD)
@@ -320,13 +320,20 @@ def derive_capacity(evidence: Evidence) -> CapacityResult:
         slo_ms=run.slo_ms,
         step_seconds=run.step_seconds,
         sustained=sustained,
-        burst=step_verdict.bracket(steps, run.highest_per_s, burst=True) if run.waits else sustained,
+        burst=_bracket(run, steps, burst=True) if run.waits else sustained,
         steps=tuple(steps),
         overload=overload,
         verdict=_verdict(run, steps, sustained, searches),
         searches=searches,
         warm_up=run.warm_up,
+        ended="" if run.at_most_seconds is None else run.ended,
     )
+
+
+def _bracket(run: CapacityFacts, steps: Sequence[LoadStep], *, burst: bool) -> Bracket:
+    if run.at_most_seconds is None:
+        return step_verdict.bracket(steps, run.highest_per_s, burst=burst)
+    return limit.bracket(steps, run.lowest_per_s, run.highest_per_s, burst=burst)
 
 
 def _verdict(
@@ -342,7 +349,7 @@ def _verdict(
     if run.searches is not None and run.searches.during_writes is not None:
         noise = run.searches.during_writes.noise
         noisy += (f"searches during writes were noisy ({'; '.join(noise)})",) if noise else ()
-    notes = () if sustained.conclusive else (f"inconclusive: {run.ended or 'the limit is not known to 5 %'}",)
+    notes = () if sustained.conclusive else (f"inconclusive: {_open(run, sustained)}",)
     status: VerdictStatus = "invalid" if broken else "unknown" if noisy else "valid"
     return Verdict(
         status=status,
@@ -351,6 +358,15 @@ def _verdict(
         noise=status == "unknown",
         finding=None if sustained.conclusive else "inconclusive",
     )
+
+
+def _open(run: CapacityFacts, sustained: Bracket) -> str:
+    """What stopped a run before its limit was known."""
+    words = run.ended or f"the limit is not known to {'±' if sustained.interval_per_s else ''}5 %"
+    if sustained.interval_per_s is None:
+        return words
+    low, high = sustained.interval_per_s
+    return f"{words}; the limit is between {low:,.0f}/s and {high:,.0f}/s"
 
 
 def _wrong(searches: SearchLoad) -> Iterator[str]:

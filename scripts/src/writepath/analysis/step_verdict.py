@@ -125,58 +125,26 @@ def _percent(share: float) -> str:
     return f"{int(share * 100_000 + 1e-6) / 1000:g} %"
 
 
-class Outcomes:
-    """Passes and fails of one limit.
-
-    A pass takes every fail at its rate and below with it, a fail every pass at its rate and above: so the highest
-    passing rate is always below the lowest failing one.
-    """
-
-    def __init__(self, highest_per_s: float) -> None:
-        """highest_per_s: no rate above it is tried."""
-        self._highest = highest_per_s
-        self._passes: set[float] = set()
-        self._fails: dict[float, bool] = {}  # by rate, whether the generator could be why
-        self._steps = 0
-
-    @property
-    def highest_passing(self) -> float | None:
-        """None where none passed."""
-        return max(self._passes, default=None)
-
-    @property
-    def lowest_failing(self) -> float | None:
-        """None where none failed."""
-        return min(self._fails, default=None)
-
-    def told(self, rate_per_s: float, *, passed: bool, generator_bound: bool) -> bool:
-        """What became of a step; whether it contradicted all that was known on the other side."""
-        self._steps += 1
-        if passed:
-            lost = bool(self._fails) and max(self._fails) <= rate_per_s
-            self._passes.add(rate_per_s)
-            self._fails = {rate: bound for rate, bound in self._fails.items() if rate > rate_per_s}
-        else:
-            lost = bool(self._passes) and min(self._passes) >= rate_per_s
-            self._fails[rate_per_s] = generator_bound
-            self._passes = {rate for rate in self._passes if rate < rate_per_s}
-        return lost
-
-    def bracket(self) -> Bracket:
-        """As known by now."""
-        low, high = self.highest_passing, self.lowest_failing
-        return Bracket(
-            highest_passing_per_s=low,
-            lowest_failing_per_s=high,
-            lower_bound=low is not None and (low >= self._highest if high is None else self._fails[high]),
-            steps=self._steps,
-        )
-
-
 def bracket(steps: Iterable[LoadStep], highest_per_s: float, *, burst: bool) -> Bracket:
-    """burst: of the rate of 201s alone; else of what is stored as fast, of which steps for the burst say nothing."""
-    known = Outcomes(highest_per_s)
-    for step in steps:
-        if step.counted and (burst or not step.for_burst):
-            known.told(step.rate_per_s, passed=step.passes(burst=burst), generator_bound=step.generator_bound)
-    return known.bracket()
+    """As runs are read that were recorded before limits were fitted (limit.py).
+
+    A pass takes every fail at its rate and below with it, a fail every pass at its rate and above. burst: of the rate
+    of 201s alone; else of what is stored as fast, of which steps for the burst say nothing.
+    """
+    counted = [step for step in steps if step.counted and (burst or not step.for_burst)]
+    passes: set[float] = set()
+    fails: dict[float, bool] = {}  # by rate, whether the generator could be why
+    for step in counted:
+        if step.passes(burst=burst):
+            passes.add(step.rate_per_s)
+            fails = {rate: bound for rate, bound in fails.items() if rate > step.rate_per_s}
+        else:
+            fails[step.rate_per_s] = step.generator_bound
+            passes = {rate for rate in passes if rate < step.rate_per_s}
+    low, high = max(passes, default=None), min(fails, default=None)
+    return Bracket(
+        highest_passing_per_s=low,
+        lowest_failing_per_s=high,
+        lower_bound=low is not None and (low >= highest_per_s if high is None else fails[high]),
+        steps=len(counted),
+    )

@@ -212,10 +212,10 @@ QUIET_LOOKS = 3  # running: between two bursts lie moments
 LONGEST_S = 600.0
 
 
-def wait_until_quiet(folder: Path, progress: Progress) -> bool:
-    """False: still noisy after LONGEST_S. folder: on the stores' disk."""
+def wait_until_quiet(folder: Path, progress: Progress, at_most_s: float = LONGEST_S) -> bool:
+    """False: still noisy after so long. folder: on the stores' disk."""
     progress.phase("wait for a quiet host")
-    ends, quiet = time.monotonic() + LONGEST_S, 0
+    ends, quiet = time.monotonic() + at_most_s, 0
     while quiet < QUIET_LOOKS:
         if (left_s := ends - time.monotonic()) <= 0:
             return False

@@ -31,6 +31,7 @@ class CapacityFacts:
     overload: OverloadFacts | None = None
     searches: SearchLoadFacts | None = None  # of a run of searches
     ended: str = ""  # why the run ended before its limit was known, in words
+    at_most_seconds: float | None = None  # of the run; null: recorded before limits were fitted
     host: Host | None = None  # in evidence; raw facts leave it to cell.json
     warm_up: WarmUpFacts | None = None  # null: not asked to become steady, or recorded before that was known
 
@@ -85,6 +86,7 @@ class CapacityResult:
     verdict: Verdict
     searches: SearchLoad | None = None  # of a run of searches
     warm_up: WarmUpFacts | None = None
+    ended: str = ""  # why the run ended before its limit was known, in words
 
     def passed(self, rate_per_s: float | None) -> list[LoadStep]:
         """Its steps that passed a rate, those of the ramp too."""

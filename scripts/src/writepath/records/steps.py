@@ -7,7 +7,7 @@ from writepath.records.base import record
 from writepath.records.load_facts import WithheldFacts
 from writepath.records.measures import AuditVerdict, Canary, Generator, Latency, Reading, Requests, Resource
 
-RESOLUTION = 1.05  # of a capacity run: lowest failing ÷ highest passing rate, at most
+RESOLUTION = 1.05  # a limit is known where its interval reaches so far on either side: ±5 %
 StepKind = Literal["ramp", "bisection", "confirmation"]  # ramp: short, and counted in no figure
 StepVerdict = Literal["pass", "fail", "noise"]  # noise: the host was noisy; retried, not counted
 
@@ -142,12 +142,13 @@ class LoadStep:
 
 @record
 class Bracket:
-    """The highest passing and the lowest failing rate."""
+    """The rates next to a limit, and what all steps together say of it."""
 
     highest_passing_per_s: float | None  # null: none passed
     lowest_failing_per_s: float | None  # null: none failed
     lower_bound: bool  # the load generator or the highest rate ended the run
     steps: int  # counted, without ramp and noisy steps
+    interval_per_s: tuple[float, float] | None = None  # 90 %; null: recorded before limits were fitted
 
     @property
     def conclusive(self) -> bool:
@@ -156,7 +157,10 @@ class Bracket:
             return False
         if self.lowest_failing_per_s is None:
             return self.lower_bound
-        return self.lowest_failing_per_s <= self.highest_passing_per_s * RESOLUTION
+        if self.interval_per_s is None:
+            return self.lowest_failing_per_s <= self.highest_passing_per_s * RESOLUTION
+        low, high = self.interval_per_s
+        return high <= low * RESOLUTION**2
 
 
 def unresolved(steps: Sequence[LoadStep]) -> Iterable[LoadStep]:

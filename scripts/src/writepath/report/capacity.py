@@ -26,6 +26,7 @@ Runs = Mapping[int, CapacityResult]  # by block, those that came to their bracke
 
 Comparison = Literal["more", "less", "within noise", "not resolved"]
 UNKNOWN = "not known"
+KNOWN, EDGE = "known to ±5 %", "the lowest rate failed"
 AT_LEAST, BELOW = "≥ ", "< "
 
 
@@ -49,6 +50,13 @@ class Capacity:
     def lowest_failing(self) -> Spread | None:
         """Of the lowest failing rates; infinite in a block in which no rate failed."""
         return stats.spread(_lowest_failing(one) for one in self.by_block.values())
+
+    @property
+    def interval(self) -> str:
+        """`1,938–2,104`, in which the limits of all blocks are; empty where none was fitted."""
+        known = [one.interval_per_s for one in self.by_block.values() if one.interval_per_s is not None]
+        ends = (min(low for low, _ in known), max(high for _, high in known)) if known else ()
+        return "–".join(map(number, ends))
 
     @property
     def measured(self) -> bool:
@@ -219,6 +227,14 @@ class VariantFigures:
     def sustained(self) -> Capacity:
         """What the store keeps up with."""
         return Capacity(by_block={block: run.sustained for block, run in self.runs.items()})
+
+    @property
+    def ended(self) -> str:
+        """What ended its runs."""
+        words = (
+            run.ended or ("" if run.sustained.conclusive else EDGE) or KNOWN for run in self.runs.values()
+        )
+        return ", ".join(dict.fromkeys(words))
 
     @property
     def burst(self) -> Capacity:

@@ -44,8 +44,11 @@ class Part:
         int | None, Field(ge=1_000, le=1_000_000, description="Posts that are searched; only of searches.")
     ] = None
     begins_per_s: Annotated[
-        float | None, Field(gt=0, description="Rate of the first ramp step; default: the lowest rate.")
+        float | None, Field(gt=0, description="Rate of the first step; default: the lowest rate.")
     ] = None
+    at_most_seconds: Annotated[
+        float, Field(ge=60, le=86_400, description="Of one capacity run, from the start of its stack.")
+    ] = 480.0
 
 
 @record
@@ -60,9 +63,8 @@ class CapacityParams(WarmUpParams):
     lowest_per_s: float
     highest_per_s: float
     documents: int | None  # posts that are searched; null: of writes
-    begins_per_s: (
-        float | None
-    )  # first step of the ramp; null: where the operation says, or at the lowest rate
+    begins_per_s: float | None  # first step; null: where the operation says, or at the lowest rate
+    at_most_seconds: float  # of one capacity run
 
 
 def params_of(suite: Suite, options: Mapping[str, Any]) -> CapacityParams:
@@ -95,12 +97,8 @@ def params_of(suite: Suite, options: Mapping[str, Any]) -> CapacityParams:
     return made
 
 
-TYPICAL_STEPS = 8
-BETWEEN_STEPS_S = 12.0  # emptying, drain, read, canaries
-
-
 class CapacityExperiment(Experiment[CapacityResult]):
-    """Load steps until the maximum sustainable rate is known to 5 %, then what lies beyond it."""
+    """Load steps until the maximum sustainable rate is known to ±5 %, then what lies beyond it."""
 
     kind = "capacity"
     params = CapacityParams
@@ -119,8 +117,8 @@ class CapacityExperiment(Experiment[CapacityResult]):
         return params.documents
 
     def load_seconds(self, params: CapacityParams) -> float:
-        """Of one cell, with its warm-up: a guess, as its steps are not known before."""
-        return params.warm_up_seconds + TYPICAL_STEPS * (params.step_seconds + BETWEEN_STEPS_S)
+        """Of one cell: a guess, as its steps are not known before."""
+        return params.at_most_seconds
 
     def measure(self, run: CellRun, session: Session) -> None:
         """Leaves raw files in the cell's folder."""
