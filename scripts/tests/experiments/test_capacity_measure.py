@@ -26,7 +26,7 @@ from writepath.records.capacity_run import CapacityResult
 from writepath.records.steps import LoadStep
 
 RATE = 100.0
-PREPARED = ["start", "reset", "write", "posts", "durability", "k6", "write", "saved"]
+PREPARED = ["start", "saved", "reset", "write", "posts", "durability", "k6", "write", "saved"]
 RAMP = ["reset", "k6", "write", "saved"]
 STEP = ["reset", "k6", "write", "posts", "saved"]
 OVERLOAD = ["saved", "reset", "k6", "write", "saved"]
@@ -72,14 +72,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_steps_come_in_order_and_each_is_saved_before_the_next_begins(tmp_path: Path, run: Any) -> None:
     runtime = FakeRuntime()
     found = run(runtime)
-    assert runtime.events == [*PREPARED, *RAMP, *STEP, *STEP, *OVERLOAD, *STOPPED]
+    assert runtime.events == [*PREPARED, *RAMP, *STEP, *OVERLOAD, *STOPPED]
     assert [(step.number, step.kind, step.audit) for step in found.steps] == [
         (1, "ramp", None),
         (2, "bisection", "PASS"),
-        (3, "confirmation", "PASS"),
     ]
-    assert [step.requests.acknowledged for step in found.steps] == [50, 50, 50]
-    assert [step.noise.before is not None for step in found.steps] == [False, True, True]
+    assert [step.requests.acknowledged for step in found.steps] == [50, 50]
+    assert [step.noise.before is not None for step in found.steps] == [False, True]
     assert (found.sustained.highest_passing_per_s, found.verdict.status) == (RATE, "valid")
     assert found.overload is not None
     assert [(phase.rate_per_s, phase.acknowledged) for phase in found.overload.phases] == [
@@ -88,7 +87,7 @@ def test_the_steps_come_in_order_and_each_is_saved_before_the_next_begins(tmp_pa
         (50.0, 10),
     ]
     folder = tmp_path / "jpa"
-    for name, requests in (("step-01", 50), ("step-02", 50), ("step-03", 50), ("overload", 60)):
+    for name, requests in (("step-01", 50), ("step-02", 50), ("overload", 60)):
         files = {file.name for file in (folder / name).iterdir()}
         assert files >= {"requests.parquet", raw.SAMPLES_FILE, "plan.json", "k6.log"}
         assert "ledger.rec" not in files
@@ -99,11 +98,9 @@ def test_the_steps_come_in_order_and_each_is_saved_before_the_next_begins(tmp_pa
 def test_a_lie_fails_its_step_in_words_and_nothing_is_doubled(run: Any) -> None:
     runtime = FakeRuntime(lies=[Lies(skip=frozenset({3}), double=frozenset({7}))])
     found = run(runtime)
-    assert [(step.verdict, step.audit) for step in found.steps] == [
-        ("pass", None),
-        ("fail", "FAIL"),
-        ("fail", "FAIL"),
-    ]
+    first, *others = [(step.verdict, step.audit) for step in found.steps]
+    assert first == ("pass", None)
+    assert set(others) == {("fail", "FAIL")}
     assert found.steps[1].reasons == (
         "the store does not match the acknowledged writes (audit FAIL)",
         "1 acknowledged writes are not in the store",

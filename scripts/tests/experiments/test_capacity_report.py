@@ -110,6 +110,18 @@ def test_a_run_is_told_in_a_line_with_the_words_of_the_tables() -> None:
     assert kind.line(run(bracket(None, None))) == "sustained not known, inconclusive (1 of 1); 5 load steps"
 
 
+def test_an_interval_decides_what_is_known_and_the_page_has_it_with_what_ended_the_run() -> None:
+    wide = replace(bracket(1000, 1150), interval_per_s=(950.0, 1160.0))
+    near = replace(bracket(1000, 1090), interval_per_s=(1000.0, 1100.0))
+    found = capacity_figures(suite([(JPA, [run(near), run(wide, ended="no time")])]))
+    assert column(tables.capacity(found), "capacity_bound") == ["inconclusive (1 of 2)"]
+    assert column(tables.rates(found), "sustained_interval_per_s") == ["950–1,160"]
+    assert column(tables.rates(found), "capacity_ended") == ["known to ±5 %, no time"]
+    assert CapacityExperiment().line(run(near)) == (
+        "sustained 1,000/s, measured ±5 % (90 %: 1,000–1,100/s); 5 load steps"
+    )
+
+
 def test_a_failing_rate_that_no_step_found_is_above_those_of_other_blocks() -> None:
     found = figures(BELOW, bracket(556, 608), bracket(650, None))
     assert column(tables.rates(found), "first_fail_per_s") == ["608 (200–∞)"]

@@ -137,7 +137,7 @@ def rate_in_words(found: Capacity) -> str:
     """`≥ 2,100/s, lower bound`."""
     shown = bound_cell(found)
     value = shown.text if shown.figure is None else f"{shown.prefix}{number(shown.figure.median)}/s"
-    return f"{value}, {found.confidence}"
+    return f"{value}, {found.confidence}{f' (90 %: {found.interval}/s)' if found.interval else ''}"
 
 
 def _signed(low: float, high: float) -> tuple[float, str]:
