@@ -326,7 +326,7 @@ def derive_capacity(evidence: Evidence) -> CapacityResult:
         verdict=_verdict(run, steps, sustained, searches),
         searches=searches,
         warm_up=run.warm_up,
-        ended="" if run.at_most_seconds is None else run.ended,
+        ended=None if run.at_most_seconds is None else run.ended,
     )
 
 

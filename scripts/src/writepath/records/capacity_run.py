@@ -86,7 +86,7 @@ class CapacityResult:
     verdict: Verdict
     searches: SearchLoad | None = None  # of a run of searches
     warm_up: WarmUpFacts | None = None
-    ended: str = ""  # why the run ended before its limit was known, in words
+    ended: str | None = None  # why before its limit was known; null: recorded before limits were fitted
 
     def passed(self, rate_per_s: float | None) -> list[LoadStep]:
         """Its steps that passed a rate, those of the ramp too."""
