@@ -40,7 +40,7 @@ export function readConfig(env, prefix = "BENCH_") {
   /** @param {string} name @param {RegExp} pattern @param {string} meaning */
   const read = (name, pattern, meaning) => matching(env, `${prefix}${name}`, pattern, meaning);
   return {
-    target: read("TARGET", /^https?:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:8080"),
+    target: read("TARGET", /^http:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:8080"),
     runId: read("RUN", /^[0-9a-f]{15}$/, "15 lower-case hex digits"),
     ...loadOf(env, prefix),
     contentFile: read("CONTENT", /./, "the path of a JSON array of what is sent"),

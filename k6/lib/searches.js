@@ -1,9 +1,6 @@
-// The search that every load of searches sends, and every variant answers.
+// The search that every load of searches sends, and every variant answers: a keyword's first page.
 
-import { SharedArray } from "k6/data";
-import http from "k6/http";
-
-const PARAMETERS = { timeout: "15s", redirects: 0 }; // as a write's
+import { openEntries, openLedger } from "k6/x/ledger";
 
 /**
  * @typedef {object} Question
@@ -12,17 +9,16 @@ const PARAMETERS = { timeout: "15s", redirects: 0 }; // as a write's
  */
 
 /**
- * Returns the search of a sequence number, and a function that sends it. To be called where k6 initialises.
- * @param {import("./config.js").Config} config
+ * Returns a function that sends the next search, and the ledger in which it is recorded. To be called where k6 initialises.
+ * @param {import("./config.js").Config & {growing: boolean}} config
  */
-export function searcher({ target, contentFile }) {
-  /** @type {Question[]} */
-  const questions = new SharedArray("questions", () => JSON.parse(open(contentFile)));
-  const url = `${target}/api/posts?size=20&keyword=`;
-  return {
-    /** @param {number} sequence @returns {Question} */
-    questionOf: (sequence) => questions[sequence % questions.length],
-    /** @param {Question} question @returns {import("k6/http").Response} */
-    ask: ({ keyword }) => http.get(`${url}${keyword}`, PARAMETERS),
-  };
+export function searcher({ target, contentFile, ledgerFile, growing }) {
+  const ledger = openLedger(ledgerFile, target);
+  /** @type {(sequence: number) => Question} */
+  const questionOf = openEntries(contentFile);
+  function search() {
+    const { keyword, total } = questionOf(ledger.sequence());
+    ledger.search(`/api/posts?size=20&keyword=${keyword}`, total, growing);
+  }
+  return { ledger, search };
 }

@@ -1,27 +1,17 @@
 // Writes, the same for every variant: a POST at each scheduled send time (open model), or one after the other (closed).
 
-import exec from "k6/execution";
-import { openLedger } from "k6/x/ledger";
-
 import { readConfig } from "../lib/config.js";
-import { encodeId } from "../lib/ids.js";
-import { WRITE, acknowledging, recorded } from "../lib/ledger.js";
 import { scenarioOf } from "../lib/model.js";
-import { OPTIONS, poster } from "../lib/posts.js";
-import { countsOf } from "../lib/summary.js";
+import { writer } from "../lib/posts.js";
+import { COUNTED, countsOf } from "../lib/summary.js";
 
 const config = readConfig(__ENV);
-const ledger = openLedger(config.ledgerFile);
-const post = poster(config);
+const { ledger, write } = writer(config);
 
 /** @type {import("k6/options").Options} */
-export const options = { scenarios: { writes: scenarioOf(config) }, ...OPTIONS };
+export const options = { scenarios: { writes: scenarioOf(config) }, ...COUNTED };
 
-export default function writePost() {
-  const sequence = exec.scenario.iterationInTest;
-  const id = encodeId(config.runId, sequence);
-  recorded(ledger, WRITE, sequence, () => post(sequence, id), acknowledging(id));
-}
+export default write;
 
 /** @param {any} data */
 export function handleSummary(data) {

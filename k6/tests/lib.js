@@ -5,18 +5,6 @@ import { check } from "k6";
 import { stagesOf } from "../lib/arrivals.js";
 import { readConfig, readSearchConfig } from "../lib/config.js";
 import { encodeId } from "../lib/ids.js";
-import {
-  END_OF_FILE,
-  INTERRUPTED,
-  REFUSED_BY_APPLICATION,
-  REFUSED_BY_STORE,
-  SEARCH,
-  WRONG_ACK,
-  WRONG_TOTAL,
-  acknowledging,
-  recorded,
-  totalling,
-} from "../lib/ledger.js";
 import { scenarioOf } from "../lib/model.js";
 import { countedByScenario, countsOf } from "../lib/summary.js";
 
@@ -36,7 +24,7 @@ const ENVIRONMENT = {
 };
 
 export default function checkLibrary() {
-  check(null, { ...ids, ...stages, ...configuration, ...ledger, ...summary });
+  check(null, { ...ids, ...stages, ...configuration, ...summary });
 }
 
 const ids = {
@@ -101,95 +89,20 @@ const configuration = {
     refusal({ BENCH_TOTAL: "about" }, readSearchConfig).startsWith("BENCH_TOTAL=about"),
 };
 
-const ledger = {
-  "an acknowledged write": () =>
-    same(record({ status: 201, headers: { Location: "/api/posts/x-1" } }), [1, 5, 1000, 0.25, 12.3456, 201, 0]),
-  "a 201 for another id is a wrong ack": () =>
-    code({ status: 201, headers: { Location: "/api/posts/y-1" } }) === WRONG_ACK,
-  "a 201 without a Location is a wrong ack": () => code({ status: 201 }) === WRONG_ACK,
-  "a refusal keeps k6's code": () => same(record({ status: 503, error_code: 1503 }).slice(5), [503, 1503]),
-  "a refusal says whose it is, where the answer does": () =>
-    refusedBy("application") === REFUSED_BY_APPLICATION &&
-    refusedBy("store") === REFUSED_BY_STORE &&
-    refusedBy("nobody") === 1503,
-  "without an answer the wait counts": () =>
-    same(record({ error_code: 1050, error: "request timeout" }), [1, 5, 1000, 0, 15001, 0, 1050]),
-  "a closed connection has its own code": () =>
-    code({ error_code: 1000, error: 'Post "http://x": EOF' }) === END_OF_FILE,
-  "an interrupted request has its own code": () =>
-    code({ error_code: 1000, error: "context canceled" }) === INTERRUPTED,
-  "a search is right with the total that is expected": () => found('{"total":7,"posts":[]}') === 0,
-  "another total is a wrong one, and so is none": () =>
-    ['{"total":6,"posts":[]}', '{"total":8,"posts":[]}', '{"posts":[]}', ""].every(
-      (body) => found(body) === WRONG_TOTAL,
-    ),
-  "where posts are added, a total may be above": () =>
-    found('{"total":8}', true) === 0 && found('{"total":7}', true) === 0 && found('{"total":6}', true) === WRONG_TOTAL,
-  "a total within a post's text is none": () => {
-    const posts = JSON.stringify([{ content: '"total":7' }]);
-    return found(`{"posts":${posts},"total":9}`) === WRONG_TOTAL;
-  },
-  "a search that is refused has no total": () =>
-    code({ status: 503, error_code: 1503, body: "" }, totalling(7, false)) === 1503,
-};
-
 const summary = {
-  "metrics that never happened count 0": () => countsOf({ metrics: {} }, 0).dropped === 0,
-  "counts are k6's own": () => countsOf({ metrics: { iterations: { values: { count: 12 } } } }, 13).finished === 12,
-  "each of several scenarios has its own counts, of what k6 was asked to count": () => {
-    const asked = Object.keys(countedByScenario(["searches", "writes"]).thresholds ?? {});
-    const metrics = Object.fromEntries(asked.map((name, place) => [name, { values: { count: place } }]));
-    const { finished, dropped, requests } = countsOf({ metrics }, 13, "writes");
-    return asked.length === 6 && same([finished, dropped, requests], [3, 4, 5]);
+  "what never happened counts 0": () => same(countsOf({ metrics: {} }, 7), { started: 7, dropped: 0 }),
+  "what is dropped is counted": () => countsOf(counted("dropped_iterations"), 13).dropped === 5,
+  "each of several scenarios has its own count, which k6 was asked for": () => {
+    const [searches, writes] = Object.keys(countedByScenario(["searches", "writes"]).thresholds ?? {});
+    return (
+      countsOf(counted(writes), 13, "writes").dropped === 5 && countsOf(counted(searches), 13, "writes").dropped === 0
+    );
   },
-  "a percentile is there only where k6 has it": () =>
-    !("duration_ms_p99" in countsOf({ metrics: {} }, 0)) &&
-    countsOf({ metrics: { http_req_duration: { values: { "p(99)": 3.5 } } } }, 0).duration_ms_p99 === 3.5,
 };
 
-/**
- * What the ledger contains for an answer that came 15,001 ms after the request.
- * @param {Partial<import("../lib/ledger.js").Answer>} answer
- * @param {import("../lib/ledger.js").Objection} objection
- */
-function record(answer, objection = acknowledging("x-1")) {
-  const timings = { blocked: 0.25, duration: 12.3456 };
-  const whole = { status: 0, error: "", error_code: 0, timings, headers: {}, body: null };
-  /** @type {number[]} */
-  const taken = [];
-  let nowMs = 1000;
-  /** @type {import("k6/x/ledger").Ledger} */
-  const fake = {
-    begin: () => nowMs,
-    begun: () => 1,
-    now: () => nowMs,
-    record: (...fields) => void taken.push(...fields),
-    close: () => {},
-  };
-  const send = () => {
-    nowMs += 15001;
-    return { ...whole, ...answer };
-  };
-  recorded(fake, SEARCH, 5, send, objection);
-  return taken;
-}
-
-/**
- * @param {Partial<import("../lib/ledger.js").Answer>} answer
- * @param {import("../lib/ledger.js").Objection} [objection]
- */
-function code(answer, objection) {
-  return record(answer, objection)[6];
-}
-
-/** The code of a search that should find 7. @param {string} body @param {boolean} growing */
-function found(body, growing = false) {
-  return code({ status: 200, body }, totalling(7, growing));
-}
-
-/** @param {string} hop */
-function refusedBy(hop) {
-  return code({ status: 503, error_code: 1503, headers: { "X-Refused-By": hop } });
+/** @param {string} metric */
+function counted(metric) {
+  return { metrics: { [metric]: { values: { count: 5 } } } };
 }
 
 /** @param {Record<string, string | undefined>} change */

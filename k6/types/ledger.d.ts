@@ -2,26 +2,21 @@
 
 declare module "k6/x/ledger" {
   export interface Ledger {
-    /** Counts a request that is sent now, and gives the time as `now` does. */
-    begin(): number;
-    /** Milliseconds since the epoch, to the microsecond; goes on evenly where the host's clock is set. */
-    now(): number;
-    /** Takes one finished request; times in milliseconds. Ends the test where it cannot be recorded. */
-    record(
-      operation: number,
-      sequence: number,
-      startedMs: number,
-      blockedMs: number,
-      durationMs: number,
-      status: number,
-      errorCode: number,
-    ): void;
+    /** The number of this iteration in the load, from 0. */
+    sequence(): number;
+    /** Sends a POST of that JSON and records what became of it; a 201 must name the id in Location. */
+    write(path: string, id: string, body: string): void;
+    /** Sends a GET and records what became of it; a 200 must have that total, or where posts are added, a higher one. */
+    search(path: string, total: number, growing: boolean): void;
     /** Requests that were sent, with those that were interrupted and so never recorded. */
     begun(): number;
     /** Writes what is left; throws where not everything could be written. */
     close(): void;
   }
 
-  /** The ledger in that file, made anew; all virtual users share it. To be called where k6 initialises. */
-  export function openLedger(path: string): Ledger;
+  /** The ledger in that file, made anew, of what is sent to that base URL. To be called where k6 initialises. */
+  export function openLedger(path: string, target: string): Ledger;
+
+  /** The entry for a sequence number, of the JSON array in that file. To be called where k6 initialises. */
+  export function openEntries(path: string): (sequence: number) => any;
 }

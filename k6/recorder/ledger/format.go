@@ -9,15 +9,15 @@
 //	        12  u32 blocked, µs: waiting for and making a connection
 //	        16  u32 duration, µs: from sending to the end of the answer; without one, until given up
 //	        20  u16 HTTP status; 0: no answer
-//	        22  u16 operation: what the request does, as k6/lib/ledger.js numbers it
-//	        24  u32 error code: k6's, or ours from 9000 on (k6/lib/ledger.js); 0: none
+//	        22  u16 operation: what the request does, as request.go numbers it
+//	        24  u32 error code: k6's, or ours from 9000 on (request.go); 0: none
 //	        28  u32 check: the other seven words and checkSeed, exclusive or; a record of zeros is none
 package ledger
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
+	"time"
 )
 
 const (
@@ -26,7 +26,6 @@ const (
 	recordBytes = 32
 	headerBytes = 32
 	checkSeed   = 0x4C504657
-	usPerMs     = 1000
 )
 
 // Record is one finished request.
@@ -61,19 +60,7 @@ func (r Record) appendTo(bytes []byte) []byte {
 	return binary.LittleEndian.AppendUint32(bytes, check)
 }
 
-// microseconds of a time in milliseconds, to the nearest; an error where no field can hold it.
-func microseconds(name string, ms float64, most uint64) (uint64, error) {
-	us := math.Round(ms * usPerMs)
-	if !(us >= 0 && us <= float64(most)) { // NaN too
-		return 0, fmt.Errorf("%s: %v ms is no time that a record can hold", name, ms)
-	}
-	return uint64(us), nil
-}
-
-// whole is a number without a fraction that fits a field.
-func whole(name string, number float64, most uint32) (uint32, error) {
-	if number != math.Trunc(number) || number < 0 || number > float64(most) {
-		return 0, fmt.Errorf("%s: %v is no number that a record can hold", name, number)
-	}
-	return uint32(number), nil
+// microseconds that a field can hold.
+func microseconds(elapsed time.Duration) uint32 {
+	return uint32(min(max(elapsed.Microseconds(), 0), math.MaxUint32))
 }

@@ -1,26 +1,36 @@
 package ledger
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/grafana/sobek"
-	"go.k6.io/k6/errext"
 	"go.k6.io/k6/js/common"
 	"go.k6.io/k6/js/modules"
 )
 
 func init() {
-	modules.Register("k6/x/ledger", &module{started: time.Now(), writers: map[string]*Writer{}})
+	modules.Register("k6/x/ledger", newModule())
 }
 
-// module is one for all virtual users: they share the file.
+// module is one for all virtual users: they share files and connections.
 type module struct {
 	started time.Time
 	mutex   sync.Mutex
 	writers map[string]*Writer
+	clients map[string]*client
+	entries map[string][]any
+}
+
+func newModule() *module {
+	return &module{
+		started: time.Now(), writers: map[string]*Writer{}, clients: map[string]*client{}, entries: map[string][]any{},
+	}
 }
 
 // instance is one virtual user's.
@@ -29,32 +39,38 @@ type instance struct {
 	vu     modules.VU
 }
 
+// load is what a virtual user sends, and where it is recorded.
+type load struct {
+	*instance
+	writer *Writer
+	client *client
+}
+
 // NewModuleInstance is called by k6 for each virtual user.
 func (m *module) NewModuleInstance(vu modules.VU) modules.Instance {
 	return &instance{module: m, vu: vu}
 }
 
-// Exports are what a script can import.
+// Exports are what a script can import. k6 calls this each time that a script mentions one of them.
 func (i *instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{"openLedger": i.open}}
+	return modules.Exports{Named: map[string]any{"openLedger": i.openLedger, "openEntries": i.openEntries}}
 }
 
-// open gives the script its ledger; the first one makes the file anew.
-func (i *instance) open(path string) *sobek.Object {
+// openLedger gives the script the ledger of what it sends to the target; the first one makes the file anew.
+func (i *instance) openLedger(path, target string) *sobek.Object {
 	runtime := i.vu.Runtime()
-	writer, err := i.module.writer(path)
+	writer, err := shared(i.module, i.module.writers, path, Create)
 	if err != nil {
 		common.Throw(runtime, fmt.Errorf("the ledger cannot be written: %w", err))
 	}
+	client, _ := shared(i.module, i.module.clients, strings.TrimPrefix(target, "http://"), newClient)
+	load := &load{instance: i, writer: writer, client: client}
 	ledger := runtime.NewObject()
 	functions := map[string]func(sobek.FunctionCall) sobek.Value{
-		"begin": func(sobek.FunctionCall) sobek.Value {
-			writer.begun.Add(1)
-			return runtime.ToValue(i.module.nowMs())
-		},
-		"now":    func(sobek.FunctionCall) sobek.Value { return runtime.ToValue(i.module.nowMs()) },
-		"record": func(call sobek.FunctionCall) sobek.Value { return i.record(writer, call) },
-		"begun":  func(sobek.FunctionCall) sobek.Value { return runtime.ToValue(writer.begun.Load()) },
+		"sequence": func(sobek.FunctionCall) sobek.Value { return runtime.ToValue(load.number()) },
+		"write":    load.write,
+		"search":   load.search,
+		"begun":    func(sobek.FunctionCall) sobek.Value { return runtime.ToValue(writer.begun.Load()) },
 		"close": func(sobek.FunctionCall) sobek.Value {
 			if err := writer.Close(); err != nil {
 				common.Throw(runtime, fmt.Errorf("the ledger could not be written: %w", err))
@@ -70,59 +86,49 @@ func (i *instance) open(path string) *sobek.Object {
 	return ledger
 }
 
-func (m *module) writer(path string) (*Writer, error) {
+// openEntries gives the script a function: the entry for a sequence number, of a file's JSON array, which repeats.
+func (i *instance) openEntries(path string) func(sobek.FunctionCall) sobek.Value {
+	entries, err := shared(i.module, i.module.entries, path, readEntries)
+	if err != nil {
+		common.Throw(i.vu.Runtime(), fmt.Errorf("what is sent cannot be read: %s: %w", path, err))
+	}
+	return func(call sobek.FunctionCall) sobek.Value {
+		return i.vu.Runtime().ToValue(entries[call.Argument(0).ToInteger()%int64(len(entries))])
+	}
+}
+
+func readEntries(path string) (entries []any, err error) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &entries)
+	}
+	if err == nil && len(entries) == 0 {
+		err = errors.New("an empty array")
+	}
+	return entries, err
+}
+
+// shared is what was opened by that name: once for all virtual users.
+func shared[T any](m *module, known map[string]T, name string, open func(string) (T, error)) (T, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if known := m.writers[path]; known != nil {
-		return known, nil
+	if found, ok := known[name]; ok {
+		return found, nil
 	}
-	made, err := Create(path)
+	found, err := open(name)
 	if err == nil {
-		m.writers[path] = made
+		known[name] = found
 	}
-	return made, err
+	return found, err
 }
 
-// nowMs is the time since the epoch as it was when k6 started, and from there on by the clock that is never set: a
+// number is the iteration's in the load, from 0.
+func (l *load) number() uint32 {
+	return uint32(l.vu.State().GetScenarioGlobalVUIter())
+}
+
+// epochUs is the time since the epoch as it was when k6 started, and from there on by the clock that is never set: a
 // host's clock that is set in mid-load moves no start and no duration.
-func (m *module) nowMs() float64 {
-	us := m.started.UnixMicro() + time.Since(m.started).Microseconds()
-	return float64(us) / usPerMs
-}
-
-// record ends the test where a request cannot be recorded: a load without its ledger is worth nothing.
-func (i *instance) record(writer *Writer, call sobek.FunctionCall) sobek.Value {
-	record, err := recordOf(call)
-	if err == nil {
-		err = writer.Append(record)
-	}
-	if err != nil {
-		reason := fmt.Sprintf("%s: the request could not be recorded: %v", errext.AbortTest, err)
-		i.vu.Runtime().Interrupt(&errext.InterruptError{Reason: reason})
-	}
-	return sobek.Undefined()
-}
-
-// recordOf reads the call by itself: k6's way from any Go function to a JavaScript one costs more than the record.
-func recordOf(call sobek.FunctionCall) (Record, error) {
-	number := func(index int) float64 { return call.Argument(index).ToFloat() }
-	var errs [7]error
-	var record Record
-	operation, err := whole("operation", number(0), math.MaxUint16)
-	record.Operation, errs[0] = uint16(operation), err
-	record.Sequence, errs[1] = whole("sequence", number(1), math.MaxUint32)
-	record.StartUs, errs[2] = microseconds("start", number(2), math.MaxInt64)
-	blocked, err := microseconds("blocked", number(3), math.MaxUint32)
-	record.BlockedUs, errs[3] = uint32(blocked), err
-	duration, err := microseconds("duration", number(4), math.MaxUint32)
-	record.DurationUs, errs[4] = uint32(duration), err
-	status, err := whole("status", number(5), math.MaxUint16)
-	record.Status, errs[5] = uint16(status), err
-	record.ErrorCode, errs[6] = whole("error code", number(6), math.MaxUint32)
-	for _, err := range errs {
-		if err != nil {
-			return Record{}, err
-		}
-	}
-	return record, nil
+func (m *module) epochUs(now time.Time) uint64 {
+	return uint64(m.started.UnixMicro() + now.Sub(m.started).Microseconds())
 }

@@ -1,6 +1,11 @@
 package ledger
 
 import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,91 +14,229 @@ import (
 
 	"github.com/grafana/sobek"
 	"go.k6.io/k6/js/modulestest"
+	"go.k6.io/k6/lib"
 )
 
-// users gives virtual users of one k6, each with `openLedger` as a script has it.
-func users(t *testing.T, count int) []*sobek.Runtime {
+// user is a virtual user with `ledger` as a script has it.
+type user struct {
+	*modulestest.Runtime
+	t    *testing.T
+	path string // of the ledger
+}
+
+// users of one k6, in the iteration 7 of a load to that server.
+func users(t *testing.T, count int, url string) []user {
 	t.Helper()
-	shared := &module{started: time.Now(), writers: map[string]*Writer{}}
-	var made []*sobek.Runtime
-	for range count {
-		runtime := modulestest.NewRuntime(t)
-		exports := shared.NewModuleInstance(runtime.VU).Exports()
-		if err := runtime.VU.Runtime().Set("openLedger", exports.Named["openLedger"]); err != nil {
-			t.Fatal(err)
+	shared, path := newModule(), filepath.Join(t.TempDir(), "ledger.rec")
+	made := make([]user, count)
+	for index := range made {
+		made[index] = user{Runtime: modulestest.NewRuntime(t), t: t, path: path}
+		runtime := made[index].VU.Runtime()
+		for name, value := range shared.NewModuleInstance(made[index].VU).Exports().Named {
+			if err := runtime.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
 		}
-		made = append(made, runtime.VU.Runtime())
+		made[index].run(fmt.Sprintf("const ledger = openLedger(%q, %q)", path, url))
+		made[index].MoveToVUContext(&lib.State{GetScenarioGlobalVUIter: func() uint64 { return 7 }})
 	}
 	return made
 }
 
-func run(t *testing.T, user *sobek.Runtime, script string) sobek.Value {
-	t.Helper()
-	value, err := user.RunString(script)
+func (u user) run(script string) sobek.Value {
+	u.t.Helper()
+	value, err := u.VU.Runtime().RunString(script)
 	if err != nil {
-		t.Fatalf("%s: %v", script, err)
+		u.t.Fatalf("%s: %v", script, err)
 	}
 	return value
 }
 
-func TestVirtualUsersShareTheLedger(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.rec")
-	both := users(t, 2)
-	for _, user := range both {
-		run(t, user, `const ledger = openLedger("`+path+`")`)
+// records are what the file has, once it is closed.
+func (u user) records() []Record {
+	u.t.Helper()
+	u.run("ledger.close()")
+	written, err := os.ReadFile(u.path)
+	if err != nil {
+		u.t.Fatal(err)
 	}
-	run(t, both[0], `ledger.record(0, 0, ledger.begin(), 0.25, 12.3456, 201, 0)`)
-	run(t, both[1], `ledger.record(1, 1, 1795231568103.25, 0, 15001, 0, 1050)`)
-	run(t, both[0], `ledger.begin()`) // and never ended
-	run(t, both[1], `ledger.close()`)
-	if begun := run(t, both[1], `ledger.begun()`).ToInteger(); begun != 2 {
+	var found []Record
+	for bytes := written[headerBytes:]; len(bytes) >= recordBytes; bytes = bytes[recordBytes:] {
+		word := func(at int) uint32 { return binary.LittleEndian.Uint32(bytes[at:]) }
+		found = append(found, Record{
+			StartUs: binary.LittleEndian.Uint64(bytes), Sequence: word(8), BlockedUs: word(12), DurationUs: word(16),
+			Status: uint16(word(20)), Operation: uint16(word(20) >> 16), ErrorCode: word(24),
+		})
+	}
+	return found
+}
+
+const send = `ledger.write("/api/posts", "x-1", JSON.stringify({ id: "x-1", content: "영화" }))`
+
+func serve(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestAWriteIsAPostThatIsRecorded(t *testing.T) {
+	url := serve(t, func(answer http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		if request.Method+request.URL.Path+request.Header.Get("Content-Type")+string(body) !=
+			`POST/api/postsapplication/json{"id":"x-1","content":"영화"}` || request.Header["Idempotency-Key"] != nil {
+			t.Errorf("%v %s", request, body)
+		}
+		answer.Header().Set("Location", "/api/posts/x-1")
+		answer.WriteHeader(http.StatusCreated)
+	})
+	both := users(t, 2, url)
+	before := time.Now()
+	for _, user := range both {
+		user.run(send)
+	}
+	if begun := both[1].run("ledger.begun()").ToInteger(); begun != 2 {
 		t.Errorf("%d begun", begun)
 	}
-	written, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	found := both[0].records()
+	if len(found) != 2 {
+		t.Fatalf("%v", found)
 	}
-	want := Record{StartUs: 1795231568103250, Operation: 1, Sequence: 1, DurationUs: 15001000, ErrorCode: 1050}.appendTo(nil)
-	if len(written) != headerBytes+2*recordBytes || string(written[headerBytes+recordBytes:]) != string(want) {
-		t.Errorf("%x", written)
+	for _, record := range found {
+		if record.Sequence != 7 || record.Operation != write || record.Status != 201 || record.ErrorCode != 0 ||
+			record.DurationUs == 0 || record.StartUs+1e6 < uint64(before.UnixMicro()) {
+			t.Errorf("%+v", record)
+		}
 	}
-}
-
-func TestNowIsTheTimeOfDayAndNeverGoesBack(t *testing.T) {
-	user := users(t, 1)[0]
-	run(t, user, `const ledger = openLedger("`+filepath.Join(t.TempDir(), "ledger.rec")+`")`)
-	before, now, after := time.Now().Add(-time.Minute), run(t, user, `ledger.begin()`).ToFloat(), time.Now().Add(time.Minute)
-	if now < float64(before.UnixMilli()) || now > float64(after.UnixMilli()) {
-		t.Errorf("%v ms", now)
-	}
-	if run(t, user, `let last = 0, back = 0;
-		for (let i = 0; i < 10000; i++) { const now = ledger.now(); if (now < last) back++; last = now; }
-		back`).ToInteger() != 0 {
-		t.Error("it went back")
+	if found[0].StartUs+uint64(found[0].BlockedUs+found[0].DurationUs) > found[1].StartUs {
+		t.Errorf("%+v at once", found)
 	}
 }
 
-func TestWhatCannotBeRecordedEndsTheTest(t *testing.T) {
-	for _, call := range []string{
-		`ledger.record(0, 0, 1000, 0, -1, 201, 0)`,
-		`ledger.record(0, 0, 1000, 0, undefined, 201, 0)`,
-		`ledger.record(0, 0.5, 1000, 0, 1, 201, 0)`,
-		`ledger.record(65536, 0, 1000, 0, 1, 201, 0)`,
-		`ledger.record(0)`,
-		`ledger.close(); ledger.record(0, 0, 1000, 0, 1, 201, 0)`,
+func TestAnAnswerThatIsNotWhatItsStatusSaysHasACode(t *testing.T) {
+	const find = `ledger.search("/api/posts?size=20&keyword=x", 7, false)`
+	const growing = `ledger.search("/api/posts?size=20&keyword=x", 7, true)`
+	for _, one := range []struct {
+		script  string
+		status  int
+		name    string // of a header
+		value   string
+		body    string
+		code    uint32
+		operand uint16
+	}{
+		{send, 201, "Location", "/api/posts/x-1", "{}", 0, write},
+		{send, 201, "Location", "/api/posts/y-1", "{}", wrongAck, write},
+		{send, 201, "", "", "", wrongAck, write},
+		{send, 400, "", "", "", 1400, write},
+		{send, 503, "X-Refused-By", "application", "", refusedByApplication, write},
+		{send, 503, "X-Refused-By", "store", "", refusedByStore, write},
+		{send, 503, "X-Refused-By", "nobody", "", 1503, write},
+		{find, 200, "", "", `{"total":7,"posts":[]}`, 0, search},
+		{find, 200, "", "", `{"total":6,"posts":[]}`, wrongTotal, search},
+		{find, 200, "", "", `{"total":8,"posts":[]}`, wrongTotal, search},
+		{find, 200, "", "", `{"posts":[]}`, wrongTotal, search},
+		{find, 200, "", "", `{"posts":[{"content":"\"total\":7"}],"total":9}`, wrongTotal, search},
+		{find, 503, "", "", "", 1503, search},
+		{growing, 200, "", "", `{"total":8}`, 0, search},
+		{growing, 200, "", "", `{"total":6}`, wrongTotal, search},
 	} {
-		user := users(t, 1)[0]
-		run(t, user, `const ledger = openLedger("`+filepath.Join(t.TempDir(), "ledger.rec")+`")`)
-		_, err := user.RunString(call + `; for (let i = 0; i < 1e6; i++) {}`) // what would go on is interrupted
-		if err == nil || !strings.Contains(err.Error(), "test aborted: the request could not be recorded") {
-			t.Errorf("%s: %v", call, err)
+		url := serve(t, func(answer http.ResponseWriter, _ *http.Request) {
+			answer.Header().Set(one.name, one.value)
+			answer.WriteHeader(one.status)
+			_, _ = io.WriteString(answer, one.body)
+		})
+		user := users(t, 1, url)[0]
+		user.run(one.script)
+		found := user.records()
+		if len(found) != 1 || found[0].Status != uint16(one.status) || found[0].ErrorCode != one.code ||
+			found[0].Operation != one.operand {
+			t.Errorf("%+v: %+v", one, found)
 		}
 	}
 }
 
-func TestAPlaceThatCannotBeWrittenIsNamedBeforeTheLoad(t *testing.T) {
-	_, err := users(t, 1)[0].RunString(`openLedger("/nowhere/ledger.rec")`)
-	if err == nil || !strings.Contains(err.Error(), "/nowhere/ledger.rec") {
+func TestAConnectionIsUsedAgainUntilTheServerClosesIt(t *testing.T) {
+	var peers []string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		peers = append(peers, request.RemoteAddr)
+	}))
+	defer server.Close()
+	both := users(t, 2, server.URL)
+	both[0].run(send)
+	both[1].run(send)
+	server.CloseClientConnections()
+	both[0].run(send)
+	if len(peers) != 3 || peers[0] != peers[1] || peers[1] == peers[2] {
+		t.Errorf("%v", peers)
+	}
+	for _, record := range both[0].records() {
+		if record.Status != 200 {
+			t.Errorf("%+v", record)
+		}
+	}
+}
+
+func TestARequestWithoutAnAnswerIsSentOnceAndSaysWhy(t *testing.T) {
+	sent := 0
+	url := serve(t, func(http.ResponseWriter, *http.Request) {
+		sent++
+		panic(http.ErrAbortHandler)
+	})
+	user := users(t, 1, url)[0]
+	user.run(send)
+	if found := user.records(); sent != 1 || len(found) != 1 || found[0].Status != 0 || found[0].ErrorCode != endOfFile {
+		t.Errorf("sent %d times: %+v", sent, found)
+	}
+	user = users(t, 1, "http://127.0.0.1:1")[0]
+	user.run(send)
+	if found := user.records(); len(found) != 1 || found[0].ErrorCode != connectionRefused || found[0].BlockedUs != 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestAnInterruptedRequestIsBegunAndLeavesNoRecord(t *testing.T) {
+	var user user
+	url := serve(t, func(_ http.ResponseWriter, request *http.Request) {
+		_, _ = io.ReadAll(request.Body) // only then a server notices that a connection is closed
+		user.CancelContext()
+		<-request.Context().Done() // the connection is closed
+	})
+	user = users(t, 1, url)[0]
+	user.run(send)
+	if begun := user.run("ledger.begun()").ToInteger(); begun != 1 {
+		t.Errorf("%d begun", begun)
+	}
+	if found := user.records(); len(found) != 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestWhatCannotBeRecordedEndsTheTest(t *testing.T) {
+	user := users(t, 1, "http://127.0.0.1:1")[0]
+	_, err := user.VU.Runtime().RunString(`ledger.close(); ` + send + `; for (;;) {}`) // what would go on is interrupted
+	if err == nil || !strings.Contains(err.Error(), "test aborted: the request could not be recorded") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestEntriesRepeat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "entries.json")
+	if err := os.WriteFile(path, []byte(`["영화", {"keyword": "k", "total": 3}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	user := users(t, 1, "http://127.0.0.1:1")[0]
+	user.run(fmt.Sprintf("const entryOf = openEntries(%q)", path))
+	if said := user.run("[entryOf(0), entryOf(2), entryOf(3).keyword, entryOf(1).total].join()").String(); said != "영화,영화,k,3" {
+		t.Error(said)
+	}
+}
+
+func TestAFileThatCannotBeUsedIsNamedBeforeTheLoad(t *testing.T) {
+	runtime := users(t, 1, "http://127.0.0.1:1")[0].VU.Runtime()
+	for _, script := range []string{`openLedger("/nowhere/it", "http://127.0.0.1:1")`, `openEntries("/nowhere/it")`} {
+		if _, err := runtime.RunString(script); err == nil || !strings.Contains(err.Error(), "/nowhere/it") {
+			t.Errorf("%s: %v", script, err)
+		}
 	}
 }

@@ -49,7 +49,7 @@ RECORD = np.dtype(
         ("blocked_us", np.int64),  # waiting for and making a connection
         ("duration_us", np.int64),  # from sending to the end of the answer; without one, until given up
         ("status", np.int16),  # 0: no answer
-        ("error_code", np.int32),  # k6's, or ours from 9000 on (k6/lib/ledger.js); 0: none
+        ("error_code", np.int32),  # k6's, or ours from 9000 on (k6/recorder/ledger/request.go); 0: none
     ]
 )
 SCHEMA = pa.schema(
@@ -94,7 +94,7 @@ _ERRORS = {
 }
 WRITE = OperationFacts(name="write", served=(ACKNOWLEDGED_STATUS,))
 SEARCH = OperationFacts(name="search", served=(200,))
-OPERATIONS = (WRITE, SEARCH)  # in the order of their numbers in k6/lib/ledger.js
+OPERATIONS = (WRITE, SEARCH)  # in the order of their numbers in k6/recorder/ledger/request.go
 _NAMES = pa.array([operation.name for operation in OPERATIONS], pa.string())
 
 

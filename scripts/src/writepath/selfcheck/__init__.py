@@ -16,7 +16,7 @@ PARTS: dict[str, tuple[str, Callable[[Say], bool]]] = {
         partial(scale.met, what="audit", plant=scale.plant_audit, goals_s=scale.AUDIT_GOALS_S),
     ),
     "recorder": (
-        "k6 with the recorder versus plain k6: p99, CPU and maximum rate",
+        "the load generator on one processor: requests dropped, p99 and CPU at a high rate",
         recorder_part.run,
     ),
     "report": (
