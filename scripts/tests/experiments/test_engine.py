@@ -86,9 +86,11 @@ def test_applications_are_trained_before_the_first_cell_where_a_cell_asks_for_th
     tmp_path: Path, toy: Toy
 ) -> None:
     factor = Factor(name="AOT_CACHE", scope="stack", levels=("none", "trained"))
+    asked, second = {"AOT_CACHE": "trained"}, suite("c").variants[0]
     for name, changed, trained in (
         ("plain", {}, []),
-        ("asked", {"settings": {"AOT_CACHE": "trained"}}, ["train a", "train b"]),
+        ("asked", {"settings": asked}, ["train a", "train b"]),
+        ("pair", {"settings": asked, "second": second}, ["train c", "train a", "train b"]),
         ("varied", {"factors": (factor,)}, ["train a", "train b"]),
     ):
         runtime = FakeRuntime()

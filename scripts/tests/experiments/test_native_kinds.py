@@ -10,6 +10,7 @@ from rich.console import Console
 
 from lifecycle.fakes import on_any_host
 from writepath.config.registry import WarmUp
+from writepath.config.settings import Given
 from writepath.experiments import engine, plan, read
 from writepath.experiments.base import Plan
 from writepath.experiments.ceilings.kind import CeilingsParams
@@ -45,7 +46,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def planned(root: Path, suite: str, *variants: str, **of_kind: Any) -> Plan:
-    asked = Asked(suite=suite, variants=variants, reps=1, of_kind=of_kind)
+    cold = Given(values={"AOT_CACHE": "none"})  # a training run takes a minute
+    asked = Asked(suite=suite, variants=variants, reps=1, of_kind=of_kind, settings=cold)
     made, _ = plan.plan(Call(root=root, command="bench-all"), asked, root / ".writepath")
     return made
 

@@ -104,7 +104,7 @@ def run(plan: Plan, kind: Experiment[Any], runtime: Runtime, progress: Progress)
             if plan.repetitions >= FEWEST_REPETITIONS:
                 progress.say(control.statement(plan.state, bench.host, engine.index))
             if training.is_asked(plan.settings, plan.factors):
-                for variant in plan.variants:
+                for variant in filter(None, (plan.second, *plan.variants)):
                     training.train(bench, variant, plan.settings)
             for block in groups(plan):
                 engine.run_block(block, bench)
