@@ -105,6 +105,13 @@ def full_host(since_s: float = 0.0) -> Planted:
     }
 
 
+def split(system_busy: float, generator_busy: float) -> Planted:
+    """A processor each; the host's own figures are of both."""
+    sides = {"system": system_busy, "generator": generator_busy}
+    busy = {("host", f"{side}_busy_seconds"): counter(share) for side, share in sides.items()}
+    return {("host", f"{side}_total_seconds"): counter(1) for side in sides} | busy
+
+
 def full_pool(since_s: float = 0.0) -> Planted:
     return {
         ("jpa-writer", "pool_active"): gauge(5, before=2, since_s=since_s),
@@ -129,6 +136,11 @@ def growing_queue() -> Planted:
 
 
 PLANTED: dict[str, tuple[Callable[[], Planted], str, str]] = {
+    "system-cpu": (
+        lambda: split(0.95, 0.3) | {("jpa-writer", "cpu_seconds"): counter(0.5)},
+        "host",
+        "the CPU of the system under test (2 cores) was 95% busy; cores used: jpa-writer 0.50, ",
+    ),
     "host-cpu": (
         full_host,
         "host",

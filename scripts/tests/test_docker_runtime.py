@@ -14,6 +14,7 @@ from writepath.config import registry
 from writepath.errors import StartError, UsageError
 from writepath.load import dataset, k6, ledger, plan
 from writepath.process import call
+from writepath.processors import choose, listed
 from writepath.provision import golang
 from writepath.runtime.base import Meter, Usage
 from writepath.runtime.docker import DockerRuntime, compose, images
@@ -21,7 +22,6 @@ from writepath.runtime.docker import engine as engines
 from writepath.runtime.docker.compose import checkout_key, project_prefix
 from writepath.runtime.docker.engine import Engine, usage_of
 from writepath.runtime.docker.stack import DockerStack
-from writepath.selfcheck.recorder_part import null_server
 
 # The first to need an image builds it: k6 from its modules takes minutes.
 pytestmark = pytest.mark.timeout(1200)
@@ -64,7 +64,7 @@ def test_loads_side_by_side_have_containers_of_their_own() -> None:
     runtime = DockerRuntime(ROOT)
 
     def name() -> str:
-        command = list(runtime.load_generator())
+        command = list(runtime.load_generator("host"))
         return command[command.index("--name") + 1]
 
     with ThreadPoolExecutor(max_workers=1) as other:
@@ -162,33 +162,58 @@ def test_a_container_that_ends_while_starting_is_named_with_its_log(runtime: Doc
 
 
 @pytest.mark.docker
-def test_the_load_generator_is_built_once_and_records_a_real_load(
-    runtime: DockerRuntime, engine: Engine
-) -> None:
-    """In a folder of the checkout, which is all of the host that the container sees."""
+def test_the_load_generator_is_built_once_with_the_recorder(runtime: DockerRuntime, engine: Engine) -> None:
     image, said = images.generator(ROOT, {}), list[str]()
     images.ensure_generator(ROOT, engine, image, say)
     images.ensure_generator(ROOT, engine, image, said.append)
     assert said == []
-    version = call(*runtime.load_generator(), "version")
+    version = call(*runtime.load_generator("host"), "version")
     assert f"v{golang.K6.version}" in version
+    assert "k6/x/ledger" in version
     versions = {"docker", "docker-compose", "image:postgres", "image:nginx", "image:k6"}
     assert versions <= set(runtime.versions(JPA))
-    assert "k6/x/ledger" in version
-    with TemporaryDirectory(dir=ROOT / ".writepath") as name, null_server(Path(name)) as url:
+
+
+def cpuset(*containers: str) -> set[str]:
+    said = call("docker", "inspect", "--format", "{{.HostConfig.CpusetCpus}}", *containers)
+    return set(said.split())
+
+
+@pytest.mark.docker
+def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_processors(
+    engine: Engine,
+) -> None:
+    """In a folder of the checkout, which is all of the host that the load generator's container sees."""
+    split = choose("split", say)
+    runtime = DockerRuntime(ROOT, split=split)
+    runtime.prepare([JPA], say)
+    with (
+        TemporaryDirectory(dir=ROOT / ".writepath") as name,
+        runtime.start(JPA, overrides={}, say=say) as stack,
+    ):
+        started = [c.id for c in engine.containers(stack.project)]
+        assert len(started) == 3
+        assert cpuset(*started) == {"" if split.is_shared else listed(split.system)} - {""}
         folder = Path(name)
         dataset.generate(1, 7).write(folder / "content.json")
         load = k6.Load(
             script=ROOT / "k6" / "scenarios" / "ramp.js",
-            target=url,
+            target=stack.load_url,
             run_id=plan.new_run_id(),
-            plan=plan.constant_plan("load", 100, 100),
+            plan=plan.constant_plan("load", 500, 100),
             content=folder / "content.json",
             folder=folder,
         )
-        result = k6.run(load, runtime.load_generator())
+        command = list(runtime.load_generator(stack.network))
+        container = command[command.index("--name") + 1]
+        with k6.Generator(load, command) as generator:
+            eventually(lambda: engine.usage(container) is not None, "the load generator runs")
+            assert cpuset(container) == {"" if split.is_shared else listed(split.generator)} - {""}
+            result = generator.result()
         assert result.complete
-        assert ledger.read(result.ledger).records["seq"].tolist() == list(range(100))
+        found = ledger.read(result.ledger)
+        assert sorted(found.records["seq"].tolist()) == list(range(500))
+        assert ledger.Outcome.ACKNOWLEDGED in found.outcomes()
 
 
 REVIVED_SECONDS = 90.0  # a virtual machine's start, on a busy machine

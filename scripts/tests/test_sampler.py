@@ -118,6 +118,14 @@ def test_the_foreign_share_is_what_neither_components_nor_runner_used() -> None:
     assert foreign_share({}) is None
 
 
+def test_on_split_processors_the_foreign_share_is_that_of_the_side_that_lost_more() -> None:
+    sides = {"system_busy_seconds": 7.0, "generator_busy_seconds": 6.0, "runner_seconds": 1.0}
+    both = {"system_total_seconds": 10.0, "generator_total_seconds": 10.0, **sides}
+    host = series(HOST, {name: [0.0, last] for name, last in both.items()})
+    used = {name: series(name, {"cpu_seconds": [0.0, cpu_s]}) for name, cpu_s in ((K6, 1.0), ("app", 5.0))}
+    assert foreign_share({**host, **used[K6], **used["app"]}) == pytest.approx(4 / 10)  # 2 of the system's
+
+
 def test_redeliveries_grow_by_instance_whichever_of_them_restarts() -> None:
     readings = [
         ("redelivered@1", 2.0),

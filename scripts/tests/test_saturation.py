@@ -20,9 +20,11 @@ from planted_load import (
     growing_queue,
     healthy,
     look,
+    split,
     waiting_database,
 )
-from writepath.analysis.saturation import RESOURCES, WINDOW_US, limited_by
+from writepath.analysis.lines import WINDOW_US
+from writepath.analysis.saturation import RESOURCES, limited_by
 from writepath.analysis.stats import US_PER_S
 from writepath.records.steps import LimitedBy, Saturated
 
@@ -76,7 +78,8 @@ def test_a_resource_at_its_limit_is_named_with_its_evidence_unless_it_was_for_th
     assert words in found.first.evidence
     brief: Planted = {}
     for key, value in plant().items():
-        usual = healthy().get(key, np.zeros_like(value))
+        always = key[1].endswith("_total_seconds")
+        usual = healthy().get(key, value if always else np.zeros_like(value))
         if key[1].endswith(COUNTED):
             steps = np.diff(usual, prepend=usual[0])
             steps[31:34] = np.diff(value, prepend=value[0])[31:34]
@@ -145,6 +148,22 @@ def test_a_late_generator_is_named_once_after_what_is_full_and_not_blamed_on_a_f
     found = look({**healthy(), **planted}, LATE)
     assert resources(found) == expected
     assert planted or "sent 400 ms late at p99" in str(found.first)
+
+
+@pytest.mark.parametrize(
+    ("planted", "expected", "evidence"),
+    [
+        (split(0.5, 0.85), ["generator"], "the processors of the load generator were 85% busy (limit 80%)"),
+        (split(0.95, 0.85), ["system-cpu", "generator"], ""),  # neither is the other's symptom
+        (split(0.7, 0.7) | full_host(), [], ""),
+    ],
+)
+def test_each_side_is_judged_by_its_own_processors(
+    planted: Planted, expected: list[str], evidence: str
+) -> None:
+    found = look({**healthy(), **planted})
+    assert resources(found) == expected
+    assert not evidence or evidence == str(found.first and found.first.evidence)
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,13 @@ from writepath.analysis.steps import derive_step, reduce_step
 from writepath.load.ledger import SEARCH, WRONG_TOTAL
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import OperationFacts
+from writepath.records.measures import Host
 from writepath.records.steps import LoadStep, StepDrain, StepFacts
 
 PLAN = plan()
 SEARCHES = planted.run(operation=OperationFacts(name=SEARCH.name, served=SEARCH.served))
 QUEUE = planted.run(queue_path=True)
+SHARED_HOST = Host(cpu_model="a", cores=2, memory_bytes=1, kernel="k", filesystem="f")
 
 
 def derived(
@@ -31,10 +33,11 @@ def derived(
     *,
     samples: Sequence[Sample] = (),
     rows: Stored | None = None,
+    host: Host | None = None,
 ) -> LoadStep:
     known = run or planted.run()
     tables = reduce_step(save(folder / "step", records, samples, rows), known, facts)
-    return derive_step(tables, known, facts, cores=2)
+    return derive_step(tables, known, facts, host or SHARED_HOST)
 
 
 def written(folder: Path, records: NDArray[np.void], rows: Stored | None = None, **changed: Any) -> LoadStep:

@@ -166,6 +166,7 @@ QUICK_DROPS = {"requests": requests(60_000, dropped=9), "planned_latency_ms": la
         (SLOW, False, False),
         (SLOW | {"generator": generator(cpu=0.81)}, False, True),
         (SLOW | {"generator": generator(cpu=0.80)}, False, False),
+        (SLOW | {"generator": replace(generator(cpu=1.50), processors=2)}, False, False),
         (SLOW | {"generator": generator(late_ms=26.0)}, False, True),
         (SLOW | {"generator": generator(late_ms=25.0)}, False, False),
         (SLOW | {"generator": generator(cpu=0.95)}, True, False),

@@ -18,6 +18,7 @@ from writepath.analysis.verdict import STEAL_LIMIT, noise_reasons, slower_reason
 from writepath.measure import host, sampler
 from writepath.measure.host import Counters, read_counters, withheld_between
 from writepath.measure.sampler import Machine
+from writepath.processors import Split, available
 from writepath.progress import Progress
 from writepath.records.load_facts import WithheldFacts
 from writepath.records.measures import Canary
@@ -190,6 +191,23 @@ def test_the_busiest_core_is_that_of_the_time_between_two_readings(monkeypatch: 
     assert dict(machine.read())["core_busy_max"] == pytest.approx(0.8)
 
 
+def test_each_side_of_a_split_is_read_and_the_busiest_core_is_the_systems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the number of a processor: one that is offline has no line in the kernel's table."""
+    (tmp_path / "online").write_text("0,2-3\n", encoding="ascii")
+    monkeypatch.setattr(sampler, "ONLINE", tmp_path / "online")
+    readings = iter([cores((90, 10), (0, 100), (5, 5)), cores((91, 19), (8, 102), (9, 6))])
+    whole = psutil.cpu_times()
+    monkeypatch.setattr(psutil, "cpu_times", lambda *, percpu=False: next(readings) if percpu else whole)
+    machine = Machine(split=Split.recorded("2/0,3"))
+    first, second = dict(machine.read()), dict(machine.read())
+    assert (first["generator_busy_seconds"], first["generator_total_seconds"]) == (0, 100)
+    assert (first["system_busy_seconds"], first["system_total_seconds"]) == (95, 110)
+    assert second["system_busy_seconds"] == 100
+    assert second["core_busy_max"] == pytest.approx(0.8)
+
+
 LOUD, STILL = STEAL_LIMIT * 2, STEAL_LIMIT / 2
 
 
@@ -229,7 +247,7 @@ def test_a_look_reads_the_real_host_while_it_flushes_and_leaves_nothing(
     seen = host.look_for_noise(tmp_path)
     assert seen.steal_share is not None
     assert 0 <= seen.steal_share <= 1
-    assert len(set(flushed)) == os.cpu_count()
+    assert len(set(flushed)) == len(available())
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(FileNotFoundError):
         host.look_for_noise(tmp_path / "gone")

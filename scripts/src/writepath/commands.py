@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from writepath import lock
+from writepath import lock, processors
 from writepath.config import registry
 from writepath.config.registry import Variant
 from writepath.config.settings import OF_LOAD, Given
 from writepath.errors import INTERRUPTED, StartError, UsageError, WritepathError
 from writepath.options import Asked, Call
 from writepath.options import Runtime as RuntimeName
+from writepath.processors import Split
 from writepath.runtime.base import Runtime, Stack
 
 STATE = ".writepath"
@@ -55,25 +56,27 @@ def bench(call: Call, asked: Asked) -> int:
     from writepath.progress import Progress
 
     plan, kind = planning.plan(call, asked, call.root / STATE)
+    split = processors.choose(asked.processors, print)
     with ExitStack() as held:
         progress = held.enter_context(Progress())
         given = Given(values=plan.settings, factors=plan.factors)
-        runtime = _ready_runtime(held, call, asked.runtime, plan.started, given, progress.say)
+        runtime = _ready_runtime(held, call, asked.runtime, plan.started, given, split, progress.say)
         code, folder = engine.run(plan, kind, runtime, progress)
     if code != INTERRUPTED:
         _show_tables(call.root, folder)
     return code
 
 
-def up(call: Call, name: str, runtime_name: RuntimeName, given: Given) -> int:
+def up(call: Call, name: str, runtime_name: RuntimeName, asked: str, given: Given) -> int:
     """Starts one variant and stays until Ctrl-C or `down`; ends with an error when a component is lost."""
     from writepath.runtime import delay
 
     variant = registry.load(call.root).variant(name)
     given.require_single("`up` runs one cell")
     given.refuse(OF_LOAD, "`up` runs no load")
+    split = processors.choose(asked, print)
     with ExitStack() as held:
-        runtime = _ready_runtime(held, call, runtime_name, [variant], given)
+        runtime = _ready_runtime(held, call, runtime_name, [variant], given, split)
         start = delay.started(runtime, call.root, variant, overrides=given.of_scope("stack"), say=print)
         stack = held.enter_context(start)
         print(_addresses(variant, stack), flush=True)
@@ -140,15 +143,22 @@ def _ready_runtime(
     name: RuntimeName,
     variants: Sequence[Variant],
     given: Given,
+    split: Split | None = None,
     say: Callable[[str], None] = print,
 ) -> Runtime:
-    """Locked, chosen, cleared of what a killed command left, and with everything a start needs."""
+    """Locked, chosen, cleared of what a killed command left, and with everything a start needs.
+
+    What is built may use all processors; after it this process keeps to the load generator's.
+    """
     from writepath.runtime import choose
 
     held.enter_context(lock.exclusive(call.root / STATE, call.text))
     _reap(call.root, say)
-    runtime = choose.choose(call.root, name, say, variants, given.of_scope("stack"))
+    runtime = choose.choose(call.root, name, say, variants, given.of_scope("stack"), split)
     runtime.prepare(variants, say)
+    if split is not None:
+        say(f"processors: {split.words}")
+        held.enter_context(split.confined())
     return runtime
 
 

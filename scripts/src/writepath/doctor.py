@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from writepath import processors
 from writepath.errors import SetupError
 from writepath.provision import archives, golang, jdk, maven, packages, state
 
@@ -41,6 +42,7 @@ def examine(root: Path) -> list[Finding]:
     return [
         Finding(name="python", fine=True, text=platform.python_version(), needed_by="both"),
         _disk(root),
+        _processors(),
         _docker(root),
         _checked("jdk", lambda: f"{jdk.find().version} ({jdk.find().home})"),
         _checked("maven", lambda: str(maven.find())),
@@ -56,6 +58,13 @@ def _disk(root: Path) -> Finding:
     free, wanted = shutil.disk_usage(root).free, state.FREE_BYTES_NEEDED
     text = f"{free / 1024**3:.0f} GB free, {wanted / 1024**3:.0f} GB needed"
     return Finding(name="disk", fine=free >= wanted, text=text, needed_by="both")
+
+
+def _processors() -> Finding:
+    said: list[str] = []
+    found = processors.choose(processors.SPLIT, said.append)
+    text = said[0] if said else f"{found.words} (PROCESSORS={found.asked}, {found.text})"
+    return Finding(name="processors", fine=True, text=text, needed_by="both")
 
 
 def _docker(root: Path) -> Finding:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from writepath.config.settings import Given
+from writepath.processors import SPLIT
 
 Runtime = Literal["auto", "native", "docker"]
 
@@ -33,6 +34,7 @@ class Asked:
     reps: int | None = None
     seed: int = 1
     runtime: Runtime = "auto"
+    processors: str = SPLIT
     dataset: str | None = None
     dataset_lines: int | None = None
     resume: bool = False

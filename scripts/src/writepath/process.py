@@ -7,12 +7,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from writepath import pidfile
 from writepath.errors import SetupError, WritepathError
@@ -125,6 +125,12 @@ def _resolved(args: Sequence[str | Path]) -> list[str]:
 _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="process-starter")
 
 
+def _started(processors: Collection[int], command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
+    """In the starter's thread: a child inherits its processors, so that they are set before the program begins."""
+    os.sched_setaffinity(0, processors)
+    return subprocess.Popen(command, **how)
+
+
 @cache
 def _can_die_with_parent() -> bool:
     return find("setpriv") is not None and "--pdeathsig" in attempt("setpriv", "--help").stdout
@@ -150,8 +156,12 @@ class Daemon:
         stop_seconds: float = 3.0,
         death_signal: signal.Signals | None = signal.SIGKILL,
         text_in: str = "",
+        processors: Collection[int] = (),
     ) -> None:
-        """privileges: setpriv flags that drop the user; death_signal None: outlives this process."""
+        """privileges: setpriv flags that drop the user; death_signal None: outlives this process.
+
+        processors: that it may use, else those of the caller.
+        """
         self.name = name
         self.log = log
         self._stop_signal = stop_signal
@@ -166,7 +176,8 @@ class Daemon:
             given.write(text_in.encode())
             given.seek(0)
             self._child = _starter.submit(
-                subprocess.Popen[bytes],
+                _started,
+                processors or os.sched_getaffinity(0),
                 command,
                 cwd=cwd,
                 env=env,

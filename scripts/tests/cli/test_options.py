@@ -225,9 +225,8 @@ def test_without_a_command_the_commands_are_listed(
 def test_the_settings_are_listed_with_default_and_range(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("settings") == 0
     listed = " ".join(capsys.readouterr().out.split())
-    assert (
-        "POOL_SIZE=5 connections to PostgreSQL of each application instance (a whole number from 1" in listed
-    )
+    assert "CONSUMERS=1 instances of the consumer behind a queue (a whole number from 1" in listed
+    assert "POOL_SIZE=twice the system's processors, and one connections to PostgreSQL" in listed
     assert all(one.help and f"{one.name}=" in listed for one in settings.known(ROOT).values())
 
 

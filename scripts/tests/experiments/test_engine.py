@@ -19,6 +19,7 @@ from writepath.experiments import control, engine, plan, read, registry
 from writepath.experiments.base import CellRun, Plan, References
 from writepath.experiments.plan import order_of
 from writepath.measure import host
+from writepath.processors import Split
 from writepath.progress import Progress
 from writepath.records.cell import load_cell
 from writepath.records.index import Index, load_index, save_index
@@ -226,6 +227,14 @@ def test_resume_refuses_what_is_not_the_same(
     run(planned(tmp_path, *NAMES), toy)
     with pytest.raises(UsageError, match=words):
         run(planned(tmp_path, *NAMES, resumed=True, **changed), Toy())
+
+
+def test_resume_on_another_split_is_refused(tmp_path: Path, toy: Toy) -> None:
+    toy.before = interrupted(1)
+    run(planned(tmp_path, *NAMES), toy)
+    other = FakeRuntime(split=Split(generator=frozenset({1}), system=frozenset({0}), asked="split"))
+    with pytest.raises(UsageError, match=r"PROCESSORS differs .* was shared, is now split \(1 \+ 1\)"):
+        run(planned(tmp_path, *NAMES, resumed=True), Toy(), other)
 
 
 def test_resume_without_an_unfinished_suite_run_is_an_error(tmp_path: Path, toy: Toy) -> None:

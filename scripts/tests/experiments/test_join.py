@@ -77,6 +77,7 @@ def test_added_blocks_are_renumbered_and_stand_behind_the_published_ones(checkou
     [
         ({"seed": 1}, "SEED=1 already gave the order of published blocks; run with another seed, SEED=2"),
         ({"runtime": "docker"}, "RUNTIME differs: published native, now docker"),
+        ({"processors": "split (1 + 1)"}, r"PROCESSORS differs: published shared, now split \(1 \+ 1\)"),
         ({"params": {"scenario": "other"}}, "what suites.yaml or an option says of the load differs"),
         ({"baseline": "slow"}, "the baseline differs"),
         ({"settings": {"INSTANCES": "4"}}, "settings differs"),

@@ -86,6 +86,13 @@ def test_suite_runs_raw_and_published_are_compared_two_or_three_at_a_time(
     assert "same" in said
 
 
+def test_suite_runs_on_different_splits_are_not_compared(checkout: Path) -> None:
+    first, second = planted(checkout), planted(checkout, stamp=LATER)
+    save_index(dataclasses.replace(load_index(second), processors="split (1 + 1)"), second)
+    with pytest.raises(UsageError, match=r"different PROCESSORS \(shared, split \(1 \+ 1\)\)"):
+        reporting.compare(checkout, [first, second])
+
+
 def test_suite_runs_of_different_kinds_are_not_compared(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from writepath.config import registry
 from writepath.config.registry import Phase, Scenario, Variant, WarmUp
 from writepath.errors import StartError
 from writepath.load.dataset import Dataset
+from writepath.processors import Split
 from writepath.runtime.base import Usage
 
 FAKE_K6 = Path(__file__).with_name("fake_k6.py")
@@ -42,6 +43,7 @@ class Unharmed:
     """Base of a stack of which nothing is killed, frozen or filled."""
 
     stores: Sequence[str] = ()
+    network = "host"
 
     def lives(self, component: str) -> Mapping[str, str]:
         return {component: "1-1"}
@@ -70,6 +72,8 @@ class Unharmed:
     def address(self, component: str, port: int) -> str:
         raise NotImplementedError(component, port)
 
+    load_address = address
+
     def fill_disk(self, component: str) -> int:
         raise NotImplementedError(component)
 
@@ -87,7 +91,7 @@ class FakeStack(Unharmed):
     stuck: str = ""  # "kill": it does not die; "ready": it does not come back
 
     def __post_init__(self) -> None:
-        self.base_url = self.liar.base_url
+        self.base_url = self.load_url = self.liar.base_url
         self.components: Sequence[str] = ("app",)
         self.stores: Sequence[str] = ("app",)
 
@@ -140,6 +144,7 @@ class FakeRuntime:
     starts: int = 0
     overrides: list[Mapping[str, str]] = field(default_factory=list)  # by start
     name: str = "fake"
+    split: Split = field(default_factory=Split.shared)
 
     def prepare(self, _variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         say("prepared")
@@ -191,7 +196,7 @@ class FakeRuntime:
     def versions(self, _variant: Variant) -> Mapping[str, str]:
         return {"fake": "1"}
 
-    def load_generator(self) -> Sequence[str]:
+    def load_generator(self, _network: str) -> Sequence[str]:
         self.heard("k6")
         return [sys.executable, str(FAKE_K6), self.mode]
 

@@ -235,6 +235,18 @@ def test_every_table_that_mixes_hosts_says_so_in_its_heading() -> None:
     assert f"native runtime on {' and '.join(hosts)}; 2 repetitions" in mixed.facts
 
 
+def test_blocks_of_another_split_are_of_another_host() -> None:
+    mixed = report(Planted(), Planted(block=2, processors="1/0"))
+    own = "Testor 3000, 2 cores, 1 for the load generator, 8.00 GiB, 6.1, ext4"
+    assert f"8.00 GiB, 6.1, ext4 and {own}; 2 repetitions" in mixed.facts
+    table = next(table for table in mixed.tables if table.key == "fingerprint")
+    split = [line(table, row)[2:] for row in range(len(table.rows)) if line(table, row)[1] == "processors"]
+    assert split == [
+        ["shared by load generator and system", "block 1"],
+        ["load generator 1, system under test 0", "block 2"],
+    ]
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_replaced_runs_are_counted(count: int) -> None:
     data = suite(Planted())

@@ -8,6 +8,7 @@ from pathlib import Path
 from lifecycle.fakes import Unharmed
 from search.fake_posts import FakePosts, Lies
 from writepath.config.registry import Variant
+from writepath.processors import Split
 from writepath.runtime.base import Usage
 
 
@@ -19,7 +20,7 @@ class Stack(Unharmed):
     stores: Sequence[str] = ("app",)
 
     def __post_init__(self) -> None:
-        self.base_url = self.fake.base_url
+        self.base_url = self.load_url = self.fake.base_url
 
     def inspector_urls(self, _service: str) -> Sequence[str]:
         return (self.fake.inspector_url,)
@@ -56,6 +57,7 @@ class Runtime:
     interrupted: int | None = None  # the number of the start, from 1, that is answered with Ctrl-C
     generator: tuple[str, ...] = ()  # the command of k6
     name: str = "fake"
+    split: Split = field(default_factory=Split.shared)
 
     @contextmanager
     def start(self, _variant: Variant, **_: object) -> Iterator[Stack]:
@@ -70,5 +72,5 @@ class Runtime:
     def versions(self, _variant: Variant) -> Mapping[str, str]:
         return {}
 
-    def load_generator(self) -> Sequence[str]:
+    def load_generator(self, _network: str) -> Sequence[str]:
         return self.generator

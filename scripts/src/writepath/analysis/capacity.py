@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from writepath.analysis import limit, samples, stats, step_verdict
 from writepath.analysis.during_writes import FOLDERS, derive_during_writes, reduce_during_writes
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
+from writepath.analysis.lines import K6
 from writepath.analysis.load_aggregates import SCHEDULED
 from writepath.analysis.load_result import generator_of, scalars_of
-from writepath.analysis.saturation import K6
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, Ints, Marks
 from writepath.analysis.steps import (
     RAMP_METRICS,
@@ -138,7 +138,7 @@ def _derive_overload(
     recovered = None
     if within is not None:
         recovered = _recovered_after_s(whole(within, "within"), _by_cell(plan))
-    generator = generator_of(tables, samples.series(tables["samples"]), facts.sent)
+    generator = generator_of(tables, samples.series(tables["samples"]), facts.sent, run.host)
     return Overload(
         capacity_per_s=facts.capacity_per_s,
         phases=tuple(
@@ -153,9 +153,9 @@ def _derive_overload(
 
 def _generator_faults(generator: Generator) -> Iterator[str]:
     """In words, where the other figures are the generator's too; what it dropped is among the errors."""
-    peak, late_ms = generator.cpu_share_peak, generator.lateness_ms_p99
-    if peak > CPU_SHARE_LIMIT:
-        yield f"was saturated: {peak:.0%} of one core over 10 s (limit {CPU_SHARE_LIMIT:.0%})"
+    late_ms = generator.lateness_ms_p99
+    if generator.busiest > CPU_SHARE_LIMIT:
+        yield f"was saturated: {generator.saturated} (limit {CPU_SHARE_LIMIT:.0%})"
     if late_ms is not None and late_ms > LATENESS_MS_LIMIT:
         yield f"was late: it sent {late_ms:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
 
@@ -214,7 +214,7 @@ def reduce_capacity(folder: Path, host: Host) -> Evidence:
     for step in run.steps:
         own, known = reduce_step(folder_of(folder, step.number), run, step), None
         if step.kind == "ramp":
-            known = sampled_figures(own, run, step, host.cores)
+            known = sampled_figures(own, run, step, host)
             kept = pc.is_in(column_of(own[SAMPLES], "metric"), pa.array(RAMP_METRICS))
             own[SAMPLES] = own[SAMPLES].filter(kept)
         steps.append(replace(step, sampled=known))
@@ -294,7 +294,7 @@ def derive_steps(run: CapacityFacts, tables: Tables) -> list[LoadStep]:
     """Of one run; the tables may have steps of others too. LoadError where they are of no known host."""
     if run.host is None:
         raise LoadError("the host is not known: the steps have no figures")
-    return [derive_step(_split(tables, step.number), run, step, run.host.cores) for step in run.steps]
+    return [derive_step(_split(tables, step.number), run, step, run.host) for step in run.steps]
 
 
 def derive_capacity(evidence: Evidence) -> CapacityResult:

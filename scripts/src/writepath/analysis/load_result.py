@@ -37,7 +37,7 @@ from writepath.load.parquet import column_of, whole
 from writepath.records.base import from_data, to_data
 from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.load_facts import LoadFacts
-from writepath.records.measures import Drain, Generator, Order, Requests
+from writepath.records.measures import Drain, Generator, Host, Order, Requests
 from writepath.records.steps import SentFacts
 
 STATUSES = (201, 500, 502, 503, 504)  # with columns of their own
@@ -216,7 +216,7 @@ def derive_load(evidence: Evidence) -> LoadResult:
     durable = times(load.tables, DURABLE)
     audit = audit_of(load.tables, load.scalars, evidence.tables[UNEXPECTED], facts, requests)
     drain = _drain(load)
-    generator = generator_of(load.tables, load.seen, facts)
+    generator = generator_of(load.tables, load.seen, facts, facts.host)
     foreign = foreign_share(load.seen)
     if foreign is None and facts.host:  # what was published of the samples does not say
         foreign = facts.host.foreign_cpu_share
@@ -267,8 +267,11 @@ def scalars_of(tables: Mapping[str, pa.Table]) -> dict[str, int]:
     return dict(zip(names, values.tolist(), strict=True))
 
 
-def generator_of(tables: Mapping[str, pa.Table], seen: Series, sent: LoadFacts | SentFacts) -> Generator:
+def generator_of(
+    tables: Mapping[str, pa.Table], seen: Series, sent: LoadFacts | SentFacts, host: Host | None
+) -> Generator:
     """Whether k6 kept its schedule; a closed load has none."""
+    split = None if host is None else host.split
     mean, peak, samples = generator_share(seen)
     late = times(tables, LATENESS)
     return Generator(
@@ -279,6 +282,7 @@ def generator_of(tables: Mapping[str, pa.Table], seen: Series, sent: LoadFacts |
         exit_code=sent.exit_code,
         samples=samples,
         samples_late=sent.samples_late,
+        processors=None if split is None else len(split.generator),
     )
 
 

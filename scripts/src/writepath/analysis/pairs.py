@@ -12,7 +12,7 @@ from scipy import stats
 from writepath.analysis.capacity import derive_steps, reduce_capacity
 from writepath.analysis.comparison import EQUAL, Better, Estimate, paired
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
-from writepath.analysis.saturation import K6
+from writepath.analysis.lines import K6
 from writepath.analysis.stats import US_PER_S
 from writepath.analysis.step_verdict import BROKEN, GENERATOR_CPU_SHARE
 from writepath.analysis.steps import rounded

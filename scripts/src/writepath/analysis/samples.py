@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from writepath.analysis import stats
-from writepath.analysis.saturation import HOST, K6
+from writepath.analysis.lines import GENERATOR_SIDE, HOST, K6, SIDES, SYSTEM_SIDE, is_split
 from writepath.analysis.stats import US_PER_S, Floats, Ints
 from writepath.load.parquet import column_of
 from writepath.records.measures import Resource
@@ -37,18 +37,31 @@ def _of_host(seen: Series, metric: str) -> float:
     return float(values[-1] - values[0]) if len(values) else 0.0
 
 
-def host_busy_share(seen: Series) -> float | None:
-    """Of all processor time between the first and the last sample; None where there are no two."""
-    total = _of_host(seen, "total_seconds")
+def shared_busy_share(seen: Series) -> float | None:
+    """Of all processor time between the first and the last sample; None where there are no two.
+
+    None, too, where the load generator has separate processors: then the system's work takes nothing from it.
+    """
+    total = 0.0 if is_split(seen) else _of_host(seen, "total_seconds")
     return _of_host(seen, "busy_seconds") / total if total > 0 else None
 
 
 def foreign_share(seen: Series) -> float | None:
-    """Of all processor time, what neither the run nor its runner used."""
-    total, ours = _of_host(seen, "total_seconds"), _of_host(seen, "runner_seconds")
-    for (_, metric), (_, used) in seen.items():
-        ours += float(stats.accumulated(used)[-1]) if metric == "cpu_seconds" else 0.0
-    return max(0.0, (_of_host(seen, "busy_seconds") - ours) / total) if total > 0 else None
+    """Of all processor time, what neither the run nor its runner used; the larger share of generator and system."""
+    runner = _of_host(seen, "runner_seconds")
+    used = {
+        component: float(stats.accumulated(value)[-1])
+        for (component, metric), (_, value) in seen.items()
+        if metric == "cpu_seconds"
+    }
+    generator, system = runner + used.pop(K6, 0.0), sum(used.values())
+    sides = {GENERATOR_SIDE + "_": generator, SYSTEM_SIDE + "_": system}
+    shares = [
+        max(0.0, (_of_host(seen, f"{side}busy_seconds") - ours) / total)
+        for side, ours in (sides if is_split(seen) else {"": generator + system}).items()
+        if (total := _of_host(seen, f"{side}total_seconds")) > 0
+    ]
+    return max(shares, default=None)
 
 
 def cpu_shares(at_s: Sequence[float], cpu_seconds: Sequence[float]) -> tuple[float, float]:
@@ -67,7 +80,7 @@ def cpu_shares(at_s: Sequence[float], cpu_seconds: Sequence[float]) -> tuple[flo
 
 
 RESIDENT = "rss_bytes"
-HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes")
+HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes", *SIDES)
 METRICS = ("cpu_seconds", RESIDENT, "write_bytes", "queue_ready", "queue_unacknowledged", *HOST_METRICS)
 SAMPLES_SCHEMA = pa.schema(
     [("at_us", pa.int64()), ("component", pa.string()), ("metric", pa.string()), ("value", pa.float64())]

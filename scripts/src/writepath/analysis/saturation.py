@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import theilslopes
 
-from writepath.analysis import stats
+from writepath.analysis.lines import HOST, K6, SIDES, Line, Sampled, is_split, together
 from writepath.analysis.stats import US_PER_S, Floats, Ints
 from writepath.analysis.verdict import CPU_SHARE_LIMIT, LATENESS_MS_LIMIT
 from writepath.records.measures import Generator
@@ -20,7 +20,6 @@ from writepath.records.steps import LimitedBy, Saturated
 
 TIE_US = 5 * US_PER_S  # samples are smoothed over 5 s: events that lie closer have no known order
 TIE_SHARE = 0.1  # of the load, where that is longer
-WINDOW_US = 5 * US_PER_S  # a second's reading of a queue is chance; five together are a level
 STAYS_SHARE = 0.8  # of the readings from then on: one good second in five does not end a saturation
 FEWEST_READINGS = 5  # fewer tell a peak from a level no more
 SHORTEST_SHARE = 0.1  # of the load: what began in its last moments cannot have limited it
@@ -30,6 +29,7 @@ SHORTEST_SHARE = 0.1  # of the load: what began in its last moments cannot have 
 RESOURCES: Mapping[str, str] = {
     "memory": "memory",
     "host-cpu": "host CPU",
+    "system-cpu": "CPU of the system under test",
     "disk": "disk",
     "database-waits": "database waits",
     "index-writes": "index write threads",
@@ -47,21 +47,14 @@ RESOURCES: Mapping[str, str] = {
 }
 _DEPTH = {resource: depth for depth, resource in enumerate(RESOURCES)}
 
-HOST, K6, PROXY = "host", "k6", "nginx"
-HOST_CPU, GENERATOR = "host-cpu", "generator"
+PROXY = "nginx"
+HOST_CPU, SYSTEM_CPU, GENERATOR = "host-cpu", "system-cpu", "generator"
 DISKS = "disk_busy_seconds"  # then a disk's number, where there are several
 WAIT = "database_wait."  # then the kind of wait, as PostgreSQL names it
 REJECTED = ("index_write_rejected", "bulk_rejected", "singles_rejected")
-COUNTERS = (
-    "_seconds",
-    "_bytes",
-    "_rejected",
-    "_refused",
-    "consumed",
-)  # ends of the names of metrics that only grow
 METRICS = frozenset(
     (
-        *("busy_seconds", "total_seconds", "runner_seconds", "core_busy_max"),
+        *("busy_seconds", "total_seconds", "runner_seconds", "core_busy_max", *SIDES),
         *("pressure_memory_seconds", "pressure_io_seconds", "cpu_seconds", "write_bytes"),
         *("jvm_gc_seconds", "jvm_seconds", "index_gc_seconds", "index_seconds"),
         *("database_waiting", "database_between_statements", "blocked"),
@@ -84,88 +77,6 @@ NOT_FULL = "the host CPU was not saturated"
 def read_by_rules(metric: str) -> bool:
     """Whether a rule or a figure of a load step reads it."""
     return metric in METRICS or metric.startswith((DISKS, WAIT))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Line:
-    """One value over time."""
-
-    at_us: Ints
-    value: Floats
-
-    def since(self, begin_us: int) -> float:
-        """Its mean from then on; 0 where nothing was read since."""
-        chosen = self.value[self.at_us >= begin_us]
-        return float(chosen.mean()) if chosen.size else 0.0
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Sampled:
-    """The samples of one load, as lines."""
-
-    series: Mapping[tuple[str, str], tuple[Ints, Floats]]
-    cores: int  # of the host
-
-    @property
-    def start_us(self) -> int:
-        """Of the first reading; 0 without any."""
-        return min((int(at.min()) for at, _ in self.series.values() if at.size), default=0)
-
-    @property
-    def span_us(self) -> int:
-        """From the first reading to the last."""
-        return max((int(at.max()) for at, _ in self.series.values() if at.size), default=0) - self.start_us
-
-    def having(self, metric: str) -> list[str]:
-        """The components that tell it."""
-        return sorted(component for component, name in self.series if name == metric)
-
-    def named(self, component: str, prefix: str) -> list[str]:
-        """A component's metrics that begin so."""
-        return sorted(name for owner, name in self.series if owner == component and name.startswith(prefix))
-
-    def line(self, component: str, metric: str) -> Line | None:
-        """A gauge, or the growth of a counter per second, smoothed; else the host's. None without readings."""
-        found = self.series.get((component, metric), self.series.get((HOST, metric)))
-        if found is None or not found[0].size:
-            return None
-        at_us, value = found
-        if not metric.partition("@")[0].endswith(COUNTERS):
-            return Line(at_us=at_us, value=_trailing_means(at_us, value))
-        if at_us.size == 1:
-            return None  # a second's worth needs two readings
-        total = stats.accumulated(value)
-        before = np.minimum(_window_starts(at_us), np.arange(at_us.size) - 1)[1:]
-        passed_s = np.maximum(at_us[1:] - at_us[before], 1000) / US_PER_S
-        return Line(at_us=at_us[1:], value=(total[1:] - total[before]) / passed_s)
-
-    def share(self, component: str, metrics: str) -> Line | None:
-        """Of a metric, or of `one / another` at the moments both have; where that is 0 the one is none of it."""
-        part, *whole = (self.line(component, metric) for metric in metrics.split(" / "))
-        if not whole:
-            return part
-        return _together(
-            part, whole[0], lambda one, all_: np.divide(one, all_, out=np.zeros(one.size), where=all_ > 0)
-        )
-
-
-def _window_starts(at_us: Ints) -> np.ndarray:
-    """For each reading, the first one that is no more than a window older."""
-    return np.searchsorted(at_us, at_us - WINDOW_US)
-
-
-def _trailing_means(at_us: Ints, value: Floats) -> Floats:
-    sums = np.concatenate(([0.0], np.cumsum(value)))
-    starts, ends = _window_starts(at_us), np.arange(1, at_us.size + 1)
-    return np.asarray((sums[ends] - sums[starts]) / (ends - starts))
-
-
-def _together(one: Line | None, other: Line | None, of: Callable[[Floats, Floats], Floats]) -> Line | None:
-    """A function of two lines, at the moments both have."""
-    if one is None or other is None:
-        return None
-    at_us, ours, theirs = np.intersect1d(one.at_us, other.at_us, return_indices=True)
-    return Line(at_us=at_us, value=of(one.value[ours], other.value[theirs])) if at_us.size else None
 
 
 class Means(dict[str, Any]):
@@ -212,7 +123,7 @@ class Rule:
             used = sampled.share(owner, self.used)
             if self.full:
                 full = sampled.share(owner, self.full)
-                used = _together(used, full, lambda one, other: np.where(other >= FULL, one, 0.0))
+                used = together(used, full, lambda one, other: np.where(other >= FULL, one, 0.0))
             if used is None or (self.without and sampled.line(owner, self.without)):
                 continue
             refused = sampled.line(owner, self.refused)
@@ -272,12 +183,15 @@ class Signal:
 
 
 def _cores_used(means: Means) -> str:
-    """Of the largest users, and of programs outside the run."""
-    used = {name: means.sampled.line(name, "cpu_seconds") for name in means.sampled.having("cpu_seconds")}
+    """Of the largest users, and of programs outside the run; where split, on the system's processors."""
+    split = is_split(means.sampled.series)
+    users = [name for name in means.sampled.having("cpu_seconds") if not (split and name == K6)]
+    used = {name: means.sampled.line(name, "cpu_seconds") for name in users}
     cores = [(line.since(means.since_us), name) for name, line in used.items() if line is not None]
     named = [f"{name} {each:.2f}" for each, name in sorted(cores, reverse=True)[:LARGEST]]
     if means.fill("{runner_seconds}"):
-        foreign = means["busy_seconds"] - means["runner_seconds"] - sum(each for each, _ in cores)
+        busy = means["system_busy_seconds"] if split else means["busy_seconds"] - means["runner_seconds"]
+        foreign = busy - sum(each for each, _ in cores)
         named += [f"other programs {foreign:.2f}"] if foreign >= FOREIGN_CORES else []
     return f"; cores used: {', '.join(named)}" if named else ""
 
@@ -309,15 +223,21 @@ REJECTIONS = Rule("index-rejections", "", 1.0, "", named="elasticsearch")  # any
 QUEUE = Rule(
     "queue", "queue_ready", 1.0, "", named="rabbitmq"
 )  # seconds of work: below it lies between two batches
+HOST_RULE = Rule(
+    HOST_CPU,
+    "busy_seconds / total_seconds",
+    0.90,  # seconds of 90 % hold moments of 100 %, and waiting grows as 1 / (1 - busy)
+    "the host CPU ({cores}) was {used:.0%} busy",
+    also=_cores_used,
+    of=HOST,
+)
+SYSTEM_RULE = replace(
+    HOST_RULE,
+    resource=SYSTEM_CPU,
+    used="system_busy_seconds / system_total_seconds",
+    words="the CPU of the system under test ({cores}) was {used:.0%} busy",
+)
 RULES = (
-    Rule(
-        HOST_CPU,
-        "busy_seconds / total_seconds",
-        0.90,  # seconds of 90 % hold moments of 100 %, and waiting grows as 1 / (1 - busy)
-        "the host CPU ({cores}) was {used:.0%} busy",
-        also=_cores_used,
-        of=HOST,
-    ),
     Rule(
         "memory",
         "pressure_memory_seconds",
@@ -416,6 +336,14 @@ GENERATOR_RULE = Rule(
     f"k6 used {{used:.2f}} cores (limit {CPU_SHARE_LIMIT}); {NOT_FULL}",
     of=K6,
 )
+OWN_GENERATOR_RULE = Rule(
+    GENERATOR,
+    "generator_busy_seconds / generator_total_seconds",  # the runner's and the samplers' part included
+    CPU_SHARE_LIMIT,
+    f"the processors of the load generator were {{used:.0%}} busy (limit {CPU_SHARE_LIMIT:.0%})",
+    of=HOST,
+    named=K6,
+)
 
 
 def _disks(sampled: Sampled) -> Iterator[Signal]:
@@ -459,15 +387,18 @@ def _queues(sampled: Sampled) -> Iterator[Signal]:
 def limited_by(
     series: Mapping[tuple[str, str], tuple[Ints, Floats]], cores: int, generator: Generator
 ) -> LimitedBy:
-    """series: by component and metric, moments (epoch us) and values, of the load alone; cores: of the host."""
-    sampled = Sampled(series=series, cores=cores)
-    signals = [signal for rule in RULES for signal in rule.signals(sampled)]
+    """series: by component and metric, moments (epoch us) and values, of the load alone; cores: of the system."""
+    sampled, split = Sampled(series=series, cores=cores), is_split(series)
+    rules = ((SYSTEM_RULE, OWN_GENERATOR_RULE) if split else (HOST_RULE,)) + RULES
+    signals = [signal for rule in rules for signal in rule.signals(sampled)]
     signals += [*_disks(sampled), *_index_rejections(sampled), *_queues(sampled)]
     late_ms, late = generator.lateness_ms_p99, None
     if all(signal.rule.resource != HOST_CPU or signal.begin_us() is None for signal in signals):
-        signals += GENERATOR_RULE.signals(sampled)  # on a full host its lack of processor is the host's
+        if not split:
+            signals += GENERATOR_RULE.signals(sampled)  # on a full host its lack of processor is the host's
         if late_ms is not None and late_ms > LATENESS_MS_LIMIT:
-            words = f"k6 sent {late_ms:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms); {NOT_FULL}"
+            words = f"k6 sent {late_ms:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
+            words += "" if split else f"; {NOT_FULL}"
             late = Saturated(resource=GENERATOR, component=K6, evidence=words)
     ordered = [*_in_order(signals, sampled)]
     if late is not None and all(each.resource != GENERATOR for each in ordered):

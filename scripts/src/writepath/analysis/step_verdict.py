@@ -104,8 +104,8 @@ def _unstable(backlog: Backlog, seconds: float) -> str:
 def _generator(step: LoadStep, run: CapacityFacts) -> Iterator[str]:
     """Why the load generator may have failed, not the path. On a full host its slowness counts as the path's."""
     generator, limit = step.generator, GENERATOR_CPU_SHARE * 100
-    if generator.cpu_share_peak > GENERATOR_CPU_SHARE:
-        used = _over(generator.cpu_share_peak * 100, limit)
+    if generator.busiest > GENERATOR_CPU_SHARE:
+        used = _over(generator.busiest * 100, limit)
         yield f"{SUSPECTED}: k6 used {used} % of a core (limit {limit:g} %)"
     late, limit_ms = generator.lateness_ms_p99, LATENESS_SHARE * run.slo_ms
     if late is not None and late > limit_ms:

@@ -23,10 +23,10 @@ from writepath.analysis.samples import (
     SAMPLES_SCHEMA,
     Series,
     foreign_share,
-    host_busy_share,
     queue_depth,
     resources,
     series,
+    shared_busy_share,
 )
 from writepath.analysis.saturation import limited_by, read_by_rules
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, rank
@@ -37,7 +37,7 @@ from writepath.load.ledger import NO_TIME, WRONG_TOTAL
 from writepath.load.parquet import column_of, whole
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import LoadFacts, PhaseFacts
-from writepath.records.measures import Audit, AuditVerdict, Requests
+from writepath.records.measures import Audit, AuditVerdict, Host, Requests
 from writepath.records.steps import Backlog, LoadStep, Noise, SampledFigures, SentFacts, StepFacts
 
 Tables = Mapping[str, pa.Table]
@@ -198,11 +198,11 @@ UNSEEN = "never_read"  # no contradiction: something that was not seen
 NO_OFFENDERS = pa.table({"name": pa.array([], pa.string()), "first": pa.array([], pa.int64()), "last": []})
 
 
-def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, cores: int) -> LoadStep:
-    """The figures that a step's tables and facts give. cores: of the host."""
+def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, host: Host) -> LoadStep:
+    """The figures that a step's tables and facts give."""
     known = scalars_of(tables)
     requests = requests_of(tables, known, step.sent)
-    seen = step.sampled or sampled_figures(tables, run, step, cores)
+    seen = step.sampled or sampled_figures(tables, run, step, host)
     audit = _audit(tables, run, step, requests)
     figures = LoadStep(
         number=step.number,
@@ -223,7 +223,7 @@ def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, cores: int)
         audit=None if audit is None else audit_verdict(audit),
         backlog=seen.backlog,
         resources=resources(series(tables["samples"]), run.runtime),
-        generator=generator_of(tables, series(tables["samples"]), step.sent),
+        generator=generator_of(tables, series(tables["samples"]), step.sent, host),
         noise=_noise(step, seen),
         limited_by=seen.limited_by,
     )
@@ -238,7 +238,7 @@ def requests_of(tables: Tables, known: Mapping[str, int], sent: SentFacts) -> Re
     return answers.requests(planned, planned - answers.started if sent.dropped is None else sent.dropped)
 
 
-def sampled_figures(tables: Tables, run: CapacityFacts, step: StepFacts, cores: int) -> SampledFigures:
+def sampled_figures(tables: Tables, run: CapacityFacts, step: StepFacts, host: Host) -> SampledFigures:
     """What the samples say; of the backlog nothing where it was sampled too rarely."""
     known, seen = scalars_of(tables), series(tables["samples"])
     within = inside(seen, known["origin_us"], step.seconds)
@@ -250,8 +250,8 @@ def sampled_figures(tables: Tables, run: CapacityFacts, step: StepFacts, cores: 
     return SampledFigures(
         backlog=waiting,
         foreign_cpu_share=_rounded(foreign_share(seen)),
-        host_full=(host_busy_share(within) or 0.0) >= HOST_FULL_SHARE,
-        limited_by=limited_by(within, cores, generator_of(tables, seen, step.sent)),
+        host_full=(shared_busy_share(within) or 0.0) >= HOST_FULL_SHARE,
+        limited_by=limited_by(within, host.system_cores, generator_of(tables, seen, step.sent, host)),
     )
 
 

@@ -120,8 +120,8 @@ def _of_generator(faults: Sequence[str], generator: Generator, requests: Request
         yield f"k6: {fault}"
     if requests.dropped:
         yield f"k6 dropped {requests.dropped} of {requests.planned} scheduled requests (limit 0)"
-    if generator.cpu_share_peak > CPU_SHARE_LIMIT:
-        yield f"k6 was saturated: {generator.cpu_share_peak:.0%} of one core over 10 s (limit {CPU_SHARE_LIMIT:.0%})"
+    if generator.busiest > CPU_SHARE_LIMIT:
+        yield f"k6 was saturated: {generator.saturated} (limit {CPU_SHARE_LIMIT:.0%})"
     late = generator.lateness_ms_p99
     if late is not None and late > LATENESS_MS_LIMIT:
         yield f"k6 was late: it sent {late:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"

@@ -14,6 +14,7 @@ from writepath.config import settings
 from writepath.config.settings import Given
 from writepath.errors import UsageError
 from writepath.options import Asked, Call
+from writepath.processors import SPLIT
 
 FEWEST_COMPARED = 2
 OF_KIND = ("a", "slo_ms", "hold_seconds", "docs", "rounds", "fault", "trials")  # that only some kinds have
@@ -70,10 +71,11 @@ def up(
     ctx: typer.Context,
     variant: given.Variant,
     runtime: given.Runtime = "auto",
+    processors: given.Processors = SPLIT,
     set_: given.Settings = None,
 ) -> int:
     """Start one variant and keep it running until Ctrl-C."""
-    return commands.up(ctx.obj, variant, runtime, _settings(ctx, set_))
+    return commands.up(ctx.obj, variant, runtime, processors, _settings(ctx, set_))
 
 
 @command("down", "")

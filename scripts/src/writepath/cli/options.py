@@ -13,6 +13,7 @@ from writepath.config import registry, settings
 from writepath.config.registry import Registry
 from writepath.errors import UsageError, WritepathError
 from writepath.options import Runtime as RuntimeName
+from writepath.processors import SHARED, SPLIT
 
 ROOT = Path(__file__).resolve().parents[4]
 SEED_MAX = 2**31 - 1
@@ -98,6 +99,14 @@ ContractVariants = Annotated[
     str, _option("Several variants, separated by commas, or all.", autocompletion=_variants)
 ]
 Runtime = Annotated[RuntimeName, _option("Containers (docker) or local processes (native).")]
+Processors = Annotated[
+    str,
+    _option(
+        "Processors of the load generator and of the system under test: split (about 30 % for the generator), shared,"
+        " or both lists, the generator's first, as in --processors 0-1,4/2,3.",
+        autocompletion=lambda incomplete: [one for one in (SPLIT, SHARED) if one.startswith(incomplete)],
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -134,6 +143,7 @@ class Measured:
 
     seed: Annotated[int, _number("Seed of order, content and times of faults.", 0, SEED_MAX)] = 1
     runtime: Runtime = "auto"
+    processors: Processors = SPLIT
     resume: Annotated[bool, _option("Continue the newest unfinished run with the same options.")] = False
     set_: Settings = None
 

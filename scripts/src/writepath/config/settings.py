@@ -26,6 +26,7 @@ _RANGES = {
     "NGINX_CONNECT_TIMEOUT_SECONDS": (1, 75),  # nginx caps it there
     "NGINX_BODY_MAX_KIB": (1, 1_048_576),
 }
+_DERIVED = {"POOL_SIZE": "twice the system's processors, and one"}  # empty in .env: the runner computes it
 _SWITCH = ("true", "false")
 _WORDS = {
     "AOT_CACHE": ("none", "trained"),
@@ -217,7 +218,8 @@ def _of_env_file(root: Path) -> list[Setting]:
         name, equals, default = line.partition("=")
         if equals and name not in NOT_SETTABLE:
             words = _WORDS.get(name, ())
-            limits = _RANGES.get(name, WHOLE) if default.isdecimal() else None
+            limits = _RANGES.get(name, WHOLE) if default.isdecimal() or name in _DERIVED else None
+            default = default or _DERIVED[name]
             text = " ".join(comments)
             found.append(
                 Setting(name=name, default=default, scope="stack", help=text, range=limits, words=words)

@@ -69,6 +69,7 @@ def _facts(host: Host, index: Index) -> dict[str, Any]:
     return {
         "cpu_model": host.cpu_model,
         "cores": host.cores,
+        "processors": index.processors,
         "memory_bytes": host.memory_bytes,
         "filesystem": host.filesystem,
         "runtime": index.runtime,

@@ -18,6 +18,7 @@ LATEST = "results/latest"
 DESIGN: tuple[tuple[str, Callable[[Index], Any]], ...] = (  # what all blocks of a suite have in common
     ("kind", attrgetter("kind")),
     ("RUNTIME", attrgetter("runtime")),
+    ("PROCESSORS", attrgetter("processors")),
     ("the baseline", attrgetter("baseline")),
     ("settings", attrgetter("settings")),
     ("factors", lambda index: {factor.name: ",".join(factor.levels) for factor in index.factors}),

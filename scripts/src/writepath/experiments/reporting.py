@@ -59,6 +59,12 @@ def compare(root: Path, paths: Sequence[Path], labels: Sequence[str] = ()) -> in
             f"RUNS: suite runs of different kinds ({', '.join(kinds)}) have no figures in common;"
             " compare runs of one kind"
         )
+    splits = dict.fromkeys(data.index.processors for data in suites)
+    if len(splits) > 1:
+        raise UsageError(
+            f"RUNS: suite runs with different PROCESSORS ({', '.join(splits)}) are not compared: each system had"
+            " another part of the machine; rerun one with the PROCESSORS of the other"
+        )
     kind = kind_of(suites[0].index.kind)
     print_tables(compared(suites, kind.report, labels), console())
     return OK

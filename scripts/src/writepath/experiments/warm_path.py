@@ -111,7 +111,7 @@ class WarmPath:
         if not self.facts.waits:
             return False
         tables = reduce_step(folder, self.facts, step)
-        waiting = sampled_figures(tables, self.facts, step, self.run.bench.host.cores).backlog
+        waiting = sampled_figures(tables, self.facts, step, self.run.bench.host).backlog
         return waiting is not None and waiting.grows
 
     def beyond(self, capacity_per_s: float) -> None:

@@ -18,6 +18,7 @@ import psutil
 
 from writepath.analysis import verdict
 from writepath.errors import SetupError
+from writepath.processors import Split, available
 from writepath.progress import Progress
 from writepath.records.load_facts import WithheldFacts
 from writepath.records.measures import Canary, Host
@@ -126,14 +127,15 @@ CPU_TRIES = 5  # what a stack still does right after a load, on the other half o
 DISK_FREE_MIN_BYTES = 2 << 30
 
 
-def host_facts(data: Path) -> Host:
-    """Of the machine; data: the folder the stores write to."""
+def host_facts(data: Path, split: Split | None = None) -> Host:
+    """Of the machine; data: the folder the stores write to; split: of its processors, where it is not shared."""
     return Host(
         cpu_model=_cpu_model(),
-        cores=len(os.sched_getaffinity(0)),
+        cores=len(available()),
         memory_bytes=psutil.virtual_memory().total,
         kernel=platform.release(),
         filesystem=_filesystem(data),
+        processors=None if split is None else split.text,
     )
 
 
@@ -226,18 +228,19 @@ def wait_until_quiet(folder: Path, progress: Progress, at_most_s: float = LONGES
 
 
 def look_for_noise(folder: Path) -> WithheldFacts:
-    """What is withheld within LOOK_S from threads that flush small blocks, one for each processor.
+    """What is withheld within LOOK_S from threads that flush small blocks, one on each processor.
 
     From a processor that sleeps nothing can be stolen, and from one that never does little is: loads fall asleep and
     wake thousands of times a second, as these threads do.
     """
-    ends, threads = time.monotonic() + LOOK_S, os.cpu_count() or 1
+    ends, processors = time.monotonic() + LOOK_S, available()
 
     def flush(number: int) -> None:
+        os.sched_setaffinity(0, {number})  # of this thread alone
         while time.monotonic() < ends:
             _fsyncs_ms(folder / f"quiet-{number}.bin")
 
     before = read_counters()
-    with ThreadPoolExecutor(max_workers=threads, thread_name_prefix="quiet") as pool:
-        list(pool.map(flush, range(threads)))
+    with ThreadPoolExecutor(max_workers=len(processors), thread_name_prefix="quiet") as pool:
+        list(pool.map(flush, processors))
     return withheld_between(before, read_counters())

@@ -118,8 +118,8 @@ def carry_out(load: k6.Load, bench: Bench, stack: Stack, truth: Truth) -> Driven
     before, began_at = host.read_counters(), time.time()
     try:
         with (
-            k6.Generator(load, bench.runtime.load_generator()) as generator,
-            _sampler(generator, stack, truth, samples) as watching,
+            k6.Generator(load, bench.runtime.load_generator(stack.network)) as generator,
+            _sampler(generator, bench, stack, truth, samples) as watching,
         ):
             _follow(generator, load, watching, bench.progress.load)
             result = generator.result()
@@ -151,7 +151,9 @@ def _require_sent(result: k6.LoadResult) -> None:
         raise LoadError(f"k6 sent nothing: {result.meaning}; see k6.log in the folder of the run")
 
 
-def _sampler(generator: k6.Generator, stack: Stack, truth: Truth, samples: list[Sample]) -> sampler.Sampler:
+def _sampler(
+    generator: k6.Generator, bench: Bench, stack: Stack, truth: Truth, samples: list[Sample]
+) -> sampler.Sampler:
     meter = Meter()
 
     def all_usage() -> Mapping[str, Usage]:
@@ -159,7 +161,7 @@ def _sampler(generator: k6.Generator, stack: Stack, truth: Truth, samples: list[
         own = usage.read(meter, [generator.pid], pidfile.everything())
         return {sampler.K6: own, **stack.usage()}
 
-    return sampler.Sampler(usage=all_usage, gauges=truth.gauges, samples=samples)
+    return sampler.Sampler(usage=all_usage, gauges=truth.gauges, split=bench.host.split, samples=samples)
 
 
 def _follow(
@@ -206,7 +208,7 @@ def load_of(
     """The plan, sent to the stack."""
     return k6.Load(
         script=bench.root / scenario.script,
-        target=stack.base_url,
+        target=stack.load_url,
         run_id=run_id,
         plan=plan,
         content=bench.content,

@@ -11,19 +11,23 @@ from typing import Self
 import psutil
 
 from writepath.analysis import stats
+from writepath.analysis.lines import GENERATOR_SIDE, SYSTEM_SIDE
 from writepath.analysis.raw import Sample
 from writepath.analysis.stats import US_PER_MS
 from writepath.measure.host import busy_and_total_s, text_of
+from writepath.processors import Split, parsed
 from writepath.runtime.base import Usage
 
 BLOCK_DEVICES = Path("/sys/block")
 PRESSURE = Path("/proc/pressure")
+ONLINE = Path("/sys/devices/system/cpu/online")
 
 
 @dataclass(kw_only=True)
 class Machine:
-    """Remembers the cores' times of the reading before."""
+    """Remembers the cores' times of the reading before. split: where load generator and system have their own."""
 
+    split: Split | None = None
     _cores: list[tuple[float, float]] = field(default_factory=list)
 
     def read(self) -> Iterator[tuple[str, float]]:
@@ -37,12 +41,20 @@ class Machine:
         )
         yield from _disks()
         yield from _stalls()
-        if (busiest := self._busiest_core()) is not None:
+        cores = [*map(busy_and_total_s, psutil.cpu_times(percpu=True))]
+        if self.split is not None:
+            online = sorted(parsed(text_of(ONLINE).strip()))
+            by_number = dict(zip(online, cores, strict=False))
+            for side in (GENERATOR_SIDE, SYSTEM_SIDE):
+                cores = [by_number[number] for number in sorted(getattr(self.split, side))]
+                yield f"{side}_busy_seconds", sum(busy for busy, _ in cores)
+                yield f"{side}_total_seconds", sum(total for _, total in cores)
+        if (busiest := self._busiest(cores)) is not None:
             yield "core_busy_max", busiest
 
-    def _busiest_core(self) -> float | None:
-        """Share of the time since the reading before; None at the first."""
-        before, self._cores = self._cores, [*map(busy_and_total_s, psutil.cpu_times(percpu=True))]
+    def _busiest(self, cores: list[tuple[float, float]]) -> float | None:
+        """Share of the time since the reading before; None at the first. cores: of the system, where split."""
+        before, self._cores = self._cores, cores
         shares = [
             (busy - busy_before) / (total - total_before)
             for (busy, total), (busy_before, total_before) in zip(self._cores, before, strict=False)
@@ -82,6 +94,7 @@ class Sampler:
 
     usage: Callable[[], Mapping[str, Usage]]
     gauges: Callable[[], Mapping[str, Mapping[str, float]]]
+    split: Split | None = None
     clock: Callable[[], float] = time.time
     wait: Callable[[float], bool] | None = None  # true when it should end; default: its own stop event
     samples: list[Sample] = field(default_factory=list)
@@ -90,7 +103,7 @@ class Sampler:
 
     def __post_init__(self) -> None:
         self._stop = threading.Event()
-        self._machine = Machine()
+        self._machine = Machine(split=self.split)
         self._wait = self.wait or self._stop.wait
         self._thread = threading.Thread(target=self.run, name="sampler", daemon=True)
 

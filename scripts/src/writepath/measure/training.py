@@ -41,11 +41,11 @@ def _load(bench: Bench, stack: Stack) -> None:
     with tempfile.TemporaryDirectory(prefix="training-", dir=bench.content.parent) as folder:
         asked = k6.Load(
             script=bench.root / SCRIPT,
-            target=stack.base_url,
+            target=stack.load_url,
             run_id=new_run_id(),
             plan=arrival_plan(PHASES),
             content=bench.content,
             folder=Path(folder),
             pid_folder=bench.pids,
         )
-        k6.run(asked, bench.runtime.load_generator())
+        k6.run(asked, bench.runtime.load_generator(stack.network))

@@ -39,7 +39,7 @@ def warm_up(
     plan = _rising(asked) if until_steady else _constant(asked, SHORT_S if warm else asked.seconds)
     load = load_of(scenario, bench, stack, plan, new_run_id(), place)
     tail = Tail(load.ledger)
-    with k6.Generator(load, bench.runtime.load_generator()) as generator:
+    with k6.Generator(load, bench.runtime.load_generator(stack.network)) as generator:
         if until_steady:
             found = _follow(generator, tail, stack, plan.seconds)
             generator.stop()

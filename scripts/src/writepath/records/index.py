@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from writepath.config.settings import Factor
+from writepath.processors import SHARED
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.measures import Code, DatasetFacts, VerdictStatus
@@ -87,6 +88,7 @@ class Index:
     order: tuple[tuple[str, ...], ...]  # by block, the cells' names in the order they run
     cells: tuple[CellEntry, ...] = ()  # in the order they ran
     references: References | None = None
+    processors: str = SHARED  # what load generator and system have of them: `split (1 + 3)`
 
 
 def cell_name(variant: str, levels: dict[str, str], role: Role = "measured", kind: str = "") -> str:

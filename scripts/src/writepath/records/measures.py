@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from writepath.processors import Split
 from writepath.records.base import record
 
 VerdictStatus = Literal["valid", "unknown", "invalid"]
@@ -161,6 +162,18 @@ class Generator:
     exit_code: int
     samples: int
     samples_late: int  # samples taken more than half a second late
+    processors: int | None = None  # separate ones; null: it shared all with the system
+
+    @property
+    def busiest(self) -> float:
+        """Share of its processors, of one where it has no separate ones: the highest mean of 10 s."""
+        return self.cpu_share_peak / (self.processors or 1)
+
+    @property
+    def saturated(self) -> str:
+        """In words, what it has used."""
+        own = f"its {self.processors} processors" if (self.processors or 1) > 1 else "one core"
+        return f"{self.busiest:.0%} of {own} over 10 s"
 
 
 @record
@@ -191,6 +204,17 @@ class Host:
     swapped_pages: int | None = None  # in and out, on the whole host, during the load
     before: Canary | None = None
     after: Canary | None = None
+    processors: str | None = None  # load generator's/system's, as 1/0; null: they shared them
+
+    @property
+    def split(self) -> Split | None:
+        """None where load generator and system shared them."""
+        return None if self.processors is None else Split.recorded(self.processors)
+
+    @property
+    def system_cores(self) -> int:
+        """How many the system under test could use."""
+        return self.cores if self.split is None else len(self.split.system)
 
 
 @record

@@ -20,8 +20,11 @@ ORIGINAL = Path(__file__).with_name("original.yaml")
 
 
 def host_name(host: Host | None) -> str:
-    """`AMD EPYC, 2 cores`."""
-    return UNKNOWN_HOST if host is None else f"{host.cpu_model}, {host.cores} cores"
+    """`AMD EPYC, 2 cores`; with its split, where there is one."""
+    if host is None:
+        return UNKNOWN_HOST
+    own = "" if host.split is None else f", {len(host.split.generator)} for the load generator"
+    return f"{host.cpu_model}, {host.cores} cores{own}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,7 +6,7 @@ from typing import TypeVar
 from writepath.records.cell import CellRecord
 from writepath.records.index import Index, cell_name
 from writepath.records.measures import Code, Host
-from writepath.report.data import SuiteData
+from writepath.report.data import SuiteData, host_name
 from writepath.report.model import Column, Table, number, row_of
 from writepath.report.rows import replaced_note
 
@@ -91,7 +91,7 @@ def of_code(code: Code) -> str:
 
 def of_host(host: Host) -> Iterator[Fact]:
     """What the machine is."""
-    yield "host", "processor", f"{host.cpu_model}, {host.cores} cores"
+    yield "host", "processor", host_name(host)
     yield "host", "memory", f"{number(host.memory_bytes / GIB)} GiB"
     yield "host", "kernel", host.kernel
     yield "host", "filesystem of the stores", host.filesystem
@@ -119,6 +119,8 @@ def in_one_line(data: SuiteData[R], load: str) -> str:
 def _cell_facts(record: CellRecord) -> Iterator[Fact]:
     if record.host is not None:
         yield from of_host(record.host)
+        split = record.host.split
+        yield "host", "processors", "shared by load generator and system" if split is None else split.words
     for name, value in record.versions.items():
         yield "version", name, value
     if record.durability is not None:

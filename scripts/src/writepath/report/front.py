@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from writepath.errors import UsageError
+from writepath.processors import SHARED
 from writepath.report.data import SuiteData
 from writepath.report.facts import Facts, NotPublishedError
 from writepath.report.faults import coverage_in_words
@@ -88,10 +89,9 @@ def throughput(facts: Facts) -> str:
     words += f"; {'; '.join(others)}" if others else ""
     unknown = [name for name in rates if not facts.confidence(name).startswith("measured")]
     if unknown:
-        words += (
-            f". The load generator runs on the same processors: {_count(unknown, rates)} are lower bounds or"
-            " inconclusive, so their order is not resolved"
-        )
+        split = any(figures.data.index.processors != SHARED for _, figures in facts.capacity)
+        words += "; " if split else ". The load generator runs on the same processors: "
+        words += f"{_count(unknown, rates)} are lower bounds or inconclusive, so their order is not resolved"
     return words
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from writepath.config.registry import Variant
+from writepath.processors import Split
 from writepath.runtime.deadman import Heal
 
 FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
@@ -57,6 +58,8 @@ class Stack(Protocol):
     """One started variant, ready for load: a real request through the proxy succeeded."""
 
     base_url: str  # of the proxy: http://127.0.0.1:PORT
+    load_url: str  # the same, as the load generator reaches it
+    network: str  # of Docker's, on which a container reaches all components: "host", or the stack's own
     components: Sequence[str]  # compose service names
     stores: Sequence[str]  # those that keep data: with a named volume
 
@@ -102,6 +105,9 @@ class Stack(Protocol):
     def address(self, component: str, port: int) -> str:
         """`127.0.0.1:PORT` behind which its first instance listens on a port of the compose file."""
 
+    def load_address(self, component: str, port: int) -> str:
+        """As address, for the load generator."""
+
     def fill_disk(self, component: str) -> int:
         """Fills the small file system its data was put on at the start, at FILL_BYTES_PER_S; the bytes left."""
 
@@ -113,6 +119,7 @@ class Runtime(Protocol):
     """`native` or `docker`."""
 
     name: str
+    split: Split
 
     def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         """Everything that must be there before a start: packages, images, jars, caches. Idempotent, fast when warm."""
@@ -143,8 +150,8 @@ class Runtime(Protocol):
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Versions of each component in use."""
 
-    def load_generator(self) -> Sequence[str]:
-        """Command prefix that runs k6: native binary, or the one docker would run."""
+    def load_generator(self, network: str) -> Sequence[str]:
+        """Command prefix that runs k6 on a stack's network: native binary, or the one docker would run."""
 
     def reap(self, say: Callable[[str], None]) -> None:
         """Ends what an earlier, killed runner of this checkout left behind; only what it provably started."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from writepath import process
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, UsageError
+from writepath.processors import Split
 from writepath.runtime import topology
 from writepath.runtime.base import Runtime
 from writepath.runtime.docker import DockerRuntime, engine
@@ -22,24 +23,25 @@ def choose(
     say: Callable[[str], None],
     variants: Sequence[Variant] | None = None,
     settings: Mapping[str, str] | None = None,
+    split: Split | None = None,
 ) -> Runtime:
     """The runtime of that name; `auto` says which one it takes and why.
 
-    variants: those to be run (else all). settings: the user's, which may name other images.
+    variants: those to be run (else all). settings: the user's, which may name other images. split: else shared.
     """
     if name not in NAMES:
         raise UsageError(f"RUNTIME={name}: not one of {', '.join(NAMES)}")
     if name == "native":
-        return NativeRuntime(root)
+        return NativeRuntime(root, split)
     reason = why_not_docker(root, variants, settings)
     if reason and name == "docker":
         raise SetupError(f"RUNTIME=docker: {reason}. To run without containers, use RUNTIME=native")
     if reason:
         say(f"runtime: native ({reason})")
-        return NativeRuntime(root)
+        return NativeRuntime(root, split)
     if name == "auto":
         say("runtime: docker (engine and images available; RUNTIME=native runs without containers)")
-    return DockerRuntime(root, settings)
+    return DockerRuntime(root, settings, split)
 
 
 def why_not_docker(

@@ -15,6 +15,7 @@ from pydantic import AliasPath, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from pydantic.dataclasses import dataclass
 
 from writepath.errors import UsageError
+from writepath.processors import Split, listed
 
 FILE = "docker-compose.yml"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -120,6 +121,18 @@ def load(root: Path, settings: Mapping[str, str]) -> Topology:
 def value(root: Path, name: str, settings: Mapping[str, str]) -> str:
     """One variable, from settings or .env; empty where neither has it."""
     return {**_env_file(root / ".env"), **settings}.get(name, "")
+
+
+def derived(root: Path, profiles: Iterable[str], split: Split) -> dict[str, str]:
+    """Variables that follow from the processors of the system under test, but those that .env sets."""
+    count, active = len(split.system), load(root, {}).active(profiles).values()
+    nodes = sum("node.name" in service.environment for service in active)
+    found = {
+        "SYSTEM_PROCESSORS": "" if split.is_shared else listed(split.system),
+        "ELASTICSEARCH_PROCESSORS": str(max(1, count // (nodes or 1))),
+        "POOL_SIZE": str(2 * count + 1),
+    }
+    return {name: text for name, text in found.items() if not value(root, name, {})}
 
 
 def variables(root: Path) -> frozenset[str]:

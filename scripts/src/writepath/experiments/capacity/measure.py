@@ -40,7 +40,7 @@ def measure(path: WarmPath) -> None:
         facts = take(step, path)
         path.know(steps=(*path.facts.steps, facts))
         tables = reduce_step(folder_of(path.run.folder, facts.number), path.facts, facts)
-        made = derive_step(tables, path.facts, facts, path.run.bench.host.cores)
+        made = derive_step(tables, path.facts, facts, path.run.bench.host)
         stepper.told(made)
         path.run.bench.progress.say(f"  {step_in_words(made)}")
         path.require_whole(f"in step {made.number}, at {made.rate_per_s:,g}/s")

@@ -297,6 +297,7 @@ TIMEOUT_S = 30.0
 def k6_runs(target: Target) -> Iterator[ToolRun]:
     """Single documents over 16 and 64 connections, bulk requests over 1, 2 and 4: each into an empty index."""
     address = f"http://{target.address(ELASTICSEARCH_PORT)}"
+    for_k6 = f"http://{target.stack.load_address(target.service.name, ELASTICSEARCH_PORT)}"
     bench, params = target.run.bench, target.run.params
     # k6's own variables replace what the script says; ours come as flags.
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("K6_", "BENCH_"))}
@@ -307,7 +308,7 @@ def k6_runs(target: Target) -> Iterator[ToolRun]:
             _make_index(address, bench.root / MAPPING)
             summary = target.run.folder / f"{each}.json"
             variables = {
-                "BENCH_TARGET": address,
+                "BENCH_TARGET": for_k6,
                 "BENCH_VUS": f"{clients}",
                 "BENCH_DOCUMENTS": f"{documents}",
                 "BENCH_WARM_UP_SECONDS": f"{params.warm_up_seconds:g}",
@@ -318,7 +319,12 @@ def k6_runs(target: Target) -> Iterator[ToolRun]:
             flags = ["--quiet", "--no-color", "--no-usage-report", "--address", ""]
             for variable, value in variables.items():
                 flags += ["-e", f"{variable}={value}"]
-            args = [*bench.runtime.load_generator(), "run", *flags, f"{bench.root / SCRIPT}"]
+            args = [
+                *bench.runtime.load_generator(target.stack.network),
+                "run",
+                *flags,
+                f"{bench.root / SCRIPT}",
+            ]
             target.tool(each, args, seconds=params.warm_up_seconds + params.seconds, env=environment)
             yield ToolRun(tool=name, clients=clients, file=summary.name)
 

@@ -112,7 +112,8 @@ class _Cell:
 
     def _overload(self) -> tuple[k6.Load, k6.LoadResult]:
         """The plan holds all trials; their moments are read off the ledger afterwards."""
-        run, prefix = self.run, self.run.bench.runtime.load_generator()
+        run = self.run
+        prefix = run.bench.runtime.load_generator(self.scene.stack.network)
         overload.brake(self.scene)
         load = self._steady()
         capacity_per_s = overload.capacity_per_s(load, prefix, run.folder / "flood")
@@ -136,7 +137,7 @@ class _Cell:
 
     def _struck_repeatedly(self) -> tuple[k6.Load, k6.LoadResult]:
         load = self._steady()
-        with k6.Generator(load, self.run.bench.runtime.load_generator()) as generator:
+        with k6.Generator(load, self.run.bench.runtime.load_generator(self.scene.stack.network)) as generator:
             if not self._await_well(generator, _now_us(), FIRST_GOOD_S):
                 raise FaultError(
                     f"no 10 s of normal service within {FIRST_GOOD_S:.0f} s of load: no fault was injected"

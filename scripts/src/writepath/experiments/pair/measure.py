@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from writepath.analysis.evidence import save_facts
+from writepath.analysis.lines import K6
 from writepath.analysis.pairs import COARSE, SIDES, Staircase
-from writepath.analysis.saturation import K6
 from writepath.analysis.steps import derive_step, folder_of, reduce_step, rounded
 from writepath.config import registry
 from writepath.config.registry import Variant
@@ -121,7 +121,7 @@ class _Pair:
         with frozen(other.stack) as used:
             with run.step("settle"):
                 settling = constant("settle", rate_per_s, SETTLE_S, own.facts.slo_ms)
-                k6.run(own.load(settling, folder), run.bench.runtime.load_generator())
+                k6.run(own.load(settling, folder), run.bench.runtime.load_generator(own.stack.network))
                 shutil.rmtree(folder)
             with run.step("empty"):
                 own.before_load()
@@ -143,7 +143,7 @@ class _Pair:
             facts = own.after_step(facts)
         own.know(steps=(*own.facts.steps, facts))
         self._know(frozen_cpu_seconds=(*self.facts.frozen_cpu_seconds, round(used[0], 3)))
-        made = derive_step(reduce_step(folder, own.facts, facts), own.facts, facts, run.bench.host.cores)
+        made = derive_step(reduce_step(folder, own.facts, facts), own.facts, facts, run.bench.host)
         run.bench.progress.say(f"  {name}: {step_in_words(made)}")
         own.require_whole(f"in step {number}, {name} at {rate_per_s:,g}/s")
         return made

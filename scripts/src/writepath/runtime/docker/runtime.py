@@ -17,7 +17,8 @@ from writepath import pidfile, poll
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError
 from writepath.process import CallError, attempt, call
-from writepath.runtime import aot, network
+from writepath.processors import Split, listed
+from writepath.runtime import aot, network, topology
 from writepath.runtime.docker import compose as files
 from writepath.runtime.docker import engine, images
 from writepath.runtime.docker.compose import Compose, project_prefix
@@ -31,9 +32,11 @@ class DockerRuntime:
 
     name = "docker"
 
-    def __init__(self, root: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, root: Path, settings: Mapping[str, str] | None = None, split: Split | None = None
+    ) -> None:
         """Root: the checkout whose docker-compose.yml describes the topology. settings: the user's, images too."""
-        self._root = root.resolve()
+        self._root, self.split = root.resolve(), split or Split.shared()
         self._state = self._root / ".writepath" / "docker"
         self._prefix = project_prefix(self._root)
         self._settings = dict(settings or {})
@@ -62,8 +65,10 @@ class DockerRuntime:
     ) -> Iterator[DockerStack]:
         """A started, ready variant; containers, networks and volumes are gone afterwards, whatever happens."""
         project = f"{self._prefix}{secrets.token_hex(4)}"
-        variables = {**variant.settings, "HTTP_PORT": "0", **overrides}  # 0: one that is free
-        compose = self._compose(project, [*variant.profiles, *profiles], variables)
+        active = [*variant.profiles, *profiles]
+        derived = topology.derived(self._root, active, self.split)
+        variables = {**derived, **variant.settings, "HTTP_PORT": "0", **overrides}  # 0: one that is free
+        compose = self._compose(project, active, variables)
         disks = dict(small_disks or {})
         folder = pidfile.claim(self._state / project)
         stack: DockerStack | None = None
@@ -140,15 +145,16 @@ class DockerRuntime:
         """The container of k6, one a thread: stacks run side by side, each with a load of its own."""
         return f"{self._prefix}k6-{os.getpid()}-{threading.get_native_id()}"
 
-    def load_generator(self) -> Sequence[str]:
-        """`docker run` of k6 on the host's network, so that it reaches loopback ports as a local k6 would.
+    def load_generator(self, network: str) -> Sequence[str]:
+        """`docker run` of k6 on a stack's network, on the load generator's processors.
 
         The checkout is mounted at its own path and is the working folder: arguments need no rewriting.
         Settings must be given as k6's own `-e NAME=value`: the container does not inherit the environment.
         """
         root = self._root
         return [
-            *("docker", "run", "--rm", "--init", "--name", self._generator, "--network", "host"),
+            *("docker", "run", "--rm", "--init", "--name", self._generator, "--network", network),
+            *([] if self.split.is_shared else [f"--cpuset-cpus={listed(self.split.generator)}"]),
             *(f"--user={os.getuid()}:{os.getgid()}", f"--workdir={root}"),
             *("--env=HOME=/tmp", "--env=K6_AUTO_EXTENSION_RESOLUTION=false"),
             *(f"--mount=type=bind,source={root},target={root}", self._k6_image),

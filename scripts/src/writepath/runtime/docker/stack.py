@@ -62,7 +62,10 @@ class DockerStack:
         self._resolved = self._behind_proxy()
         self.components: Sequence[str] = sorted({c.service for c in self._containers})
         self.stores: Sequence[str] = [name for name in stores if name in self.components]
-        self.base_url = f"http://{self.address(PROXY, HTTP_PORT)}" if PROXY in self.components else ""
+        proxied = PROXY in self.components
+        self.base_url = f"http://{self.address(PROXY, HTTP_PORT)}" if proxied else ""
+        self.load_url = f"http://{self.load_address(PROXY, HTTP_PORT)}" if proxied else ""
+        self.network = f"{project}_default"
 
     def inspector_urls(self, service: str) -> Sequence[str]:
         """Base URLs of a service's inspectors, one an instance; StartError where the service has none."""
@@ -157,6 +160,10 @@ class DockerStack:
     def address(self, component: str, port: int) -> str:
         """Where its first instance's port is published; it stays over a restart."""
         return f"127.0.0.1:{self._ports(component, port)[0]}"
+
+    def load_address(self, component: str, port: int) -> str:
+        """On the stack's network: a published port leads through a process of the engine, on any processor."""
+        return f"{component}:{port}"
 
     def remedies(self, component: str) -> Sequence[Heal]:
         """The engine's unpause; a disk lasts as long as its containers, which the next command removes."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from writepath import pidfile, provision
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, UsageError, WritepathError
+from writepath.processors import Split
 from writepath.provision import archives, golang, jdk, maven, state
 from writepath.runtime import aot, network, topology
 from writepath.runtime.native import host, recipes
@@ -32,9 +33,9 @@ class NativeRuntime:
 
     name = "native"
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, split: Split | None = None) -> None:
         """Root: the checkout whose docker-compose.yml describes the topology."""
-        self.root = root.resolve()
+        self.root, self.split = root.resolve(), split or Split.shared()
         self._runs = self.root / ".writepath" / "run"
         self._jars: Mapping[str, Path] | None = None
 
@@ -55,7 +56,8 @@ class NativeRuntime:
         small_disks: Mapping[str, int] | None = None,
     ) -> Iterator[NativeStack]:
         """A started, ready variant; its processes and data are gone afterwards, whatever happens."""
-        known = topology.load(self.root, {**variant.settings, **overrides})
+        derived = topology.derived(self.root, [*variant.profiles, *profiles], self.split)
+        known = topology.load(self.root, {**derived, **variant.settings, **overrides})
         active = known.active([*variant.profiles, *profiles])
         if unknown := set(only or ()) - set(active):
             raise UsageError(
@@ -102,7 +104,7 @@ class NativeRuntime:
         except BaseException:
             host.remove(folder)
             raise
-        stack = NativeStack(folder, places, disks)
+        stack = NativeStack(folder, places, disks, self.split.system)
         try:
             seconds = _bring_up(stack, state.folder(self.root) / "failed-start")
             in_order = sorted(seconds.items(), key=lambda item: item[1])
@@ -127,7 +129,7 @@ class NativeRuntime:
         """Of each part; applications tell theirs at /inspector/versions."""
         return dict(recipes.of(service).version() for service in self._active(variant).values())
 
-    def load_generator(self) -> Sequence[str]:
+    def load_generator(self, _network: str) -> Sequence[str]:
         """The k6 binary."""
         return [str(golang.K6.ensure(self.root, lambda _: None))]
 

@@ -4,7 +4,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,17 +80,23 @@ def _ending(code: int) -> str:
 class NativeStack:
     """The processes of one started variant; implements `runtime.base.Stack`."""
 
+    network = "host"
+
     def __init__(
-        self, folder: Path, places: Mapping[str, Place], disks: Mapping[str, SmallDisk] | None = None
+        self,
+        folder: Path,
+        places: Mapping[str, Place],
+        disks: Mapping[str, SmallDisk],
+        processors: Collection[int],
     ) -> None:
         """Takes the stack's folder (removed by close) and, by component, where each is started."""
         self.components: Sequence[str] = tuple(places)
         self.stores: Sequence[str] = tuple(name for name, place in places.items() if place.service.volumes)
         self.places = places
         proxy = next((place for place in places.values() if place.service.image_name == "nginx"), None)
-        self.base_url = f"http://{LOOPBACK}:{recipes.proxy_port(proxy)}" if proxy else ""
+        self.base_url = self.load_url = f"http://{LOOPBACK}:{recipes.proxy_port(proxy)}" if proxy else ""
         self._folder = folder
-        self._disks = disks or {}
+        self._disks, self._processors = disks, processors
         self._started: list[Started] = []
         self._meters = {name: Meter() for name in places}
         self._lock = threading.Lock()  # of the list and of starting; never held while something is awaited
@@ -121,6 +127,7 @@ class NativeStack:
             stop_signal=part.stop_signal,
             stop_seconds=part.stop_seconds,
             death_signal=part.death_signal,
+            processors=self._processors,
         )
 
     def _all(self, component: str | None = None) -> list[Started]:
@@ -242,6 +249,8 @@ class NativeStack:
         if component not in self.places:
             raise StartError(f"{component} is not part of this stack: {', '.join(self.components)}")
         return f"{LOOPBACK}:{self.places[component].port(port)}"
+
+    load_address = address
 
     def fill_disk(self, component: str) -> int:
         """Fills the small file system below its data; the bytes left free."""

@@ -1,7 +1,6 @@
 """How PostgreSQL, RabbitMQ and Elasticsearch run as local processes."""
 
 import hashlib
-import os
 import secrets
 import shlex
 import shutil
@@ -195,7 +194,6 @@ def _elasticsearch(place: Place) -> Iterator[Part]:
     plain = {key: value for key, value in environment.items() if "." not in key}
     settings = {
         "discovery.seed_hosts": "[]",  # else it looks for nodes of others on this host
-        **_share_of_processors(place),
         **given,
         "network.host": LOOPBACK,
         "http.port": str(place.port(ELASTICSEARCH_PORT)),
@@ -215,12 +213,6 @@ def _elasticsearch(place: Place) -> Iterator[Part]:
         settings={**settings, "ES_JAVA_OPTS": plain.get("ES_JAVA_OPTS", "")},
         stop_seconds=0.2,  # it is asked; but the data is thrown away, and an orderly stop takes seconds
     )
-
-
-def _share_of_processors(place: Place) -> dict[str, str]:
-    """Each of several nodes believes that all processors are its own."""
-    nodes = _nodes(place)
-    return {"node.processors": str(max(1, (os.cpu_count() or 1) // nodes))} if nodes > 1 else {}
 
 
 def _nodes(place: Place) -> int:
