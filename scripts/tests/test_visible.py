@@ -14,9 +14,9 @@ from writepath.load.plan import arrival_plan
 from writepath.measure import visible
 from writepath.measure.visible import Prober, sampled
 
-DEFAULT_LOAD = (
+DEFAULT_LOAD = (  # before the climb
     Phase(name="ramp-up", seconds=20, from_per_s=3, to_per_s=100),
-    Phase(name="sustained", seconds=60, from_per_s=100, to_per_s=100),
+    Phase(name="sustained", seconds=30, from_per_s=100, to_per_s=100),
 )
 
 

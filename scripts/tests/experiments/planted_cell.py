@@ -13,7 +13,7 @@ from lifecycle import fakes
 from writepath.analysis.evidence import FACTS_FILE, load_facts
 from writepath.config.registry import Scenario, Suite, Variant
 from writepath.experiments.base import Cell, CellRun, Session
-from writepath.experiments.load.kind import LoadExperiment, measure
+from writepath.experiments.load.kind import LoadExperiment, measure, params_of
 from writepath.load import ledger
 from writepath.load.plan import new_run_id
 from writepath.measure import host, read_back, visible
@@ -69,7 +69,7 @@ def cell_run(
         suite=Suite(
             name="short", title="Short", kind="load", scenario=scenario, repetitions=1, variants=(own,)
         ),
-        params=params,
+        params=params or params_of(scenario),
         settings=settings or {},
         seed=1,
         dataset=fakes.dataset(),

@@ -25,10 +25,10 @@ from lifecycle.liar import Lies
 from writepath.analysis import raw
 from writepath.analysis import warm_up as rule
 from writepath.analysis.evidence import FACTS_FILE
-from writepath.config.registry import Variant, WarmUp
+from writepath.config.registry import Phase, Variant, WarmUp
 from writepath.errors import LoadError, StartError, WritepathError
 from writepath.experiments.base import Session
-from writepath.experiments.load.kind import LoadExperiment, measure
+from writepath.experiments.load.kind import LoadExperiment, measure, params_of
 from writepath.load import parquet
 from writepath.load.plan import encode_id
 from writepath.measure import host, read_back, visible, warming
@@ -181,6 +181,19 @@ def test_a_search_finds_the_sampled_writes_and_one_that_is_lost_is_never_seen(
     seen = parquet.load_table(run.folder / raw.VISIBLE_FILE).to_pylist()
     assert len(seen) == PLANNED
     assert [row["sequence"] for row in seen if row["visible_at_us"] is None] == [3]
+
+
+def test_of_a_load_that_climbs_only_writes_before_the_climb_are_searched_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visible, "PER_S", 100.0)  # all
+    before = Phase(name="before", seconds=0.2, from_per_s=100, to_per_s=100)
+    climb = Phase(name="climb", seconds=1.0, from_per_s=100, to_per_s=200)
+    scenario = replace(SCENARIO, phases=(before, climb))
+    run = measured(tmp_path, FakeRuntime(), scenario=scenario, params=params_of(scenario, slo_ms=1000.0))
+    seen = parquet.load_table(run.folder / raw.VISIBLE_FILE).to_pylist()
+    assert [row["sequence"] for row in seen] == list(range(20))
+    assert facts_of(run).slo_ms == 1000.0
 
 
 @pytest.mark.parametrize(

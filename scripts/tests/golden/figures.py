@@ -127,7 +127,7 @@ def _of_path(facts: Facts, name: str) -> Figures:
     """Of one write path."""
     getters: Mapping[str, Callable[[str], object]] = {
         "p99_ms": facts.p99_ms,
-        "median_ms": lambda path: facts.last_phase_ms(path, "median"),
+        "median_ms": lambda path: facts.steady_ms(path, "median"),
         "acknowledged_ms": facts.acknowledged_ms,
         "durable_ms": facts.durable_ms,
         "searchable_ms": facts.searchable_ms,

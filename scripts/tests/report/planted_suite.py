@@ -12,7 +12,7 @@ from writepath.analysis.stats import Bands
 from writepath.experiments.load import sections
 from writepath.records.base import to_data
 from writepath.records.index import VariantRecord
-from writepath.records.load import LoadPhase, LoadResult
+from writepath.records.load import Climb, LoadPhase, LoadResult
 from writepath.records.load_facts import LoadFacts, OperationFacts, PhaseFacts
 from writepath.records.measures import (
     Audit,
@@ -42,6 +42,11 @@ RESOURCES = {
     "k6": Resource(cpu_seconds=1.5, rss_peak_bytes=128 << 20, write_bytes=None),
 }
 NO_LATENCY = Latency(min=None, mean=None, median=None, p95=None, p99=None, max=None)
+CLIMB = Climb(  # after those phases
+    slo_ms=100.0, before="sustained", before_per_s=100.0, highest_per_s=4000.0, leaves_slo_per_s=1840.0,
+    goodput_per_s=900.0, errors_by_hop={"proxy": 0, "application": 1200, "store": 30, "generator": 0},
+    durable_latency_ms=NO_LATENCY, drained_seconds=2.5,
+)  # fmt: skip
 CANARY = Canary(
     fsync_ms_p50=0.5, fsync_ms_p99=2.0, cpu_ms=40.0, steal_share=0.0, load_average_1m=0.1, disk_free_bytes=1
 )

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from report.planted_suite import CLIMB, constant
 from writepath.errors import UsageError
 from writepath.experiments import publish, read
+from writepath.records.load import LoadResult
 from writepath.records.measures import Durability
 from writepath.report import front, plots
 from writepath.report.facts import Facts
@@ -44,6 +46,24 @@ def test_the_readme_is_short_and_its_table_has_six_columns() -> None:
     assert len(lines) <= 120
     table = [line for line in lines if line.startswith("| write path |")]
     assert [line.count("|") - 1 for line in table] == [6]
+
+
+def test_of_a_load_that_climbs_the_table_has_the_phase_before_it_and_the_limit(facts: Facts) -> None:
+    def climb(result: LoadResult) -> dict[str, Any]:
+        phase = dataclasses.replace(
+            result.phases[0], name="before", planned=3000, seconds=30.0, planned_latency_ms=constant(7.0)
+        )
+        after = dataclasses.replace(result.phases[-1], name="after", planned_latency_ms=constant(900.0))
+        return {
+            "phases": (phase, after),
+            "climb": dataclasses.replace(CLIMB, before="before", durable_latency_ms=constant(9.0)),
+        }
+
+    climbing = changed(facts, climb)
+    rows = [line.split("|")[1:-1] for line in front.table(climbing).splitlines()]
+    assert [cell.strip() for cell in rows[0][2:4]] == ["p99 at 100/s (ms)", "p99 leaves 100 ms at"]
+    assert {(row[2].strip(), row[3].strip()) for row in rows[2:]} == {("7.00", "1,840/s")}
+    assert front.choosing(climbing) is not None
 
 
 def test_every_variant_of_the_load_suite_has_a_row(facts: Facts) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from report.planted_suite import (
+    CLIMB,
     NO_LATENCY,
     PLANNED,
     Planted,
@@ -177,6 +178,19 @@ def test_every_delay_stands_below_the_one_row_of_the_original() -> None:
         ["JPA, DATABASE_DELAY_MS=500", "here"],
     ]
     assert "a pool of n connections carries" in table.notes[-1]
+
+
+def test_a_page_of_a_climb_opens_with_the_limit_of_each_path() -> None:
+    never = replace(CLIMB, leaves_slo_per_s=None, goodput_per_s=None, errors_by_hop={}, drained_seconds=None)
+    page = report(Planted(changes={"climb": CLIMB}), Planted(variant="b", changes={"climb": never}))
+    table = page.table
+    assert [column.title for column in table.columns][1:3] == ["p99 at 100/s", "p99 leaves 100 ms at"]
+    assert line(table, 0) == ["JPA", "119", "1,840", "900", "application 1,200, store 30", "2.50"]
+    assert line(table, 1) == ["B", "119", "> 4,000", "–", "none", "–"]
+    assert "The p99 leaves 100 ms at: B above 4,000/s, JPA 1,840/s." in page.answer
+    assert page.picture is not None
+    assert page.picture.file == "latency-over-time.svg"
+    assert tables(Planted())["result"].key == report(Planted()).table.key
 
 
 def test_the_fingerprint_merges_what_all_variants_share() -> None:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from writepath.analysis import limit, samples, stats, step_verdict
+from writepath.analysis.climb import HOP_NAMES, hops
 from writepath.analysis.during_writes import FOLDERS, derive_during_writes, reduce_during_writes
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.lines import K6
@@ -35,7 +36,7 @@ from writepath.analysis.warm_up import unsteady
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load import ledger
-from writepath.load.ledger import INTERRUPTED, REFUSED_BY_STORE, UNREAD, Ledger, Outcome
+from writepath.load.ledger import Ledger, Outcome
 from writepath.load.parquet import column_of, whole
 from writepath.load.plan import NS_PER_MS, NS_PER_S, NS_PER_US, ArrivalPlan, align, arrival_plan
 from writepath.records import base
@@ -56,9 +57,6 @@ BEFORE, DURING, AFTER = range(3)
 CELLS_PER_S, WINDOW_CELLS = 10, 50  # a window of 5 s begins each 0.1 s
 AS_BEFORE, AS_BEFORE_MS = 1.25, 1.0  # p95 of a window: times the first stretch's, and so much more
 P95 = 0.95
-HOP_NAMES = ("proxy", "application", "store", "generator")
-PROXY_STATUSES = (502, 504)
-NO_ANSWER = 0
 NOT_FAILED = -1
 ANSWERS_S = 1.0  # in flight: what is beyond the cap is refused at once, and what is below it answers within
 
@@ -76,21 +74,8 @@ def _asked(plan: ArrivalPlan, taken: Ledger) -> tuple[Floats, NDArray[np.int8]]:
     answer_ms = np.full(plan.planned, np.inf)
     answer_ms[aligned.slots[acknowledged]] = behind_ns[acknowledged] / NS_PER_MS
     hop = np.full(plan.planned, HOP_NAMES.index("generator"), np.int8)
-    hop[aligned.slots] = np.where(acknowledged, NOT_FAILED, hops(records))
+    hop[aligned.slots] = np.where(acknowledged, NOT_FAILED, hops(records["status"], records["error_code"]))
     return answer_ms, hop
-
-
-def hops(records: NDArray[np.void]) -> NDArray[np.int8]:
-    """Of requests that were not acknowledged: where each of them failed, as an index into HOPS.
-
-    Without an answer it was the proxy's connection, as the client has no other; a 503 says itself whose it is.
-    """
-    status, code = records["status"], records["error_code"]
-    found = np.full(len(records), HOP_NAMES.index("application"), np.int8)
-    found[code == REFUSED_BY_STORE] = HOP_NAMES.index("store")
-    found[np.isin(status, PROXY_STATUSES) | (status == NO_ANSWER)] = HOP_NAMES.index("proxy")
-    found[np.isin(code, (INTERRUPTED, UNREAD))] = HOP_NAMES.index("generator")
-    return found
 
 
 def _ended_s(plan: ArrivalPlan) -> float:

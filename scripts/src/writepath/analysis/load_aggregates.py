@@ -28,7 +28,7 @@ from writepath.analysis.audit import (
     known_of,
 )
 from writepath.analysis.load_rows import Rows
-from writepath.analysis.stats import US_PER_S, Ints, Marks
+from writepath.analysis.stats import US_PER_MS, US_PER_S, Ints, Marks
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load.ledger import NO_TIME, WRONG_ACK
@@ -150,6 +150,11 @@ def aggregated(rows: Rows, facts: LoadFacts, *, exact: bool) -> dict[str, pa.Tab
     started = np.bincount(line.phase(ALL), minlength=len(line.phases))
     tables["phases"] = pa.table({"planned": line.phases, "started": started})
     tables["seconds"] = _seconds(rows, acknowledged, line)
+    if facts.slo_ms is not None and line.schedule is not None:
+        within = _within(rows, acknowledged, line, round(facts.slo_ms * US_PER_MS))
+        tables["seconds"] = tables["seconds"].append_column("within", pa.array(within))
+        last_us = _durable_last_us(rows, line)
+        tables["phases"] = tables["phases"].append_column("durable_last_us", last_us)
     tables["scalars"] = pa.table({"name": list(scalars), "value": pa.array(scalars.values(), pa.int64())})
     return tables | _latencies(_clocks(rows, acknowledged, line), exact=exact)
 
@@ -242,7 +247,28 @@ def _clocks(rows: Rows, acknowledged: Marks, line: Timeline) -> Iterator[tuple[s
             yield SCHEDULED, phase[own], _us(behind_ns[own] + took_us[own] * NS_PER_US)
         durable_at_us = rows.durable_at_us[part]
         dated = own & (durable_at_us != NO_TIME)
-        yield DURABLE, 0, (durable_at_us - rows.start_us[part])[dated]
+        yield DURABLE, phase[dated], (durable_at_us - rows.start_us[part])[dated]
+
+
+def _within(rows: Rows, acknowledged: Marks, line: Timeline, limit_us: int) -> Ints:
+    """By second, the 201s within the limit from the scheduled send time. rows: with times, all of them."""
+    found = np.zeros(len(line.seconds), np.int64)
+    for part in parts(len(acknowledged)):
+        us = (
+            _us(line.schedule.behind_ns(part) + rows.took_us(part) * NS_PER_US)
+            if line.schedule
+            else rows.took_us(part)
+        )
+        good = acknowledged[part] & (us <= limit_us)
+        found += np.bincount(line.second(part)[good], minlength=len(found))
+    return found
+
+
+def _durable_last_us(rows: Rows, line: Timeline) -> pa.Array:
+    """By phase, the moment its last row became durable; null where none is known."""
+    last = np.full(len(line.phases), NO_TIME)
+    np.maximum.at(last, line.phase(ALL), rows.durable_at_us)
+    return pa.array(last, mask=last == NO_TIME)
 
 
 def _us(ns: Ints) -> Ints:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from writepath.analysis import load_rows, stats
 from writepath.analysis.audit import ACKNOWLEDGED, REJECTED, audit_of
+from writepath.analysis.climb import climb_of
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.load_aggregates import ACCEPT, CLOSED_PHASE, DURABLE, LATENESS, SCHEDULED, aggregated
 from writepath.analysis.load_rows import Parts, Rows
@@ -71,6 +72,11 @@ class Answers:
     def of(self, marks: Marks) -> int:
         """Requests of these kinds."""
         return int(self.count[marks].sum())
+
+    def failed(self) -> dict[str, Ints]:
+        """Those that were not acknowledged, by column."""
+        marks = self.client != ACKNOWLEDGED
+        return {name: getattr(self, name)[marks] for name in ("status", "error_code", "count")}
 
     def requests(self, planned: int, dropped: int) -> Requests:
         """By what became of each."""
@@ -252,6 +258,9 @@ def derive_load(evidence: Evidence) -> LoadResult:
         load_started_at=facts.load_started_at,
         load_finished_at=facts.load_finished_at,
         warm_up=facts.warm_up,
+        climb=climb_of(
+            facts, load.tables, load.scalars["origin_us"], load.answers.failed(), requests.dropped
+        ),
     )
 
 

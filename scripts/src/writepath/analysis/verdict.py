@@ -74,7 +74,7 @@ def judge(
     invalid = [
         *_of_data(audit, requests, broken_sums),
         *_of_system(facts, drain),
-        *_of_generator(facts.generator_faults, generator, requests),
+        *_of_generator(facts, generator, requests),
     ]
     unseen = [*_unseen(audit, generator, facts.durability)]
     unknown = [*unseen, *unsteady(facts.warm_up), *foreign_reasons(foreign_cpu_share), *_noise(facts)]
@@ -115,10 +115,11 @@ def _of_system(facts: LoadFacts, drain: Drain) -> Iterator[str]:
         yield f"a 201 guarantees less than declared: level {durability.level}, not {facts.declared_level}"
 
 
-def _of_generator(faults: Sequence[str], generator: Generator, requests: Requests) -> Iterator[str]:
-    for fault in faults:
+def _of_generator(facts: LoadFacts, generator: Generator, requests: Requests) -> Iterator[str]:
+    """A load with an SLO goes beyond the path's limit: drops there are the path's, for which all virtual users wait."""
+    for fault in facts.generator_faults:
         yield f"k6: {fault}"
-    if requests.dropped:
+    if requests.dropped and facts.slo_ms is None:
         yield f"k6 dropped {requests.dropped} of {requests.planned} scheduled requests (limit 0)"
     if generator.busiest > CPU_SHARE_LIMIT:
         yield f"k6 was saturated: {generator.saturated} (limit {CPU_SHARE_LIMIT:.0%})"

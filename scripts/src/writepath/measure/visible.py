@@ -24,7 +24,7 @@ from writepath.load.ledger import NO_TIME, Ledger, Outcome
 from writepath.load.plan import NS_PER_S, ArrivalPlan, decode_id, encode_id
 from writepath.measure.inspector import Inspector
 
-PER_S = 20.0  # samples at the plan's peak rate; 0 asks for nothing
+PER_S = 30.0  # samples at the plan's peak rate; 0 asks for nothing
 EVERY_S = 0.05  # between questions, or a share of what writes take to be seen there, up to SELDOM_S
 USUAL_SHARE = 0.25  # an index that shows a write after half a second need not be asked ten times meanwhile
 SELDOM_S = 0.25

@@ -31,6 +31,25 @@ class LoadPhase:
 
 
 @record
+class Climb:
+    """What a climb beyond the path's limit shows; the SLO is a limit of the p99 from the scheduled send time."""
+
+    slo_ms: float
+    before: str  # the phase before the climb, at a constant rate
+    before_per_s: float
+    highest_per_s: float  # where the climb ends
+    leaves_slo_per_s: float | None  # p99 stays above the limit from this rate on; null: never
+    goodput_per_s: (
+        float | None
+    )  # acknowledged within the SLO, from there to the end of the climb; null: it never left
+    errors_by_hop: dict[str, int]  # proxy, application, store, generator; of all phases
+    durable_latency_ms: Latency  # as time_to_durable_ms, of the phase before the climb
+    drained_seconds: (
+        float | None
+    )  # from the climb's end until all its rows were in the final store; null: no time known
+
+
+@record
 class LoadResult:
     """All figures of one load and of the audit after it."""
 
@@ -70,3 +89,4 @@ class LoadResult:
     load_finished_at: str
     notes: tuple[str, ...] = dataclasses.field(default=())
     warm_up: WarmUpFacts | None = None
+    climb: Climb | None = None  # null: the suite has no SLO, or the record is older

@@ -79,5 +79,6 @@ class LoadFacts:
     durability: Durability | None = None
     lost_components: tuple[str, ...] = ()  # each with its reason in words
     audit_seconds: float = 0.0
+    slo_ms: float | None = None  # limit of the p99 during a climb beyond the path's limit; null: no such load
     host: Host | None = None  # with what the canaries measured
     warm_up: WarmUpFacts | None = None  # null: not asked to become steady, or recorded before that was known

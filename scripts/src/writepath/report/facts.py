@@ -14,7 +14,7 @@ from writepath.report.capacity import CapacityFigures, cpu_s, during_writes, per
 from writepath.report.capacity import VariantFigures as Capacity
 from writepath.report.data import CellData, SuiteData, host_name
 from writepath.report.faults import Struck
-from writepath.report.model import ABSENT, Cell, Column, number, shown
+from writepath.report.model import ABSENT, Cell, Column, cell, number, shown
 
 LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites
 KILLS = {"kill-database": "database", "kill-broker": "broker", "kill-index": "Elasticsearch"}
@@ -60,28 +60,37 @@ class Facts:
 
     @property
     def rate_per_s(self) -> str:
-        """Of the load suite's last phase, its full and constant rate."""
-        phase = next((one.phases[-1] for one in self._results() if one.phases), None)
+        """The constant rate at which the load suite compares latency."""
+        phase = next((load_ranks.steady(one) for one in self._results() if one.phases), None)
         if phase is None:
             raise NotPublishedError(f"rate of suite {LOAD}")
         return number(phase.planned / phase.seconds)
 
-    def last_phase_ms(self, name: str, rank: str) -> float | None:
-        """Rank of the time from the scheduled send time to the 201, in that phase."""
-        phases = (one.phases[-1] for one in self._results(name) if one.phases)
-        return _median(load_ranks.rank(one.planned_latency_ms, rank, one.planned) for one in phases)
+    def steady_ms(self, name: str, rank: str) -> float | None:
+        """Rank of the time from the scheduled send time to the 201, at that rate."""
+        return _median(load_ranks.steady_rank(one, rank) for one in self._results(name))
 
     def p99_ms(self, name: str) -> float | None:
         """99th percentile of the same."""
-        return self.last_phase_ms(name, "p99")
+        return self.steady_ms(name, "p99")
 
     def acknowledged_ms(self, name: str) -> float | None:
-        """99th percentile from sending to the 201; of all scheduled requests of the load."""
-        return _median(load_ranks.accepted(one, "p99") for one in self._results(name))
+        """99th percentile from sending to the 201."""
+        return _median(load_ranks.usual(one, "p99") for one in self._results(name))
 
     def durable_ms(self, name: str) -> float | None:
-        """99th percentile from sending to the row in its final store; of all scheduled requests of the load."""
-        return _median(load_ranks.durable(one, "p99") for one in self._results(name))
+        """99th percentile from sending to the row in its final store."""
+        return _median(load_ranks.usual_durable(one, "p99") for one in self._results(name))
+
+    @property
+    def load_slo_ms(self) -> float | None:
+        """The limit of the p99 in the load suite's climb; None where it has none."""
+        return next((one.climb.slo_ms for one in self._results() if one.climb), None)
+
+    def leaves_slo(self, name: str) -> str:
+        """The rate of the climb from which the p99 is above that limit: `1,840/s`, `> 4,000/s`."""
+        found = shown(cell(load_ranks.leaves_slo(one) for one in self._results(name)), PLAIN)
+        return found if found == ABSENT else f"{found}/s"
 
     def durable_later(self, name: str) -> bool:
         """Whether rows reach their final store after the 201."""

@@ -41,11 +41,14 @@ def choosing(facts: Facts) -> str | None:
 
 
 def table(facts: Facts) -> str:
-    """One row per write path, six columns."""
+    """One row per write path: six columns, and one more where the load suite climbs."""
+    slo_ms = facts.load_slo_ms
+    left = [Column(key="leaves", title=f"p99 leaves {number(slo_ms)} ms at")] if slo_ms else []
     columns = [
         Column(key="path", title="write path"),
         Column(key="guarantee", title="a 201 guarantees"),
         Column(key="p99", title=f"p99 at {facts.rate_per_s}/s", unit="ms"),
+        *left,
         Column(key="sustainable", title="sustainable rate (confidence)"),
         Column(key="searchable", title="searchable after, median", unit="ms"),
         Column(key="loss", title="data loss when its store or broker is killed"),
@@ -55,6 +58,7 @@ def table(facts: Facts) -> str:
             f"{variant.title} {DAGGER}" if facts.durable_later(variant.name) else variant.title,
             f"{variant.acknowledges} (class {facts.durability_class(variant.name)})",
             _ms(facts.p99_ms(variant.name)),
+            *([facts.leaves_slo(variant.name)] if left else []),
             _sustainable(facts, variant.name),
             _ms(facts.searchable_ms(variant.name)),
             facts.loss(variant.name),
@@ -107,6 +111,10 @@ def footnote(facts: Facts) -> str:
         f"p99 from the scheduled send time; searchable: until a search finds the post; class A: flushed to disk"
         f" before the 201. {facts.load_host}, {facts.runtime} runtime, load generator on the same host."
     )
+    if facts.load_slo_ms:
+        words.append(
+            "p99 leaves: in one climbing load, the rate from which the p99 of each second is above the limit."
+        )
     if facts.capacity:
         words.append(
             f"Sustainable: p99 at most {number(facts.slo_ms)} ms, median of {facts.blocks} on {facts.host};"

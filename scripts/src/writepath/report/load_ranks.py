@@ -1,8 +1,9 @@
 """Ranks of a load's result: one that is null is infinite or has no value, and these functions tell which."""
 
 from writepath.analysis import stats
-from writepath.records.load import LoadResult
+from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.measures import Latency
+from writepath.report.model import number
 from writepath.report.rows import QUANTILES
 
 
@@ -19,6 +20,42 @@ def rank(latency: Latency | None, name: str, requests: int | None) -> float | No
 def accepted(result: LoadResult, name: str) -> float | None:
     """From sending to the 201, over scheduled requests."""
     return rank(result.accept_latency_ms, name, result.requests.planned)
+
+
+def steady(result: LoadResult) -> LoadPhase:
+    """The phase at the constant rate that is compared: before the climb, else the last one."""
+    before = None if result.climb is None else result.climb.before
+    return next((phase for phase in result.phases if phase.name == before), result.phases[-1])
+
+
+def steady_rank(result: LoadResult, name: str) -> float | None:
+    """From the scheduled send time to the 201, in that phase; None of a closed load, which has no schedule."""
+    if not result.phases:
+        return None
+    return rank(steady(result).planned_latency_ms, name, steady(result).planned)
+
+
+def usual(result: LoadResult, name: str) -> float | None:
+    """From sending to the 201, below the path's limit: of the phase before a climb, else of all phases."""
+    if result.climb is None:
+        return accepted(result, name)
+    return rank(steady(result).accept_latency_ms, name, steady(result).planned)
+
+
+def usual_durable(result: LoadResult, name: str) -> float | None:
+    """The same until the row was in its final store."""
+    if result.climb is None:
+        return durable(result, name)
+    known = result.climb.durable_latency_ms
+    return None if known.max is None else rank(known, name, steady(result).planned)
+
+
+def leaves_slo(result: LoadResult) -> str | float | None:
+    """The rate from which p99 is above the SLO; text where no rate of the climb was too high; None without a climb."""
+    climb = result.climb
+    if climb is None:
+        return None
+    return climb.leaves_slo_per_s or f"> {number(climb.highest_per_s)}"
 
 
 def from_schedule(result: LoadResult, name: str) -> float | None:

@@ -61,26 +61,34 @@ class Drawable:
 
 
 @mpl.rc_context(SETTINGS)
-def over_time(rows: Sequence[Drawable], phases: Sequence[tuple[str, float]]) -> bytes:
-    """A panel of each row with bands. phases: name and seconds; where there is none, the bands say how long it was."""
+def over_time(rows: Sequence[Drawable], phases: Sequence[tuple[str, float]], *, rates: bool = False) -> bytes:
+    """A panel of each row with bands. phases: name and seconds; where there is none, the bands say how long it was.
+
+    rates: next to each a panel of scheduled and acknowledged requests.
+    """
     drawn = [(row.title, row.bands) for row in rows if row.bands is not None]
     height = TOP_INCHES + PANEL_INCHES * len(drawn) + BOTTOM_INCHES
     figure = Figure(figsize=(WIDTH_INCHES, height), facecolor="white")
-    panels = figure.subplots(len(drawn), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    grid = figure.subplots(len(drawn), 2 if rates else 1, sharex=True, sharey="col", squeeze=False)
+    panels = grid[:, 0]
     figure.subplots_adjust(
         left=0.085, right=0.985, top=1 - TOP_INCHES / height, bottom=BOTTOM_INCHES / height, hspace=0.42
     )
     for axes, (title, bands) in zip(panels, drawn, strict=True):
         _panel(axes, title, bands)
         _phase_lines(axes, phases, labelled=axes is panels[0])
+    for axes, (_, bands) in zip(grid[:, 1] if rates else (), drawn, strict=rates):
+        _rates(axes, bands)
+        _phase_lines(axes, phases, labelled=False)
     panels[0].set_yscale("log")
     plain_ticks(panels[0].yaxis)
     seconds = sum(own for _, own in phases) or float(max(len(bands.second) for _, bands in drawn))
     panels[0].set_xlim(0, seconds)
-    panels[-1].set_xlabel("time since the start of the load (s)")
+    for axes in grid[-1]:
+        axes.set_xlabel("time since the start of the load (s)")
     figure.text(0.005, 0.5, "accept latency per second (ms, log scale)", rotation=90, va="center")
     panels[0].set_ylim(*_decades([bands for _, bands in drawn]))
-    _legend(figure, panels, loc="upper right", borderaxespad=0.2)
+    _legend(figure, grid.flat, loc="upper right", borderaxespad=0.2)
     return svg(figure)
 
 
@@ -137,6 +145,14 @@ def _panel(axes: Axes, title: str, bands: Bands) -> None:
     axes.set_title(title + unserved, loc="left", fontsize=9, fontweight="bold")
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def _rates(axes: Axes, bands: Bands) -> None:
+    middle = bands.second + 0.5
+    axes.plot(middle, bands.served + bands.unserved, color=GREY, linewidth=1.1, label="scheduled/s")
+    axes.plot(middle, bands.served, color=BLUE, linewidth=1.5, linestyle="--", label="acknowledged/s")
+    axes.set_ylim(bottom=0)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
 
 
 def _phase_lines(axes: Axes, phases: Sequence[tuple[str, float]], *, labelled: bool) -> None:

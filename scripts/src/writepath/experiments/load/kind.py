@@ -7,13 +7,16 @@ from typing import Any
 
 from writepath.analysis import raw
 from writepath.analysis.audit import Said, in_lines
+from writepath.analysis.climb import climbing
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
 from writepath.analysis.load_result import bands, derive_load, reduce_load
 from writepath.analysis.stats import Bands
-from writepath.config.registry import Scenario, Suite
+from writepath.config.checked import entry
+from writepath.config.registry import SUITES_FILE, Scenario, SloMs, Suite
+from writepath.errors import UsageError
 from writepath.experiments.base import CellRun, Experiment, ReadBack, Session
 from writepath.experiments.load import sections
-from writepath.load.plan import LoadPlan
+from writepath.load.plan import LoadPlan, arrival_plan
 from writepath.measure import loading, sampler, visible
 from writepath.measure.truth import Truth
 from writepath.records import base
@@ -27,6 +30,13 @@ from writepath.report.model import Report
 from writepath.runtime.base import Stack
 
 
+@entry
+class Part:
+    """The part `load:` of a suite."""
+
+    slo_ms: SloMs | None = None  # of a scenario that climbs beyond what the paths sustain
+
+
 @record
 class LoadParams(WarmUpParams):
     """A scenario of suites.yaml."""
@@ -37,9 +47,10 @@ class LoadParams(WarmUpParams):
     phases: tuple[PhaseFacts, ...]  # empty in a closed load
     virtual_users: int | None  # of a closed load
     seconds: float  # scheduled duration
+    slo_ms: float | None = None  # null: nothing is judged by an SLO
 
 
-def params_of(scenario: Scenario) -> LoadParams:
+def params_of(scenario: Scenario, slo_ms: float | None = None) -> LoadParams:
     """The record of a scenario."""
     return LoadParams(
         scenario=scenario.name,
@@ -49,6 +60,7 @@ def params_of(scenario: Scenario) -> LoadParams:
         virtual_users=scenario.virtual_users,
         seconds=scenario.seconds or sum(phase.seconds for phase in scenario.phases),
         **warm_up_params(scenario.warm_up),
+        slo_ms=slo_ms,
     )
 
 
@@ -83,7 +95,11 @@ def _load(run: CellRun, plan: LoadPlan, end: ReadBack, warm_up: WarmUpFacts | No
     """Load, samples and the search for writes, until all that were acknowledged are visible."""
     loading.save_plan(run.run_id, plan, run.seed, run.dataset, run.folder)
     load = loading.load_of(run.suite.load, run.bench, end.stack, plan, run.run_id, run.folder)
-    with visible.Prober.of(end.truth.store, load, run.seed) as prober:
+    slo_ms = run.params.slo_ms
+    probed = load  # beyond its limit a path has no usual time until a write is visible
+    if slo_ms is not None:
+        probed = dataclasses.replace(load, plan=arrival_plan(plan.phases[: climbing(plan.phases)]))
+    with visible.Prober.of(end.truth.store, probed, run.seed) as prober:
         driven = loading.carry_out(load, run.bench, end.stack, end.truth)
         end.loaded(
             load,
@@ -94,6 +110,7 @@ def _load(run: CellRun, plan: LoadPlan, end: ReadBack, warm_up: WarmUpFacts | No
             samples_late=driven.late,
             withheld=driven.withheld,
             warm_up=warm_up,
+            slo_ms=slo_ms,
         )
         prober.settle(driven.taken)
     if (seen := prober.seen()) is not None:
@@ -114,8 +131,14 @@ class LoadExperiment(Experiment[LoadResult]):
     derive = staticmethod(derive_load)
 
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> LoadParams:  # noqa: ARG002 - it has none
-        """The suite's scenario."""
-        return params_of(suite.load)
+        """The suite's scenario, and its SLO."""
+        scenario, slo_ms = suite.load, suite.checked_params(Part).slo_ms
+        if slo_ms is not None and not (len(scenario.phases) > 1 and climbing(scenario.phases)):
+            raise UsageError(
+                f"{SUITES_FILE}: suites.{suite.name}.load.slo_ms: in '{scenario.name}' no phase climbs after another;"
+                " omit it, or name a scenario with a climb, as in ramp-climb"
+            )
+        return params_of(scenario, slo_ms)
 
     def load_seconds(self, params: LoadParams) -> float:
         """Of one cell, with its warm-up."""

@@ -2,6 +2,7 @@
 
 import math
 import operator
+import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -120,13 +121,33 @@ def answer(data: Suite) -> tuple[str, ...]:
     if not told:
         times = "No cell has valid figures; the table of runs has the reasons."
     else:
-        peaks = {one.result.planned_peak_per_s for one in data.cells if one.counts and one.result is not None}
+        results = [one.result for one in data.cells if one.counts and one.result is not None]
+        peaks = {one.climb.before_per_s if one.climb else one.planned_peak_per_s for one in results}
         peak = peaks.pop() if len(peaks) == 1 else None
         rate = "" if peak is None else f" at up to {number(peak)}/s"
         times = f"Time until the 201{rate}: {', '.join(told)}."
         if data.index.repetitions == 1 and len(data.rows) > 1:
             times += f" {ONE_REPETITION}"
-    return (times, *_delayed(data), _losses(data))
+    return (times, *_limits(data), *_delayed(data), _losses(data))
+
+
+def _limits(data: Suite) -> Iterator[str]:
+    """Where each path leaves the SLO, the highest rate first."""
+    known = [
+        (
+            row.title,
+            [one.result.climb for one in data.of(row) if one.counts and one.result and one.result.climb],
+        )
+        for row in data.rows
+    ]
+    found = []
+    for title, climbs in known:
+        if climbs:
+            left = statistics.median(one.leaves_slo_per_s or math.inf for one in climbs)
+            at = f"above {number(climbs[0].highest_per_s)}" if math.isinf(left) else number(left)
+            found.append((-left, f"{title} {at}/s", climbs[0].slo_ms))
+    if found:
+        yield f"The p99 leaves {number(found[0][2])} ms at: {', '.join(words for _, words, _ in sorted(found))}."
 
 
 def _delayed(data: Suite) -> Iterator[str]:
@@ -153,7 +174,7 @@ def _delayed(data: Suite) -> Iterator[str]:
 
 def _known(data: Suite, name: str) -> list[Known]:
     found = (
-        (row.title, spread(load_ranks.accepted(one.result, name) for one in data.of(row) if one.counts and one.result))
+        (row.title, spread(load_ranks.usual(one.result, name) for one in data.of(row) if one.counts and one.result))
         for row in data.rows
     )  # fmt: skip
     return [(title, value) for title, value in found if value is not None]
@@ -224,9 +245,12 @@ def pictures(data: Suite, bands: BandsOf) -> tuple[Plot | None, Plot | None]:
     )
     if not any(one.bands for one in drawable):
         return first, None
+    climbs = any(one.result is not None and one.result.climb for one in data.cells)
     alt = "Accept latency over time, per second: median, p95 and maximum of each variant"
+    alt += "; next to it scheduled and acknowledged requests per second" if climbs else ""
     shared = phases.pop() if len(phases) == 1 else ()
-    return first, Plot(file="latency-over-time.svg", alt=alt, svg=plots.over_time(drawable, shared))
+    svg = plots.over_time(drawable, shared, rates=climbs)
+    return first, Plot(file="latency-over-time.svg", alt=alt, svg=svg)
 
 
 def _faster(key: str, title: str, rank: tables.Rank, name: str) -> Metric[LoadResult]:
@@ -254,7 +278,9 @@ def report(data: Suite, bands: BandsOf) -> Report:
     """The page. bands: latency by second of a cell's load, from its evidence."""
     ranked, load = data.ranked, load_in_words(data)
     percentiles, over_time = pictures(ranked, bands)
+    climb = tables.climb(ranked)
     ranking = (
+        climb,
         tables.main(ranked),
         tables.latency(ranked),
         with_baseline(data, METRICS, tables.label(data)),
@@ -270,7 +296,8 @@ def report(data: Suite, bands: BandsOf) -> Report:
     )
     first, *others = rows.mixed((table for table in ranking if table is not None), hosts(data))
     of_kind = (("load", load), ("warm-up before the load", warm_up.in_words(data.index.params)))
-    plots = {"latency": (over_time,) if over_time else ()}
+    first_picture, second = (over_time, percentiles) if climb else (percentiles, over_time)
+    plots = {"latency": (second,) if second else ()}
 
     def section(table: Table) -> Section:
         return Section(key=table.key, title=table.title, tables=(table,), plots=plots.get(table.key, ()))
@@ -279,7 +306,7 @@ def report(data: Suite, bands: BandsOf) -> Report:
         title=data.index.title,
         answer=answer(ranked),
         facts=in_one_line(data, load),
-        picture=percentiles,
+        picture=first_picture,
         table=first,
         details=(
             *map(section, others),

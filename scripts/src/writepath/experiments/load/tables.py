@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from writepath.analysis import stats
-from writepath.records.load import LoadPhase, LoadResult
+from writepath.records.load import Climb, LoadPhase, LoadResult
 from writepath.records.measures import Audit, Latency, Order
 from writepath.report import load_ranks, rows
 from writepath.report.data import CellData, RowKey, SuiteData, published_figures
-from writepath.report.model import ABSENT, Cell, Column, Row, Table, Value, cell, row_of
+from writepath.report.model import ABSENT, Cell, Column, Row, Table, Value, cell, number, row_of
 from writepath.report.rows import DAGGER, RANKS, Field, Label
 
 Suite = SuiteData[LoadResult]
@@ -153,6 +153,49 @@ def main(data: Suite) -> Table:
     figures = [one.figure for row in table.rows for one in row.cells if one.text is None]
     gaps = any(figure is None or math.isinf(figure.high) for figure in figures)
     return replace(table, notes=(*([rows.LEGEND] if gaps else []), *_later_note(data)))
+
+
+def _by_hop(climb: Climb) -> str:
+    words = (f"{hop} {count:,}" for hop, count in climb.errors_by_hop.items() if count)
+    return ", ".join(words) or "none"
+
+
+def _of_climb(key: str, title: str, get: Callable[[Climb], Value], unit: str = "") -> Field[Own]:
+    return field(key, title, lambda r: None if r.climb is None else get(r.climb), unit)
+
+
+def climb(data: Suite) -> Table | None:
+    """Latency below each path's limit, the limit, and what is beyond; None of loads without a climb."""
+    climbs = [one.result.climb for one in data.cells if one.result is not None and one.result.climb]
+    if not climbs:
+        return None
+    one = climbs[0]
+    fields = (
+        field(
+            "before_p99_ms",
+            f"p99 at {number(one.before_per_s)}/s",
+            lambda r: load_ranks.steady_rank(r, "p99"),
+            "ms",
+        ),
+        field("leaves_slo_per_s", f"p99 leaves {number(one.slo_ms)} ms at", load_ranks.leaves_slo, "req/s"),
+        _of_climb("beyond_goodput_per_s", "goodput beyond", lambda climb: climb.goodput_per_s, "1/s"),
+        _of_climb("errors_by_hop", "not acknowledged, by hop", _by_hop),
+        _of_climb("climb_drained_s", "backlog stored after", lambda climb: climb.drained_seconds, "s"),
+    )
+    return _table(
+        data,
+        "climb",
+        "The limit of each path",
+        f"The rate rises from {number(one.before_per_s)}/s to {number(one.highest_per_s)}/s. A path leaves the SLO at"
+        " the rate from which the p99 of every second, from the scheduled send time, is above"
+        f" {number(one.slo_ms)} ms. Goodput: requests acknowledged within the SLO, from there to the climb's end."
+        " Backlog: from the climb's end until every row sent before it is in its final store.",
+        fields,
+        notes=(
+            "generator: not sent, because every virtual user waited for an answer, or interrupted.",
+            rows.LEGEND,
+        ),
+    )
 
 
 def latency(data: Suite) -> Table:
