@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from lifecycle.fakes import on_any_host
-from writepath.config.registry import WarmUp
+from writepath.config.registry import Suite, WarmUp
 from writepath.config.settings import Given
 from writepath.experiments import engine, plan, read
 from writepath.experiments.base import Plan
@@ -65,6 +65,12 @@ def run(made: Plan) -> SuiteData[Any]:
     return data
 
 
+def briefly_warmed(suite: Suite) -> Suite:
+    """No longer than its figures need, which are of no use."""
+    warm_up = WarmUp(requests=600, rate_per_s=200.0)
+    return dataclasses.replace(suite, scenario=dataclasses.replace(suite.load, warm_up=warm_up))
+
+
 def test_a_capacity_is_found_beside_what_the_stores_own_tools_reach(root: Path) -> None:
     """1,000 requests at the lowest rate are as many as a p99 takes."""
     made = planned(root, "capacity", "jpa", SLO_MS=2000, HOLD_SECONDS=5)
@@ -72,9 +78,8 @@ def test_a_capacity_is_found_beside_what_the_stores_own_tools_reach(root: Path) 
     short = CeilingsParams(warm_up_seconds=1.0, seconds=3.0)
     made = dataclasses.replace(
         made,
-        params=dataclasses.replace(
-            made.params, lowest_per_s=200.0, highest_per_s=300.0, warm_up_requests=600, warm_up_per_s=200.0
-        ),
+        params=dataclasses.replace(made.params, lowest_per_s=200.0, highest_per_s=300.0),
+        suite=briefly_warmed(made.suite),
         references=dataclasses.replace(made.references, params=short),
     )
     data = run(made)
@@ -111,9 +116,7 @@ def test_two_paths_hold_the_same_posts_and_find_the_same(root: Path) -> None:
 def test_a_pair_freezes_one_path_while_the_other_is_loaded(root: Path) -> None:
     made = planned(root, "pair", "jpa-slowed", A="jpa", ROUNDS=1)
     short = dataclasses.replace(made.params, rates_per_s=(100.0, 200.0), limit_steps=2, step_seconds=2.0)
-    warm_up = WarmUp(requests=600, rate_per_s=200.0)
-    suite = dataclasses.replace(made.suite, scenario=dataclasses.replace(made.suite.load, warm_up=warm_up))
-    (cell,) = run(dataclasses.replace(made, params=short, suite=suite)).cells
+    (cell,) = run(dataclasses.replace(made, params=short, suite=briefly_warmed(made.suite))).cells
     assert cell.result is not None
     steps = cell.result.steps
     assert [one.side for one in steps[:4]] in (["a", "b", "b", "a"], ["b", "a", "a", "b"])

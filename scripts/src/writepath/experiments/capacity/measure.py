@@ -10,7 +10,7 @@ from writepath.measure import host
 from writepath.measure.loading import Bench
 from writepath.records.steps import StepFacts
 
-AFTER_S = 120.0  # what comes after the steps: overload and recovery, or searches during writes
+AFTER_S = 110.0  # what comes after the steps: overload and recovery, or searches during writes
 
 
 def wait_for_quiet(bench: Bench, at_most_s: float = host.LONGEST_S) -> None:
