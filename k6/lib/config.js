@@ -28,7 +28,7 @@ const SECONDS = /^[0-9]+(\.[0-9]+)?$/;
  * @property {string} summaryFile where k6's own counts go
  */
 
-/** @typedef {Load & Place} Config */
+/** @typedef {Load & Place & {processes: number}} Config processes: of k6, which share the load */
 
 /**
  * Reads the environment, or stops k6 before the load with a sentence that says what to set.
@@ -43,6 +43,7 @@ export function readConfig(env, prefix = "BENCH_") {
     target: read("TARGET", /^http:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:8080"),
     runId: read("RUN", /^[0-9a-f]{15}$/, "15 lower-case hex digits"),
     ...loadOf(env, prefix),
+    processes: Number(read("PROCESSES", WHOLE, "a whole number of k6 processes from 1")),
     contentFile: read("CONTENT", /./, "the path of a JSON array of what is sent"),
     ledgerFile: read("LEDGER", /./, "the path that finished requests are recorded in"),
     summaryFile: read("SUMMARY", /./, "the path that k6's counts are written to"),

@@ -22,6 +22,10 @@ export const options = {
 
 export { search, write };
 
+export function setup() {
+  searchLedger.meet(searches.processes);
+}
+
 /** @param {any} data */
 export function handleSummary(data) {
   searchLedger.close(); // as in ramp.js

@@ -13,6 +13,10 @@ export const options = { scenarios: { searches: scenarioOf(config) }, ...COUNTED
 
 export default search;
 
+export function setup() {
+  ledger.meet(config.processes);
+}
+
 /** @param {any} data */
 export function handleSummary(data) {
   ledger.close(); // as in ramp.js

@@ -13,6 +13,10 @@ export const options = { scenarios: { writes: scenarioOf(config) }, ...COUNTED }
 
 export default write;
 
+export function setup() {
+  ledger.meet(config.processes);
+}
+
 /** @param {any} data */
 export function handleSummary(data) {
   ledger.close(); // the last records; where that fails there are no counts either, and the load is not complete

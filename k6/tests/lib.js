@@ -18,6 +18,7 @@ const ENVIRONMENT = {
   BENCH_MODEL: "open",
   BENCH_PHASES: '[{"name":"flat","seconds":2,"from_per_s":5,"to_per_s":5}]',
   BENCH_VUS: "7",
+  BENCH_PROCESSES: "1",
   BENCH_CONTENT: "/tmp/content.json",
   BENCH_LEDGER: "/tmp/ledger.rec",
   BENCH_SUMMARY: "/tmp/summary.json",

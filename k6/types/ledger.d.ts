@@ -2,6 +2,8 @@
 
 declare module "k6/x/ledger" {
   export interface Ledger {
+    /** Waits until so many k6 processes, which share the load and this file, can begin. To be called in setup. */
+    meet(processes: number): void;
     /** The number of this iteration in the load, from 0. */
     sequence(): number;
     /** Sends a POST of that JSON and records what became of it; a 201 must name the id in Location. */
@@ -14,7 +16,7 @@ declare module "k6/x/ledger" {
     close(): void;
   }
 
-  /** The ledger in that file, made anew, of what is sent to that base URL. To be called where k6 initialises. */
+  /** The ledger in that file of what is sent to that base URL. To be called where k6 initialises. */
   export function openLedger(path: string, target: string): Ledger;
 
   /** The entry for a sequence number, of the JSON array in that file. To be called where k6 initialises. */

@@ -128,6 +128,41 @@ def test_what_finds_no_free_virtual_user_is_dropped_and_counted(target: Target) 
     assert result.complete
 
 
+def test_two_k6_share_a_load_exactly(target: Target) -> None:
+    load = replace(target.load((1, 20, 200), (1, 100, 100)), processes=2)
+    result = target.run(load)
+    assert (result.exit_code, result.complete, result.dropped) == (0, True, 0)
+    found = ledger.read(result.ledger)
+    assert (found.malformed, found.repeated, found.truncated) == (0, 0, False)
+    numbers = list(range(load.plan.planned or 0))
+    assert found.records["seq"].tolist() == numbers
+    assert {plan.decode_id(post["id"]) for post in target.posts} == {(RUN, number) for number in numbers}
+    assert len(target.posts) == len(numbers)
+    assert result.parts == (len(numbers[::2]), len(numbers[1::2]))
+    starts_us = found.records["start_us"]
+    assert starts_us[::2].min() < starts_us[1::2].max()
+    assert starts_us[1::2].min() < starts_us[::2].max(), "one began when the other had ended"
+    assert isinstance(load.plan, plan.ArrivalPlan)
+    slots = plan.align(load.plan, found.records["seq"], starts_us, processes=2).slots
+    assert (slots % 2 == found.records["seq"] % 2).all()
+
+
+def test_two_k6_add_what_they_drop_and_what_is_interrupted(target: Target) -> None:
+    target.hangs = True
+    load = target.load((2, 60, 60), (60, 1, 1))
+    assert isinstance(load.plan, plan.ArrivalPlan)
+    load = replace(load, plan=replace(load.plan, answer_s=0.0), processes=2)
+    with k6.Generator(load, target.prefix) as generator:
+        assert poll.until(lambda: len(target.posts) >= plan.SPARE_VIRTUAL_USERS, WAIT_S)
+        generator.stop()
+        result = generator.result(WAIT_S)
+    assert (result.complete, result.started, result.parts) == (False, 50, (25, 25))
+    whole = ledger.concluded(ledger.read(result.ledger), result.parts)
+    assert whole.records["seq"].tolist() == list(range(50))
+    assert recording.by_error(whole) == {"interrupted": 50}
+    assert {path.name for path in target.folder.iterdir()} >= {"k6.log", "k6-1.log"}
+
+
 def test_in_a_closed_load_each_user_waits_for_its_answer(target: Target) -> None:
     closed = replace(target.load((1, 1, 1)), plan=plan.ClosedPlan(virtual_users=3, seconds=1.0))
     result = target.run(closed)
@@ -153,7 +188,7 @@ def test_a_stopped_load_still_tells_how_many_it_started(target: Target) -> None:
         result = generator.result()
     assert (result.exit_code, result.meaning, result.complete) == (105, "stopped by a signal", False)
     assert result.started is not None
-    whole = ledger.concluded(ledger.read(result.ledger), result.started)
+    whole = ledger.concluded(ledger.read(result.ledger), result.parts)
     assert whole.records["seq"].tolist() == list(range(result.started))
     assert recording.by_error(whole)["interrupted"] >= 4
 
@@ -163,7 +198,7 @@ def test_a_killed_k6_leaves_all_that_it_flushed(target: Target) -> None:
         tail = ledger.Tail(generator.ledger)
         assert poll.until(lambda: tail.poll().finished >= 200, WAIT_S)
         seen = tail.poll().finished
-        os.kill(generator.pid, signal.SIGKILL)
+        os.kill(generator.pids[0], signal.SIGKILL)
         result = generator.result()
     assert not generator.running()
     assert (result.exit_code, result.meaning, result.started) == (-9, "killed by SIGKILL", None)
@@ -189,7 +224,7 @@ def test_a_ledger_that_cannot_be_written_ends_the_load(target: Target) -> None:
         ended = ran.result()
     assert ended.code == 108, k6.meaning_of(ended.code)
     assert "the request could not be recorded: write" in ended.stdout + ended.stderr
-    assert not load.summary.exists(), "counts would make the load look whole"
+    assert not load.summary().exists(), "counts would make the load look whole"
     load.ledger.unlink()
     load.ledger.symlink_to("/dev/full")
     full = process.attempt(*k6.command(load, target.prefix), timeout_s=WAIT_S)

@@ -77,7 +77,7 @@ def test_each_operation_has_its_own_statuses_and_a_wrong_total_is_not_served() -
 
 @given(RECORDS, st.integers(min_value=0, max_value=50))
 def test_a_written_ledger_is_read_as_it_was(path: Path, records: list[Any], more: int) -> None:
-    whole = ledger.concluded(of(*sorted(records)), len(records) + more)
+    whole = ledger.concluded(of(*sorted(records)), [len(records) + more])
     ledger.write(whole, path)
     kept = parquet.load_table(path).column("duration_us")
     assert kept.null_count == (~whole.timed()).sum()
@@ -171,15 +171,17 @@ def test_errors_are_counted_by_their_kind() -> None:
 
 @pytest.mark.parametrize("operation", [WRITE, SEARCH])
 def test_iterations_without_a_record_are_added_as_indeterminate(operation: OperationFacts) -> None:
-    whole = ledger.concluded(of(request(0), request(3)), 6, operation)
+    whole = ledger.concluded(of(request(0), request(3)), [6], operation)
     assert whole.records["seq"].tolist() == list(range(6))
     assert whole.timed().tolist() == [True, False, False, True, False, False]
     assert whole.records["duration_us"].tolist()[1] == NO_TIME
     assert whole.records["operation"].tolist()[1] == ledger.OPERATIONS.index(operation)
     assert whole.outcomes().tolist() == [0, 2, 2, 0, 2, 2]
     assert recording.by_error(whole) == {"interrupted": 4}
+    shared = ledger.concluded(of(request(0), request(1), request(5)), [1, 4], operation)
+    assert shared.records["seq"].tolist() == [0, 1, 3, 5, 7], "of two k6, which take sequences in turns"
     for damage in ({"truncated": True}, {"malformed": 1}):  # nobody knows what their records said
-        torn = ledger.concluded(replace(of(request(0), request(2)), **damage), started=4)
+        torn = ledger.concluded(replace(of(request(0), request(2)), **damage), started=[4])
         assert recording.by_error(torn) == {"its line is unreadable": 2}
 
 

@@ -100,6 +100,19 @@ def test_without_drops_the_slot_is_the_sequence(seed: int) -> None:
     assert (np.maximum(aligned.behind_ns(), 0) == delays * 1000).all()
 
 
+@given(st.sets(st.integers(min_value=1, max_value=498), max_size=200), st.integers(min_value=2, max_value=4))
+def test_drops_of_a_process_move_only_its_own_slots(dropped: set[int], processes: int) -> None:
+    taken = np.array(sorted(set(range(500)) - dropped))
+    stripes = [taken[taken % processes == first] for first in range(processes)]
+    sequences = np.concatenate(
+        [first + processes * np.arange(len(stripe)) for first, stripe in enumerate(stripes)]
+    )
+    order = np.argsort(sequences)
+    slots = np.concatenate(stripes)[order]
+    aligned = align(STEADY, sequences[order], ORIGIN_US + STARTS_US[slots], processes)
+    assert (aligned.slots == slots).all()
+
+
 @given(st.sets(st.integers(min_value=1, max_value=498), max_size=200))
 def test_drops_move_the_slots_behind_them(dropped: set[int]) -> None:
     taken = np.array(sorted(set(range(500)) - dropped))

@@ -110,7 +110,7 @@ def test_every_process_of_a_stack_and_its_load_keeps_to_its_side(tmp_path: Path)
             folder=tmp_path,
         )
         with k6.Generator(load, runtime.load_generator(stack.network)) as generator:
-            ours, its = allowed(os.getpid()), allowed(generator.pid)
+            ours, its = allowed(os.getpid()), allowed(generator.pids[0])
             result = generator.result()
         assert ours == its == {listed(runtime.split.generator)}
         assert ledger.Outcome.ACKNOWLEDGED in ledger.read(result.ledger).outcomes()

@@ -56,7 +56,7 @@ func (i *instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{"openLedger": i.openLedger, "openEntries": i.openEntries}}
 }
 
-// openLedger gives the script the ledger of what it sends to the target; the first one makes the file anew.
+// openLedger gives the script the ledger of what it sends to the target; the first one makes the file.
 func (i *instance) openLedger(path, target string) *sobek.Object {
 	runtime := i.vu.Runtime()
 	writer, err := shared(i.module, i.module.writers, path, Create)
@@ -70,7 +70,15 @@ func (i *instance) openLedger(path, target string) *sobek.Object {
 		"sequence": func(sobek.FunctionCall) sobek.Value { return runtime.ToValue(load.number()) },
 		"write":    load.write,
 		"search":   load.search,
-		"begun":    func(sobek.FunctionCall) sobek.Value { return runtime.ToValue(writer.begun.Load()) },
+		"meet": func(call sobek.FunctionCall) sobek.Value {
+			if processes := call.Argument(0).ToInteger(); processes > 1 {
+				if err := writer.meet(i.vu.Context(), processes); err != nil {
+					common.Throw(runtime, fmt.Errorf("the other load generators did not start: %w", err))
+				}
+			}
+			return sobek.Undefined()
+		},
+		"begun": func(sobek.FunctionCall) sobek.Value { return runtime.ToValue(writer.begun.Load()) },
 		"close": func(sobek.FunctionCall) sobek.Value {
 			if err := writer.Close(); err != nil {
 				common.Throw(runtime, fmt.Errorf("the ledger could not be written: %w", err))

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"os"
 	"sync"
@@ -11,6 +12,8 @@ import (
 // What is in the file survives a SIGKILL. Little and often: a second's records at once took the processor from the
 // load for long enough to be seen in its 99th percentile; a twentieth of a second's are written in microseconds.
 const flushEvery = 25 * time.Millisecond
+
+const meetingSuffix = ".meeting" // of the file's name; the runner removes it
 
 var errClosed = errors.New("the ledger is closed")
 
@@ -29,18 +32,44 @@ type Writer struct {
 	result  error
 }
 
-// Create makes the file anew, with its header.
+// Create opens the file, which the runner has removed; with its header, unless another k6 of this load was first.
 func Create(path string) (*Writer, error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := file.Write(header()); err != nil {
+	if found, err := file.Stat(); err != nil {
 		return nil, errors.Join(err, file.Close())
+	} else if found.Size() == 0 {
+		if _, err := file.Write(header()); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
 	}
 	w := &Writer{file: file, stop: make(chan struct{}), done: make(chan struct{})}
 	go w.writeOften()
 	return w, nil
+}
+
+// meet waits for the other k6 of this load, each of which writes a byte when it could begin.
+func (w *Writer) meet(ctx context.Context, processes int64) error {
+	path := w.file.Name() + meetingSuffix
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write([]byte{1})
+	for err == nil {
+		var found os.FileInfo
+		if found, err = file.Stat(); err != nil || found.Size() >= processes {
+			break
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	return errors.Join(err, file.Close())
 }
 
 // Append takes a record; it does not wait for the disk.

@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -82,20 +84,33 @@ func TestRecordsOfManyUsersAreWrittenOnceEachAndWhole(t *testing.T) {
 	}
 }
 
-func TestAnEarlierLedgerIsReplaced(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.rec")
-	if err := os.WriteFile(path, make([]byte, 999), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w, err := Create(path)
+func TestSeveralProcessesMeetAndAppendToOneLedger(t *testing.T) {
+	first, path := create(t)
+	second, err := Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
+	met := make(chan error)
+	go func() { met <- first.meet(t.Context(), 2) }()
+	if err := errors.Join(second.meet(t.Context(), 2), <-met); err != nil {
 		t.Fatal(err)
 	}
-	if got := size(t, path); got != headerBytes {
+	for sequence := range uint32(10) {
+		writer := []*Writer{first, second}[sequence%2]
+		if err := writer.Append(Record{Sequence: sequence}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(first.Close(), second.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := size(t, path); got != headerBytes+10*recordBytes {
 		t.Errorf("%d bytes", got)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := first.meet(ended, 4); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, with one missing", err)
 	}
 }
 

@@ -39,6 +39,7 @@ class Load:
     plan: LoadPlan
     content: Path  # a JSON array, each request carries an entry: written by Dataset.write, or questions
     folder: Path  # ledger.rec, summary.json and k6.log go here; absolute
+    processes: int = 1  # of k6, which share the load and the ledger
     pid_folder: Path | None = None  # where reap looks; folder where None
     flags: tuple[str, ...] = ()  # more of k6's own
     operation: OperationFacts = WRITE  # of the script's requests
@@ -52,10 +53,9 @@ class Load:
         """What k6 records."""
         return self.folder / ledger.RECORDING_FILE
 
-    @property
-    def summary(self) -> Path:
-        """What k6 counts."""
-        return self.folder / SUMMARY_FILE
+    def summary(self, part: int = 0) -> Path:
+        """What a k6 process counts."""
+        return self.folder / (f"summary-{part}.json" if part else SUMMARY_FILE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,22 +67,27 @@ class LoadResult:
     complete: bool  # every planned request, if there is a plan, was sent or dropped, and k6 found no fault
     ledger: Path  # as k6 records it; read it with ledger.read
     started: int | None = None  # finished and interrupted iterations
+    parts: tuple[int, ...] = ()  # the same, by k6 process
     dropped: int | None = None
     beside: "LoadResult | None" = None  # of the writes that were sent beside it
 
 
-def command(load: Load, prefix: Sequence[str]) -> list[str]:
-    """All settings are flags: a container does not inherit the environment."""
-    variables = {**_variables(load, "BENCH_"), **load.variables}
+def command(load: Load, prefix: Sequence[str], part: int = 0) -> list[str]:
+    """All settings are flags: a container does not inherit the environment. part: of the k6 processes."""
+    variables = {**_variables(load, "BENCH_", load.processes, part), **load.variables}
     if load.beside is not None:
-        variables |= _variables(load.beside, "BENCH_WRITES_")
+        variables |= _variables(load.beside, "BENCH_WRITES_", load.processes, part)
     flags = ["--quiet", "--no-color", "--no-usage-report", "--address", "", "--log-format", "raw"]
+    if load.processes > 1:
+        bounds = [f"{bound}/{load.processes}" for bound in range(load.processes + 1)]
+        flags += ["--execution-segment", f"{bounds[part]}:{bounds[part + 1]}"]
+        flags += ["--execution-segment-sequence", ",".join(bounds)]
     for name, value in variables.items():
         flags += ["-e", f"{name}={value}"]
     return [*prefix, "run", *flags, *load.flags, str(load.script)]
 
 
-def _variables(load: Load, prefix: str) -> dict[str, str]:
+def _variables(load: Load, prefix: str, processes: int, part: int) -> dict[str, str]:
     plan = load.plan
     if isinstance(plan, ClosedPlan):
         model = {"MODEL": "closed", "SECONDS": str(plan.seconds)}
@@ -95,36 +100,50 @@ def _variables(load: Load, prefix: str) -> dict[str, str]:
         "VUS": str(plan.virtual_users),
         "CONTENT": str(load.content),
         "LEDGER": str(load.ledger),
-        "SUMMARY": str(load.summary),
+        "SUMMARY": str(load.summary(part)),
+        "PROCESSES": str(processes),
     }
     return {f"{prefix}{name}": value for name, value in variables.items()}
 
 
 class Generator:
-    """A running k6. A context manager: k6 is gone after the block, however it is left."""
+    """A running k6, or several that share the load. A context manager: k6 is gone after the block, however left."""
 
     def __init__(self, load: Load, prefix: Sequence[str]) -> None:
         """Starts k6; prefix is Runtime.load_generator(). LoadError where the program is missing."""
         self.ledger = load.ledger  # grows by each finished iteration: ledger.Tail
         self._load = load
         for each in (load, load.beside):
-            for left_over in (each.ledger, each.summary) if each is not None else ():
-                left_over.unlink(missing_ok=True)  # of an earlier load
+            if each is not None:
+                for left_over in (each.ledger, *map(each.summary, range(load.processes))):
+                    left_over.unlink(missing_ok=True)  # of an earlier load
+                if load.processes > 1:
+                    ledger.begin(each.ledger)
+        self._meeting = load.ledger.with_name(f"{load.ledger.name}.meeting")
+        self._meeting.unlink(missing_ok=True)
         # k6's own variables replace what the script says; ours come as flags.
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("K6_", "BENCH_"))}
+        self._daemons: list[Daemon] = []
         try:
-            self._daemon = Daemon(
-                "k6",
-                command(load, prefix),
-                pid_folder=load.pid_folder or load.folder,
-                log=load.folder / "k6.log",
-                env=inherited | {"K6_AUTO_EXTENSION_RESOLUTION": "false"},
-                stop_signal=signal.SIGINT,
-                stop_seconds=STOP_SECONDS,
-            )
+            for part in range(load.processes):
+                name = f"k6-{part}" if part else "k6"
+                self._daemons.append(
+                    Daemon(
+                        name,
+                        command(load, prefix, part),
+                        pid_folder=load.pid_folder or load.folder,
+                        log=load.folder / f"{name}.log",
+                        env=inherited | {"K6_AUTO_EXTENSION_RESOLUTION": "false"},
+                        stop_signal=signal.SIGINT,
+                        stop_seconds=STOP_SECONDS,
+                    )
+                )
         except ProgramMissingError as error:
             raise LoadError(f"k6 could not be started: {error}") from error
-        self.pid = self._daemon.pid
+        except BaseException:
+            self.stop()
+            raise
+        self.pids = [daemon.pid for daemon in self._daemons]
 
     def __enter__(self) -> Self:
         return self
@@ -134,37 +153,42 @@ class Generator:
 
     def running(self) -> bool:
         """Whether k6 still runs."""
-        return self._daemon.exit_code() is None
+        return any(daemon.exit_code() is None for daemon in self._daemons)
 
     def stop(self) -> None:
         """Ends the load early; k6 interrupts what is in flight and still writes its summary."""
-        self._daemon.stop()
+        for daemon in self._daemons:
+            daemon.stop()
+        self._meeting.unlink(missing_ok=True)
 
     def result(self, timeout_seconds: float | None = None) -> LoadResult:
         """Waits for the end. LoadError where k6 could not run the load at all (bad script, no k6)."""
-        found = _result(self._load, self._daemon.wait(timeout_seconds))
+        codes = [daemon.wait(timeout_seconds) for daemon in self._daemons]
+        worst = next((number for number, code in enumerate(codes) if code), 0)
+        found = _result(self._load, codes[worst], self._load.processes)
         if found.started is None and not ledger.holds_any(self.ledger) and found.exit_code >= 0:
             script = self._load.script.name
-            raise LoadError(f"k6 could not run {script}: {found.meaning}\n{self._daemon.log_tail()}")
+            raise LoadError(f"k6 could not run {script}: {found.meaning}\n{self._daemons[worst].log_tail()}")
         return found
 
 
-def _result(load: Load, code: int) -> LoadResult:
+def _result(load: Load, code: int, processes: int) -> LoadResult:
     """From what k6 left in the load's folder."""
     found = LoadResult(
         exit_code=code,
         meaning=meaning_of(code),
         complete=False,
         ledger=load.ledger,
-        beside=None if load.beside is None else _result(load.beside, code),
+        beside=None if load.beside is None else _result(load.beside, code, processes),
     )
     try:
-        counts: dict[str, int] = json.loads(load.summary.read_text(encoding="utf-8"))
+        counts = [json.loads(load.summary(part).read_text(encoding="utf-8")) for part in range(processes)]
     except (OSError, ValueError):  # killed before or while it wrote
         return found
-    started, dropped, planned = counts["started"], counts["dropped"], load.plan.planned
+    parts = tuple(count["started"] for count in counts)
+    started, dropped, planned = sum(parts), sum(count["dropped"] for count in counts), load.plan.planned
     complete = code in (0, THRESHOLDS_CROSSED) and planned in (None, started + dropped)
-    return replace(found, complete=complete, started=started, dropped=dropped)
+    return replace(found, complete=complete, started=started, parts=parts, dropped=dropped)
 
 
 def run(load: Load, prefix: Sequence[str]) -> LoadResult:

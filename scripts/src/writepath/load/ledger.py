@@ -5,6 +5,7 @@ within a record, or in one whose check is wrong, was torn by a crash: what comes
 """
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
@@ -264,13 +265,20 @@ def write(ledger: Ledger, path: Path) -> None:
     parquet.save_table(pa.table(columns, schema=SCHEMA), path)
 
 
-def concluded(ledger: Ledger, started: int, operation: OperationFacts = WRITE) -> Ledger:
+def concluded(ledger: Ledger, started: Sequence[int], operation: OperationFacts = WRITE) -> Ledger:
     """Adds the started iterations that left no record: status 0, no times, indeterminate. operation: theirs.
 
-    In a whole ledger they were interrupted; in one that is not, nobody knows what their records said.
+    started: by k6 process; they take the sequence numbers in turns. In a whole ledger such an iteration was
+    interrupted; in one that is not, nobody knows what its record said.
     """
     known = ledger.records["seq"]
-    missing = np.setdiff1d(np.arange(max(started, int(known.max(initial=-1)) + 1)), known, assume_unique=True)
+    begun = []
+    for first, count in enumerate(started):
+        recorded = known[known % len(started) == first]
+        begun.append(
+            first + len(started) * np.arange(max(count, int(recorded.max(initial=-1)) // len(started) + 1))
+        )
+    missing = np.setdiff1d(np.concatenate(begun), known, assume_unique=True)
     added = np.zeros(len(missing), RECORD)
     added["seq"] = missing
     added["operation"] = OPERATIONS.index(operation)
@@ -279,6 +287,11 @@ def concluded(ledger: Ledger, started: int, operation: OperationFacts = WRITE) -
     added["error_code"] = UNREAD if ledger.truncated or ledger.malformed else INTERRUPTED
     records = np.concatenate([ledger.records, added])
     return replace(ledger, records=records[np.argsort(records["seq"], kind="stable")])
+
+
+def begin(path: Path) -> None:
+    """A recording without a record, to which several k6 append."""
+    np.array([(MAGIC, VERSION, ROW.itemsize, 0)], HEADER).tofile(path)
 
 
 def holds_any(path: Path) -> bool:

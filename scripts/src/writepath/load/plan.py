@@ -173,8 +173,12 @@ def warm_up_plan(phases: Sequence[Phase]) -> ArrivalPlan:
     return replace(arrival_plan(phases), answer_s=WARM_UP_ANSWER_S)
 
 
-def align(plan: ArrivalPlan, sequences: NDArray[np.int64], started_us: NDArray[np.int64]) -> Alignment:
+def align(
+    plan: ArrivalPlan, sequences: NDArray[np.int64], started_us: NDArray[np.int64], processes: int = 1
+) -> Alignment:
     """Finds the slot of each started iteration; both arrays ascending by sequence, which may have gaps.
+
+    processes: of k6, which take the planned requests, and the sequence numbers, in turns.
 
     A dropped request takes no sequence number, so slot = sequence + drops before it. k6 never starts early:
     the slots due at an iteration's start bound that number from above, and so do those of every later
@@ -188,15 +192,33 @@ def align(plan: ArrivalPlan, sequences: NDArray[np.int64], started_us: NDArray[n
     first_ns = (int((started_us[part] * NS_PER_US - plan.starts_ns[sequences[part]]).min()) for part in parts)
     origin_ns = min(first_ns, default=0)
     slots = np.empty(len(sequences), np.intp)
-    least = last  # drops before any later request
-    for part in reversed(parts):
+    for first in range(processes):
+        own = slice(None) if processes == 1 else np.flatnonzero(sequences % processes == first)
+        found = _slots(
+            plan.starts_ns[first::processes], sequences[own] // processes, started_us[own], origin_ns
+        )
+        slots[own] = found * processes + first
+    return Alignment(origin_ns=origin_ns, slots=slots, started_us=started_us, planned_ns=plan.starts_ns)
+
+
+def _slots(
+    starts_ns: NDArray[np.int64],
+    sequences: NDArray[np.int64],
+    started_us: NDArray[np.int64],
+    origin_ns: int,
+) -> NDArray[np.intp]:
+    """Of one process; see align."""
+    slots = np.empty(len(sequences), np.intp)
+    least = last = len(starts_ns) - 1  # drops before any later request
+    for begin in reversed(range(0, len(sequences), _AT_ONCE)):
+        part = slice(begin, begin + _AT_ONCE)
         own, offsets_ns = sequences[part], started_us[part] * NS_PER_US - origin_ns
-        due = np.searchsorted(plan.starts_ns, offsets_ns + CLOCK_RESOLUTION_NS, side="right") - 1
+        due = np.searchsorted(starts_ns, offsets_ns + CLOCK_RESOLUTION_NS, side="right") - 1
         bounds = np.clip(due - own, 0, last - own)
         dropped_before = np.minimum(np.minimum.accumulate(bounds[::-1])[::-1], least)
         least = int(dropped_before[0])
         slots[part] = own + dropped_before
-    return Alignment(origin_ns=origin_ns, slots=slots, started_us=started_us, planned_ns=plan.starts_ns)
+    return slots
 
 
 def new_run_id() -> str:

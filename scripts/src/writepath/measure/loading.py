@@ -158,7 +158,8 @@ def _sampler(
 
     def all_usage() -> Mapping[str, Usage]:
         """A stack that runs k6 itself (in a container) knows better what it uses than its client does."""
-        own = usage.read(meter, [generator.pid], pidfile.everything())
+        alone = {pid: found for pid in generator.pids if (found := pidfile.stat(pid)) is not None}
+        own = usage.read(meter, generator.pids, alone)  # it starts nothing: no pass over all processes
         return {sampler.K6: own, **stack.usage()}
 
     return sampler.Sampler(usage=all_usage, gauges=truth.gauges, split=bench.host.split, samples=samples)
@@ -221,7 +222,7 @@ def keep_ledger(result: k6.LoadResult, operation: OperationFacts = WRITE) -> led
     """Replaces k6's file by a table, with a record for each request that k6 started and did not record: operation's."""
     records = ledger.read(result.ledger)
     if result.started is not None:
-        records = ledger.concluded(records, result.started, operation)
+        records = ledger.concluded(records, result.parts, operation)
     ledger.write(records, result.ledger.with_name(ledger.FILE))
     result.ledger.unlink()
     return records
