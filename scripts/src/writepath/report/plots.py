@@ -88,7 +88,8 @@ def over_time(rows: Sequence[Drawable], phases: Sequence[tuple[str, float]], *, 
         axes.set_xlabel("time since the start of the load (s)")
     figure.text(0.005, 0.5, "accept latency per second (ms, log scale)", rotation=90, va="center")
     panels[0].set_ylim(*_decades([bands for _, bands in drawn]))
-    _legend(figure, grid.flat, loc="upper right", borderaxespad=0.2)
+    small = {"fontsize": SMALL} if rates else {}  # six labels in one row
+    _legend(figure, grid.flat, loc="upper right", borderaxespad=0.2, **small)
     return svg(figure)
 
 
