@@ -13,7 +13,7 @@ import (
 
 const (
 	timeout   = 15 * time.Second // the outermost: pool, confirm, bulk 2 s < application 5 s < proxy 10 s
-	mostDials = 8                // at once
+	mostDials = 64               // at once
 	mostUsers = 100_000          // at once
 	headBytes = 200              // about
 )
