@@ -35,11 +35,14 @@ def windows(*after: tuple[float | None, float | None]) -> tuple[WarmUpWindow, ..
 def test_a_path_is_steady_when_neither_figure_falls_by_more_than_5_percent(
     after: tuple[tuple[float | None, float | None], ...], steady: bool
 ) -> None:
-    assert is_steady(windows(*after), RISE_S) == steady
+    assert is_steady(windows(*after), RISE_S, 400.0) == steady
+    assert not is_steady(windows(*after), RISE_S, 430.0)  # a path that does not carry the rate
 
 
 def test_the_page_shows_the_warm_up_of_cells_that_had_one() -> None:
-    found = WarmUpFacts(seconds=36.5, rise_s=RISE_S, steady=True, windows=windows(*((500, 2.0),) * 4))
+    found = WarmUpFacts(
+        seconds=36.5, rise_s=RISE_S, rate_per_s=400.0, steady=True, windows=windows(*((500, 2.0),) * 4)
+    )
     page = report(Planted(changes={"warm_up": found}))
     (section,) = [one for one in page.details if one.key == "warm_up"]
     (table,) = section.tables

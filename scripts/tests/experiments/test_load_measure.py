@@ -80,6 +80,7 @@ def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdi
     at_most_s: float, windows: int, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rule, "FALLS", 1.0)  # whatever this host does
+    monkeypatch.setattr(rule, "CARRIED", 0.0)
     for name, seconds in (("RISE_S", 0.1), ("WINDOW_S", 0.1), ("TICK_S", 0.01)):
         monkeypatch.setattr(warming, name, seconds)
     asked = WarmUp(rate_per_s=100, at_most_seconds=at_most_s)

@@ -41,7 +41,7 @@ def warm_up(
     tail = Tail(load.ledger)
     with k6.Generator(load, bench.runtime.load_generator(stack.network)) as generator:
         if until_steady:
-            found = _follow(generator, tail, stack, plan.seconds)
+            found = _follow(generator, tail, stack, plan)
             generator.stop()
         result = generator.result()
     if not tail.poll().acknowledged:
@@ -67,15 +67,17 @@ def _rising(asked: WarmUp) -> ArrivalPlan:
     )
 
 
-def _follow(generator: k6.Generator, tail: Tail, stack: Stack, at_most_s: float) -> WarmUpFacts:
+def _follow(generator: k6.Generator, tail: Tail, stack: Stack, plan: ArrivalPlan) -> WarmUpFacts:
     """Until the path is steady, or the load ends."""
     began_s, windows, steady = time.monotonic(), [], False
-    for window in _windows(generator, tail, stack, at_most_s):
+    for window in _windows(generator, tail, stack, plan.seconds):
         windows.append(window)
-        if steady := rule.is_steady(windows, RISE_S):
+        if steady := rule.is_steady(windows, RISE_S, plan.peak_per_s):
             break
     seconds = round(time.monotonic() - began_s, 3)
-    return WarmUpFacts(seconds=seconds, rise_s=RISE_S, steady=steady, windows=tuple(windows))
+    return WarmUpFacts(
+        seconds=seconds, rise_s=RISE_S, rate_per_s=plan.peak_per_s, steady=steady, windows=tuple(windows)
+    )
 
 
 def _windows(generator: k6.Generator, tail: Tail, stack: Stack, at_most_s: float) -> Iterator[WarmUpWindow]:

@@ -46,5 +46,6 @@ class WarmUpFacts:
 
     seconds: float
     rise_s: float  # of them, until the rate was reached
+    rate_per_s: float  # scheduled, after the rise
     steady: bool  # analysis/warm_up.py has the rule
     windows: tuple[WarmUpWindow, ...]
