@@ -24,6 +24,7 @@ def planned(suite: str, *words: str, variants: tuple[str, ...] | None = None, re
     ("suite", "rates"),
     [
         ("capacity", ("lowest_per_s", "highest_per_s", "begins_per_s", "warm_up_per_s")),
+        ("pair", ("lowest_per_s", "highest_per_s")),
         ("faults", ("rate_per_s",)),
         ("original", ()),
     ],

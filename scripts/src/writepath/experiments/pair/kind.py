@@ -7,10 +7,12 @@ from typing import Any
 from writepath.analysis.audit import Said, worst_of
 from writepath.analysis.pairs import FIGURES, derive_pair, ratio, reduce_pair
 from writepath.config.registry import Registry, Suite
+from writepath.config.settings import OF_LOAD
 from writepath.errors import UsageError
 from writepath.experiments.base import Experiment, Plan
 from writepath.experiments.pair import sections
 from writepath.experiments.pair.measure import SETTLE_S, measure
+from writepath.measure.loading import RATE_SCALE
 from writepath.options import Asked
 from writepath.records.pair import PairParams, PairResult
 from writepath.report.model import number
@@ -30,6 +32,7 @@ class PairExperiment(Experiment[PairResult]):
     params = PairParams
     result = PairResult
     options = tuple(OPTIONS)
+    unused = OF_LOAD - {RATE_SCALE}
 
     measure = staticmethod(measure)
     reduce = staticmethod(reduce_pair)
@@ -39,7 +42,10 @@ class PairExperiment(Experiment[PairResult]):
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> PairParams:
         """The part `pair:` of the suite, with what the user asked for."""
         asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
-        return dataclasses.replace(suite.checked_params(PairParams), **asked)
+        part, times = suite.checked_params(PairParams), suite.rate_scale
+        scaled = {name: getattr(part, name) * times for name in ("lowest_per_s", "highest_per_s")}
+        rates = tuple(rate * times for rate in part.rates_per_s)
+        return dataclasses.replace(part, rates_per_s=rates, **scaled, **asked)
 
     def designed(self, plan: Plan, known: Registry, asked: Asked) -> Plan:  # noqa: ARG002
         """With variant A, of which each cell starts a stack too. UsageError for factors: a cell has two variants."""
