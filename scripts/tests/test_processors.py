@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 
 from native_stack import processes
 from writepath import commands, processors
@@ -82,6 +83,13 @@ def test_what_depends_on_their_number_follows_those_of_the_system() -> None:
             "POOL_SIZE": "7",
         }
     assert topology.derived(ROOT, ["jpa"], Split.shared())["SYSTEM_PROCESSORS"] == ""
+
+
+def test_no_service_of_the_topology_escapes_the_split() -> None:
+    services = yaml.safe_load((ROOT / topology.FILE).read_text(encoding="utf-8"))["services"]
+    assert {name: each["cpuset"] for name, each in services.items()} == dict.fromkeys(
+        services, "${SYSTEM_PROCESSORS:-}"
+    )
 
 
 def allowed(pid: int) -> set[str]:

@@ -45,7 +45,8 @@ class Machine:
         if self.split is not None:
             online = sorted(parsed(text_of(ONLINE).strip()))
             by_number = dict(zip(online, cores, strict=False))
-            for side in (GENERATOR_SIDE, SYSTEM_SIDE):
+            told = by_number.keys() >= self.split.generator | self.split.system  # else a container hides some
+            for side in (GENERATOR_SIDE, SYSTEM_SIDE) if told else ():
                 cores = [by_number[number] for number in sorted(getattr(self.split, side))]
                 yield f"{side}_busy_seconds", sum(busy for busy, _ in cores)
                 yield f"{side}_total_seconds", sum(total for _, total in cores)
