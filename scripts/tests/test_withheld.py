@@ -225,11 +225,9 @@ def test_quiet_must_last_for_some_looks_running_and_is_not_waited_for_for_ever(
         return WithheldFacts(steal_share=share, throttled_share=None, swapped_pages=None)
 
     monkeypatch.setattr(host, "look_for_noise", look)
-    monkeypatch.setattr(host, "LONGEST_S", 60.0)
-    assert host.wait_until_quiet(tmp_path, progress())
+    assert host.wait_until_quiet(tmp_path, progress(), 60.0)
     assert shares == [LOUD]
-    monkeypatch.setattr(host, "LONGEST_S", 0.05)
-    assert not host.wait_until_quiet(tmp_path, progress())
+    assert not host.wait_until_quiet(tmp_path, progress(), 0.05)
 
 
 def test_a_look_reads_the_real_host_while_it_flushes_and_leaves_nothing(
