@@ -190,7 +190,6 @@ ROWS = [
     (["bench-all", "SUITE=faults"], "run it with `make bench-faults`"),
     (["pair", "A=jpa"], "B is missing: make pair B=jpa"),
     (["pair", "A=jap", "B=jpa"], "did you mean 'jpa'?"),
-    (["pair", "A=jpa", "B=jpa", "POOL_SIZE=5,10"], "POOL_SIZE=5,10: a pair has no factors"),
     (["up", "VARIANT=jpa", "RATE=5"], "RATE=5: does not apply; `up` runs no load"),
     (["compare", "A=one"], "1 suite runs given; at least 2 are needed"),
     (["compare", "A=one", "B=other", "LABELS=x"], "LABELS=x: 1 labels for 2 suite runs"),

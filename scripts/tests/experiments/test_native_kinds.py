@@ -114,7 +114,7 @@ def test_two_paths_hold_the_same_posts_and_find_the_same(root: Path) -> None:
 
 
 def test_a_pair_freezes_one_path_while_the_other_is_loaded(root: Path) -> None:
-    made = planned(root, "pair", "jpa-slowed", A="jpa", ROUNDS=1)
+    made = planned(root, "pair", "jpa-slowed", A="jpa", ROUNDS=1, SLO_MS=2000)
     short = dataclasses.replace(made.params, rates_per_s=(100.0, 200.0), limit_steps=2, step_seconds=2.0)
     (cell,) = run(dataclasses.replace(made, params=short, suite=briefly_warmed(made.suite))).cells
     assert cell.result is not None
@@ -125,9 +125,9 @@ def test_a_pair_freezes_one_path_while_the_other_is_loaded(root: Path) -> None:
         assert one.frozen_cpu_seconds == 0.0
         assert one.cpu_us_per_write
         assert one.canary_cpu_ms
-        assert one.acknowledged == 2 * one.rate_per_s or one.verdict != "pass"
+        assert one.verdict != "pass" or abs(one.acknowledged - 2 * one.rate_per_s) < 1
     assert [(one.side, one.audit) for one in sorted(steps[-2:], key=lambda one: one.side)] == [
         ("a", "PASS"),
         ("b", "PASS"),
     ]
-    assert {one.rate_per_s for one in steps if one.aim == "limit"} > {320.0}
+    assert cell.result.limits.keys() == {"a", "b"}

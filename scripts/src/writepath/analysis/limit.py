@@ -19,6 +19,7 @@ CHANCE = 0.03  # of a step that says nothing of its rate
 TAIL = 0.05  # on either side of the interval
 ROOM = 1.25  # of the grid, beyond what is tried: a limit may be there
 CELL = 0.004  # of the grid
+MOST_TIMES = 2.0  # the highest rate that passed, of the next step: overload leaves a path other than it was
 
 
 class Fit(NamedTuple):

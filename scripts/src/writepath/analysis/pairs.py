@@ -10,8 +10,9 @@ import pyarrow as pa
 from scipy import stats
 
 from writepath.analysis.capacity import derive_steps, reduce_capacity
-from writepath.analysis.comparison import EQUAL, Better, Estimate, paired
+from writepath.analysis.comparison import Better, Estimate, paired
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
+from writepath.analysis.limit import MOST_TIMES, TAIL, fit_steps
 from writepath.analysis.lines import K6
 from writepath.analysis.stats import US_PER_S
 from writepath.analysis.step_verdict import BROKEN, GENERATOR_CPU_SHARE
@@ -21,40 +22,20 @@ from writepath.errors import LoadError
 from writepath.records.base import from_data, to_data
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.measures import Host, Verdict
-from writepath.records.pair import Aim, PairFacts, PairResult, PairStep, Side
-from writepath.records.steps import LoadStep, StepVerdict
+from writepath.records.pair import Aim, PairFacts, PairLimit, PairResult, PairStep, Side
+from writepath.records.steps import LoadStep
 
 SIDES: tuple[Side, ...] = get_args(Side)
 FROZEN_CPU_S = 0.05  # a path that uses more was not frozen: its CPU time is counted in hundredths
 FEWEST_SHARE = 0.5  # of the pairs at equal rates: with fewer on a quiet host nothing is known
-COARSE, FINE, TURN = 1.6, 1.025, 1 / 3  # factors of a rate; a turn takes the root of what a factor is above 1
-NEAR = 1.06  # with this factor or less a path is near its limit
+Z = stats.norm.isf([0.025, TAIL])  # of an interval of 95 %, and of a fitted limit's
 
 
-class Staircase:
-    """The rates of a path on its way to its limit: up after a pass, down after a fail, by less after each turn."""
-
-    def __init__(self, begins_per_s: float, run: CapacityFacts) -> None:
-        """Between lowest and highest rate of the run."""
-        self.rate_per_s, self._run = min(begins_per_s, run.highest_per_s), run
-        self._factor = COARSE
-        self._passed: bool | None = None
-
-    @property
-    def fine(self) -> bool:
-        """Whether it has turned often enough to be near the limit."""
-        return self._factor <= NEAR
-
-    def told(self, verdict: StepVerdict) -> None:
-        """What became of the step at its rate; after a noisy one it stays."""
-        if verdict == "noise":
-            return
-        passed = verdict == "pass"
-        if self._passed is not None and self._passed != passed:
-            self._factor = max(FINE, self._factor**TURN)
-        self._passed = passed
-        rate_per_s = rounded(self.rate_per_s * (self._factor if passed else 1 / self._factor))
-        self.rate_per_s = max(self._run.lowest_per_s, min(self._run.highest_per_s, rate_per_s))
+def next_rate(made: Sequence[LoadStep], run: CapacityFacts) -> float:
+    """Of the next step of a path: where its limit probably is."""
+    found = fit_steps(made, run.lowest_per_s, run.highest_per_s, burst=False).limit
+    passed = max((one.rate_per_s for one in made if one.verdict == "pass"), default=math.inf)
+    return rounded(max(run.lowest_per_s, min(found, MOST_TIMES * passed, run.highest_per_s)))
 
 
 def reduce_pair(folder: Path, host: Host) -> Evidence:
@@ -74,8 +55,12 @@ def derive_pair(evidence: Evidence) -> PairResult:
     if facts.a is None or facts.b is None or not facts.equal:
         raise LoadError("the pair ended before its first two steps: it has no figures")
     runs: dict[Side, CapacityFacts] = {"a": facts.a, "b": facts.b}
-    made = {one.number: one for run in runs.values() for one in derive_steps(run, evidence.tables)}
-    steps = sorted(_steps(facts, runs, made), key=lambda one: one.number)
+    made = {side: derive_steps(run, evidence.tables) for side, run in runs.items()}
+    by_number = {one.number: one for steps in made.values() for one in steps}
+    steps = sorted(_steps(facts, by_number), key=lambda one: one.number)
+    limits: dict[str, PairLimit] = (
+        {side: _limit(made[side], run) for side, run in runs.items()} if facts.limit else {}
+    )
     return PairResult(
         against=facts.against,
         title=facts.title,
@@ -83,32 +68,27 @@ def derive_pair(evidence: Evidence) -> PairResult:
         slo_ms=facts.a.slo_ms,
         step_seconds=facts.a.step_seconds,
         steps=tuple(steps),
+        limits=limits,
         verdict=_verdict(steps, runs),
     )
 
 
-def _steps(
-    facts: PairFacts, runs: Mapping[Side, CapacityFacts], made: Mapping[int, LoadStep]
-) -> Iterator[PairStep]:
-    for number, pair in enumerate(facts.equal, 1):
-        yield from (
-            _step(facts, made[one], side, number, "equal") for side, one in zip(SIDES, pair, strict=True)
-        )
-    if not facts.limit:
-        return
-    stairs = [
-        Staircase(made[one].rate_per_s, runs[side]) for side, one in zip(SIDES, facts.limit[0], strict=True)
-    ]
-    for number, pair in enumerate(facts.limit, 1):
-        fine = all(stair.fine for stair in stairs)
-        for side, stair, one in zip(SIDES, stairs, pair, strict=True):
-            yield _step(facts, made[one], side, number, "limit", fine=fine)
-            stair.told(made[one].verdict)
+def _limit(made: Sequence[LoadStep], run: CapacityFacts) -> PairLimit:
+    found = fit_steps(made, run.lowest_per_s, run.highest_per_s, burst=False)
+    return PairLimit(
+        low_per_s=round(found.low, 1), per_s=round(found.limit, 1), high_per_s=round(found.high, 1)
+    )
 
 
-def _step(
-    facts: PairFacts, made: LoadStep, side: Side, pair: int, aim: Aim, *, fine: bool = False
-) -> PairStep:
+def _steps(facts: PairFacts, made: Mapping[int, LoadStep]) -> Iterator[PairStep]:
+    aims: dict[Aim, tuple[tuple[int, int], ...]] = {"equal": facts.equal, "limit": facts.limit}
+    for aim, pairs in aims.items():
+        for number, pair in enumerate(pairs, 1):
+            for side, one in zip(SIDES, pair, strict=True):
+                yield _step(facts, made[one], side, number, aim)
+
+
+def _step(facts: PairFacts, made: LoadStep, side: Side, pair: int, aim: Aim) -> PairStep:
     cpu_s = sum(one.cpu_seconds for name, one in made.resources.items() if name != K6)
     acknowledged = made.requests.acknowledged
     return PairStep(
@@ -116,7 +96,6 @@ def _step(
         side=side,
         pair=pair,
         aim=aim,
-        fine=fine,
         rate_per_s=made.rate_per_s,
         verdict=made.verdict,
         reasons=made.reasons,
@@ -163,10 +142,9 @@ class Figure:
     """By which two paths are compared."""
 
     title: str
-    aim: Aim
     better: Better
     words: tuple[str, str]  # for a B that is better, worse
-    get: Callable[[PairStep], float | None]
+    get: Callable[[PairStep], float | None] | None  # of a step at an equal rate; None: of the paths' limits
 
 
 def _p99_ms(step: PairStep) -> float | None:
@@ -179,43 +157,38 @@ def _cpu_us(step: PairStep) -> float | None:
     return step.cpu_us_per_write if step.verdict == "pass" else None
 
 
-def _near_limit(step: PairStep) -> float | None:
-    return step.rate_per_s if step.fine else None
-
-
-CPU = Figure("CPU per write", "equal", "lower", ("cheaper", "more expensive"), _cpu_us)
-P99 = Figure("p99", "equal", "lower", ("faster", "slower"), _p99_ms)
-LIMIT = Figure("rate at the limit", "limit", "higher", ("more", "less"), _near_limit)
+CPU = Figure("CPU per write", "lower", ("cheaper", "more expensive"), _cpu_us)
+P99 = Figure("p99", "lower", ("faster", "slower"), _p99_ms)
+LIMIT = Figure("rate at the limit", "higher", ("more", "less"), None)
 FIGURES = (CPU, P99, LIMIT)
 
 
 def values(results: Iterable[PairResult], figure: Figure) -> dict[Side, list[float | None]]:
-    """By side, the value of each pair; of a noisy step none."""
+    """By side, the value of each pair, of a noisy step none; or the limit of each block."""
     found: dict[Side, list[float | None]] = {"a": [], "b": []}
     for result in results:
-        own = [one for one in result.steps if one.aim == figure.aim]
+        if figure.get is None:
+            for side in SIDES if result.limits else ():
+                found[side].append(result.limits[side].per_s)
+            continue
+        own = [one for one in result.steps if one.aim == "equal"]
         for one in sorted(own, key=lambda one: one.pair):
             found[one.side].append(None if one.verdict == "noise" else figure.get(one))
     return found
 
 
-def ratio(results: Iterable[PairResult], figure: Figure) -> Estimate:
-    """B ÷ A over the pairs, with a 95 % interval."""
+def ratio(results: Sequence[PairResult], figure: Figure) -> Estimate:
+    """B ÷ A with a 95 % interval, over the pairs; of limits by how well they are known, over the blocks."""
     known = values(results, figure)
     found = paired(known["b"], known["a"], figure.better)
-    return found if figure.aim == "equal" else _of_stairs(found)
-
-
-def _of_stairs(found: Estimate) -> Estimate:
-    """Rates of staircases follow from the ones before and are whole steps: n pairs are worth half of them, ± a step.
-
-    Without this, 12 to 30 % of simulated pairs of a path with itself were called different, with it 0 to 3 %; a limit
-    that is 10 % lower is found in 69 to 98 %, by how sharp it is.
-    """
-    if found.ratio is None or found.spread is None:
+    if figure.get is not None or found.ratio is None:
         return found
-    mean, step, freedom = math.log(found.ratio), math.log(FINE), found.pairs - 1
-    error = max(found.spread, EQUAL) * math.sqrt(2 / found.pairs)
-    width = step + float(stats.t.isf(0.025, freedom)) * error
-    p = 2 * float(stats.t.sf(max(0.0, abs(mean) - step) / error, freedom))
-    return replace(found, low=math.exp(mean - width), high=math.exp(mean + width), p=p)
+    widths = [
+        math.log(one.high_per_s / one.low_per_s) / 2 for result in results for one in result.limits.values()
+    ]
+    error = math.hypot(*widths) / Z[1] / found.pairs
+    mean, width = math.log(found.ratio), Z[0] * error
+    pairs = sum(one.aim == "limit" and one.side == "a" for result in results for one in result.steps)
+    p = 2 * float(stats.norm.sf(abs(mean) / error))
+    low, high = math.exp(mean - width), math.exp(mean + width)
+    return replace(found, low=low, high=high, spread=None, p=p, rank_p=p, pairs=pairs, compared=pairs)

@@ -53,7 +53,6 @@ class PairStep:
     side: Side
     pair: int  # from 1, of its aim
     aim: Aim
-    fine: bool  # towards the limit: both paths were near theirs, so the ratio of the rates counts
     rate_per_s: float
     verdict: StepVerdict
     reasons: tuple[str, ...]
@@ -68,6 +67,15 @@ class PairStep:
 
 
 @record
+class PairLimit:
+    """The rate at which half of a path's steps pass, fitted to all of them, with an interval of 90 %."""
+
+    low_per_s: float
+    per_s: float
+    high_per_s: float
+
+
+@record
 class PairResult:
     """All figures of a pair; the ratios follow from its steps."""
 
@@ -77,4 +85,5 @@ class PairResult:
     slo_ms: float
     step_seconds: float
     steps: tuple[PairStep, ...]  # in the order they ran
+    limits: dict[str, PairLimit]  # by side; empty where no step was taken towards them
     verdict: Verdict

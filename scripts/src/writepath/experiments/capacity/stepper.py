@@ -9,7 +9,6 @@ from writepath.analysis.steps import rounded
 from writepath.records.steps import RESOLUTION, Bracket, LoadStep, StepKind
 
 WIDE = 1.5  # an interval: high ÷ low; until it is narrower, steps are short and only show where to look
-MOST_TIMES = 2.0  # the highest rate that passed: overload leaves a path other than it was
 MOST_REPEATS = 3  # of a noisy step, running
 REQUESTS = 1000  # of a step, at least: fewer carry no p99
 RAMP_SECONDS = 10.0
@@ -93,7 +92,9 @@ class Stepper:
         found = limit.fit_steps(self._made, self._lowest, self._highest, burst=burst)
         kind: StepKind = "ramp" if found.high > WIDE * found.low else "bisection"
         passed = [one.rate_per_s for one in self._made if one.passes(burst=burst)]
-        rate = min(found.limit, MOST_TIMES * max(passed, default=math.inf)) if self._made else self._start
+        rate = (
+            min(found.limit, limit.MOST_TIMES * max(passed, default=math.inf)) if self._made else self._start
+        )
         if found.low >= self._highest or found.high <= self._lowest:
             if any(made.counted for made in self._made):
                 return None

@@ -8,7 +8,6 @@ from writepath.analysis.audit import Said, worst_of
 from writepath.analysis.pairs import FIGURES, derive_pair, ratio, reduce_pair
 from writepath.config.registry import Registry, Suite
 from writepath.config.settings import OF_LOAD
-from writepath.errors import UsageError
 from writepath.experiments.base import Experiment, Plan
 from writepath.experiments.pair import sections
 from writepath.experiments.pair.measure import SETTLE_S, measure
@@ -48,12 +47,7 @@ class PairExperiment(Experiment[PairResult]):
         return dataclasses.replace(part, rates_per_s=rates, **scaled, **asked)
 
     def designed(self, plan: Plan, known: Registry, asked: Asked) -> Plan:  # noqa: ARG002
-        """With variant A, of which each cell starts a stack too. UsageError for factors: a cell has two variants."""
-        if plan.factors:
-            raise UsageError(
-                f"{plan.factors[0].name}={','.join(plan.factors[0].levels)}: a pair has no factors; give one value,"
-                " or add a variant to variants.yaml and pair it with its original"
-            )
+        """With variant A, of which each cell starts a stack too."""
         return dataclasses.replace(plan, second=known.variant(plan.params.against))
 
     def load_seconds(self, params: PairParams) -> float:

@@ -6,13 +6,13 @@ import itertools
 import random
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from writepath.analysis.evidence import save_facts
 from writepath.analysis.lines import K6
-from writepath.analysis.pairs import COARSE, SIDES, Staircase
-from writepath.analysis.steps import derive_step, folder_of, reduce_step, rounded
+from writepath.analysis.pairs import SIDES, next_rate
+from writepath.analysis.steps import derive_step, folder_of, reduce_step
 from writepath.config import registry
 from writepath.config.registry import Variant
 from writepath.experiments.base import SETTINGS_FILE, CellRun, Session
@@ -85,6 +85,7 @@ class _Pair:
     run: CellRun
     paths: Mapping[Side, WarmPath]
     facts: PairFacts
+    made: dict[Side, list[LoadStep]] = field(default_factory=lambda: {"a": [], "b": []})
 
     def measure(self) -> None:
         """A B B A at equal rates, then each towards its limit, and a last step of each that is audited."""
@@ -95,22 +96,19 @@ class _Pair:
         *rates, last = [rate for _ in range(params.rounds) for rate in params.rates_per_s[::-1] for _ in "AB"]
         for rate in rates:
             self._take("equal", next(orders), dict.fromkeys(SIDES, rate))
-        begins_per_s = rounded(rates[0] * COARSE)
-        stairs = {side: Staircase(begins_per_s, path.facts) for side, path in self.paths.items()}
         for _ in range(params.limit_steps):
-            found = self._take("limit", next(orders), {side: one.rate_per_s for side, one in stairs.items()})
-            for side, made in found.items():
-                stairs[side].told(made.verdict)
+            rates_per_s = {side: next_rate(made, self.paths[side].facts) for side, made in self.made.items()}
+            self._take("limit", next(orders), rates_per_s)
         self._take("equal", next(orders), dict.fromkeys(SIDES, last), "confirmation")
 
     def _take(
         self, aim: Aim, order: tuple[Side, ...], rates: Mapping[Side, float], kind: StepKind = "ramp"
-    ) -> dict[Side, LoadStep]:
+    ) -> None:
         """One step of each path, one right after the other."""
-        made = {side: self._step(side, rates[side], kind) for side in order}
-        pair = (made["a"].number, made["b"].number)
+        for side in order:
+            self.made[side].append(self._step(side, rates[side], kind))
+        pair = (self.made["a"][-1].number, self.made["b"][-1].number)
         self._know(**{aim: (*getattr(self.facts, aim), pair)})
-        return made
 
     def _step(self, side: Side, rate_per_s: float, kind: StepKind) -> LoadStep:
         """The other path is frozen while this one settles and is measured; between two steps both run."""

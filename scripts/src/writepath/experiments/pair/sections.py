@@ -134,9 +134,9 @@ def _caption(data: Suite, results: Sequence[PairResult]) -> str:
     against = results[0].title if results else data.index.params["against"]
     return (
         f"A is {against}. Both stacks run on one host; one is frozen while the other is loaded. CPU time and p99 at"
-        " equal rates, and the rate at which half of the steps pass: median and range of the steps. B ÷ A: geometric"
-        " mean over the pairs of steps that followed each other, with its 95 % confidence interval. The A/A control"
-        " pairs A with itself: what it shows is noise."
+        " equal rates: median and range of the steps; B ÷ A: geometric mean over the pairs of steps that followed each"
+        " other. Rate at the limit: at which half of the steps pass, fitted to all of them. Intervals: 95 %. The A/A"
+        " control pairs A with itself: what it shows is noise."
     )
 
 
