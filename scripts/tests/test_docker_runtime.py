@@ -233,7 +233,19 @@ def started(engine: Engine, name: str, **choices: object) -> Iterator[DockerStac
 
 @pytest.fixture(scope="module")
 def queue(engine: Engine) -> Iterator[DockerStack]:
-    yield from started(engine, "rabbitmq-jpa", small_disks={"postgres": DISK_BYTES})
+    for stack in started(engine, "rabbitmq-jpa", small_disks={"postgres": DISK_BYTES}):
+        assert poll.until(partial(queue_is_kept, stack), REVIVED_SECONDS)
+        yield stack
+
+
+def queue_is_kept(stack: DockerStack) -> bool:
+    """Whether the broker has written the name of its queue to disk: up to a second after the queue is declared.
+
+    One that is killed before starts with an empty queue of that name ("configured member was not found").
+    """
+    script = "grep -aohE 'writepath.posts(.dead)?' /var/lib/rabbitmq/mnesia/*/quorum/*/names.dets || true"
+    names = call("docker", "exec", stack.container_ids("rabbitmq")[0], "sh", "-c", script).split()
+    return "writepath.posts" in names
 
 
 @pytest.fixture
