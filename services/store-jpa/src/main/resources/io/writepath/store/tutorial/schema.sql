@@ -1,4 +1,6 @@
--- Runs at every start, in one transaction; the lock makes instances that start together take turns.
+-- Runs at every start; the lock makes instances that start together take turns. The transaction is begun here, because
+-- Boot's pool commits each statement by itself, and the lock would end with the first.
+BEGIN;
 SELECT pg_advisory_xact_lock(hashtext('writepath.schema'));
 
 CREATE TABLE IF NOT EXISTS posts (
@@ -10,3 +12,4 @@ CREATE TABLE IF NOT EXISTS posts (
 
 -- The one thing that no tutorial has: without it each read of one post would scan the table.
 CREATE INDEX IF NOT EXISTS posts_by_client_id ON posts (id);
+COMMIT;
