@@ -14,6 +14,7 @@ from writepath.analysis.comparison import (
     Judged,
     detectable,
     holm,
+    in_turns,
     judge,
     middle,
     paired,
@@ -242,3 +243,34 @@ def test_more_blocks_detect_less_and_never_less_than_three_per_cent() -> None:
     assert detectable(0.0001, 30) == detectable(0.0, 6) == LEAST
     assert detectable(0.1, 1) is None
     assert (percent(math.log(1.1)), percent(math.inf)) == pytest.approx((10, math.inf))
+
+
+def test_of_steps_in_turns_one_that_the_host_disturbed_does_not_decide() -> None:
+    others = [1.0] * 16
+    quiet = [1.1 + 0.01 * (number % 5 - 2) for number in range(16)]
+    disturbed = [*quiet[:-1], 5.0]
+    by_means, by_ranks = (found(disturbed, others, "lower") for found in (paired, in_turns))
+    assert by_means.ratio is not None
+    assert by_means.low is not None
+    assert by_means.ratio > 1.19
+    assert by_means.low < 1
+    assert by_ranks.ratio == pytest.approx(1.1, abs=0.01)
+    assert by_ranks.low == pytest.approx(1.09, abs=0.01)
+    assert by_ranks.high == pytest.approx(1.115, abs=0.01)
+    assert by_ranks.p < 0.001
+    few = in_turns(disturbed[:5], others[:5], "lower")
+    assert few == paired(disturbed[:5], others[:5], "lower")
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(min_value=50, max_value=200), min_size=6, max_size=10, unique=True))
+def test_the_interval_by_ranks_has_the_ratios_that_the_rank_test_does_not_reject(percents: list[int]) -> None:
+    values = [one / 100 for one in percents]
+    found = in_turns(values, [1.0] * len(values), "lower")
+    assert found.low is not None
+    assert found.high is not None
+    for edge, outward in ((found.low, -1e-9), (found.high, 1e-9)):
+        outside, inside = (
+            signed_rank_p(np.log(np.array(values) / (edge * (1 + step)))) for step in (outward, -outward)
+        )
+        assert outside <= 0.05 < inside

@@ -64,7 +64,7 @@ def test_loads_side_by_side_have_containers_of_their_own() -> None:
     runtime = DockerRuntime(ROOT)
 
     def name() -> str:
-        command = list(runtime.load_generator("host"))
+        (command,) = runtime.load_generator("host")
         return command[command.index("--name") + 1]
 
     with ThreadPoolExecutor(max_workers=1) as other:
@@ -167,7 +167,7 @@ def test_the_load_generator_is_built_once_with_the_recorder(runtime: DockerRunti
     images.ensure_generator(ROOT, engine, image, say)
     images.ensure_generator(ROOT, engine, image, said.append)
     assert said == []
-    version = call(*runtime.load_generator("host"), "version")
+    version = call(*runtime.load_generator("host")[0], "version")
     assert f"v{golang.K6.version}" in version
     assert "k6/x/ledger" in version
     versions = {"docker", "docker-compose", "image:postgres", "image:nginx", "image:k6"}
@@ -204,9 +204,9 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
             content=folder / "content.json",
             folder=folder,
         )
-        command = list(runtime.load_generator(stack.network))
+        (command,) = runtime.load_generator(stack.network)
         container = command[command.index("--name") + 1]
-        with k6.Generator(load, command) as generator:
+        with k6.Generator(load, [command]) as generator:
             eventually(lambda: engine.usage(container) is not None, "the load generator runs")
             assert cpuset(container) == {"" if split.is_shared else listed(split.generator)} - {""}
             result = generator.result()

@@ -59,7 +59,7 @@ class Target:
         )
 
     def run(self, load: k6.Load) -> k6.LoadResult:
-        return k6.run(load, self.prefix)
+        return k6.run(load, [self.prefix])
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_what_finds_no_free_virtual_user_is_dropped_and_counted(target: Target) 
     load = target.load((2, 60, 60))
     assert isinstance(load.plan, plan.ArrivalPlan)
     load = replace(load, plan=replace(load.plan, answer_s=0.0))
-    with k6.Generator(load, target.prefix) as generator:
+    with k6.Generator(load, [target.prefix]) as generator:
         threading.Timer(3.5, target.released.set).start()  # all are due by then
         result = generator.result(WAIT_S)
     assert load.plan.planned == 119
@@ -129,9 +129,9 @@ def test_what_finds_no_free_virtual_user_is_dropped_and_counted(target: Target) 
 
 
 def test_two_k6_share_a_load_exactly(target: Target) -> None:
-    load = replace(target.load((1, 20, 200), (1, 100, 100)), processes=2)
-    result = target.run(load)
-    assert (result.exit_code, result.complete, result.dropped) == (0, True, 0)
+    load = target.load((1, 20, 200), (1, 100, 100))
+    result = k6.run(load, [target.prefix] * 2)
+    assert (result.exit_code, result.complete, result.dropped, result.processes) == (0, True, 0, 2)
     found = ledger.read(result.ledger)
     assert (found.malformed, found.repeated, found.truncated) == (0, 0, False)
     numbers = list(range(load.plan.planned or 0))
@@ -151,8 +151,8 @@ def test_two_k6_add_what_they_drop_and_what_is_interrupted(target: Target) -> No
     target.hangs = True
     load = target.load((2, 60, 60), (60, 1, 1))
     assert isinstance(load.plan, plan.ArrivalPlan)
-    load = replace(load, plan=replace(load.plan, answer_s=0.0), processes=2)
-    with k6.Generator(load, target.prefix) as generator:
+    load = replace(load, plan=replace(load.plan, answer_s=0.0))
+    with k6.Generator(load, [target.prefix] * 2) as generator:
         assert poll.until(lambda: len(target.posts) >= plan.SPARE_VIRTUAL_USERS, WAIT_S)
         generator.stop()
         result = generator.result(WAIT_S)
@@ -179,7 +179,7 @@ def test_in_a_closed_load_each_user_waits_for_its_answer(target: Target) -> None
 
 def test_a_stopped_load_still_tells_how_many_it_started(target: Target) -> None:
     load = target.load((60, 50, 50))
-    with k6.Generator(load, target.prefix) as generator:
+    with k6.Generator(load, [target.prefix]) as generator:
         assert poll.until(lambda: ledger.Tail(generator.ledger).poll().finished >= 20, WAIT_S)
         target.hangs = True
         wanted = len(target.posts) + 5
@@ -194,7 +194,7 @@ def test_a_stopped_load_still_tells_how_many_it_started(target: Target) -> None:
 
 
 def test_a_killed_k6_leaves_all_that_it_flushed(target: Target) -> None:
-    with k6.Generator(target.load((60, 100, 100)), target.prefix) as generator:
+    with k6.Generator(target.load((60, 100, 100)), [target.prefix]) as generator:
         tail = ledger.Tail(generator.ledger)
         assert poll.until(lambda: tail.poll().finished >= 200, WAIT_S)
         seen = tail.poll().finished
@@ -270,7 +270,7 @@ def test_a_script_that_cannot_run_is_a_load_error_that_says_why(target: Target) 
     with pytest.raises(LoadError, match=r"the script raised an exception(.|\n)*BENCH_RUN=XYZ: must be 15"):
         target.run(target.load((0.5, 20, 20), run="XYZ"))
     with pytest.raises(LoadError, match="k6 could not be started"):
-        k6.Generator(target.load((0.5, 20, 20)), ["no-such-k6"])
+        k6.Generator(target.load((0.5, 20, 20)), [["no-such-k6"]])
 
 
 @pytest.mark.parametrize(

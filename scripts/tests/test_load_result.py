@@ -57,6 +57,23 @@ def test_planned_latency_and_lateness_count_from_the_schedule() -> None:
     assert (found.generator.lateness_ms_p99, found.generator.lateness_ms_max) == (20.0, 20.0)
 
 
+def test_what_one_of_two_k6_dropped_moves_no_request_of_the_other() -> None:
+    slots = np.delete(np.arange(WRITES), 1)  # the first of the second process
+    sequence = np.where(slots % 2 == 1, slots - 2, slots)
+    order = np.argsort(sequence)
+    own = {
+        name: getattr(Planted(), name)[:-1] for name in ("blocked_us", "duration_us", "status", "error_code")
+    }
+    found = derived(
+        facts=dataclasses.replace(FACTS, processes=2, dropped=1),
+        sequence=sequence[order],
+        start_us=Planted().start_us[slots[order]],
+        copies=(np.ones(WRITES - 1, int), np.ones(WRITES - 1, int)),
+        **own,
+    )
+    assert (found.requests.dropped, found.generator.lateness_ms_max) == (1, 0.0)
+
+
 def test_durable_rows_are_timed_from_sending_and_ranked_over_scheduled_and_acknowledged() -> None:
     found = derived()
     assert found.time_to_durable_ms == found.durable_of_acknowledged_ms

@@ -66,6 +66,11 @@ class Split:
         return self.generator == self.system
 
     @property
+    def generators(self) -> int:
+        """Processes of k6: one hands a request's work from thread to thread, several share nothing."""
+        return 1 if self.is_shared else len(self.generator)
+
+    @property
     def text(self) -> str | None:
         """As records and PROCESSORS have it: `1/0`; None where nothing is split."""
         return None if self.is_shared else f"{listed(self.generator)}/{listed(self.system)}"

@@ -147,7 +147,7 @@ IN_SUITES = [
     ("script: k6/scenarios/ramp.js\n", "script: k6/scenarios/ramp.js\n    virtual_users: 20\n",
      "scenarios.ramp-smoke: needs either phases (open load)"),
     ("warm_up: {requests: 400, rate_per_s: 200}", "warm_up: {rate_per_s: 200}",
-     "scenarios.ramp-smoke.warm_up: needs either requests (so many) or at_most_seconds (until the path is steady)"),
+     "scenarios.ramp-smoke.warm_up: needs either requests and rate_per_s (so many), or virtual_users and"),
 ]  # fmt: skip
 IN_SMOKE = [
     ("load: fast", '.load: "fast": Input should be an object'),

@@ -72,7 +72,7 @@ def test_without_warm_up_the_verified_write_is_removed_before_the_load(tmp_path:
 @pytest.mark.parametrize(
     ("at_most_s", "windows", "words"),
     [
-        (30.0, 5, ()),  # one begins in the rise, one is compared with the last three
+        (30.0, 4, ()),  # one is compared with the last three
         (0.4, 3, ("not steady after", "median latency is not known: too few windows")),
     ],
 )
@@ -80,10 +80,9 @@ def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdi
     at_most_s: float, windows: int, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rule, "FALLS", 1.0)  # whatever this host does
-    monkeypatch.setattr(rule, "CARRIED", 0.0)
-    for name, seconds in (("RISE_S", 0.1), ("WINDOW_S", 0.1), ("TICK_S", 0.01)):
+    for name, seconds in (("WINDOW_S", 0.1), ("TICK_S", 0.01)):
         monkeypatch.setattr(warming, name, seconds)
-    asked = WarmUp(rate_per_s=100, at_most_seconds=at_most_s)
+    asked = WarmUp(virtual_users=2, at_most_seconds=at_most_s)
     run = measured(tmp_path, FakeRuntime(), scenario=replace(SCENARIO, warm_up=asked))
     found, kind = facts_of(run).warm_up, LoadExperiment()
     assert found is not None

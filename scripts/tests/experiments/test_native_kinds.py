@@ -115,10 +115,11 @@ def test_two_paths_hold_the_same_posts_and_find_the_same(root: Path) -> None:
 
 def test_a_pair_freezes_one_path_while_the_other_is_loaded(root: Path) -> None:
     made = planned(root, "pair", "jpa-slowed", A="jpa", ROUNDS=1, SLO_MS=2000)
-    short = dataclasses.replace(made.params, rates_per_s=(100.0, 200.0), limit_steps=2, step_seconds=2.0)
+    short = dataclasses.replace(made.params, highest_per_s=300.0, limit_steps=2, step_seconds=2.0)
     (cell,) = run(dataclasses.replace(made, params=short, suite=briefly_warmed(made.suite))).cells
     assert cell.result is not None
     steps = cell.result.steps
+    assert [one.aim for one in steps] == ["limit"] * 4 + ["equal"] * 8
     assert [one.side for one in steps[:4]] in (["a", "b", "b", "a"], ["b", "a", "a", "b"])
     assert len(steps) == 2 * (2 * 2 + 2)
     for one in steps:

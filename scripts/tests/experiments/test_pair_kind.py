@@ -12,7 +12,17 @@ import planted_capacity
 from planted_steps import CANARY, HOST, answers, by_second, plan, run, save, step, stored
 from writepath.analysis import evidence
 from writepath.analysis.evidence import save_facts
-from writepath.analysis.pairs import CPU, LIMIT, P99, SIDES, derive_pair, next_rate, ratio, reduce_pair
+from writepath.analysis.pairs import (
+    CPU,
+    LIMIT,
+    P99,
+    SIDES,
+    derive_pair,
+    limit_of,
+    next_rate,
+    ratio,
+    reduce_pair,
+)
 from writepath.analysis.steps import folder_of
 from writepath.errors import LoadError
 from writepath.experiments.pair.kind import PairExperiment
@@ -24,10 +34,10 @@ from writepath.records.steps import LoadStep, StepFacts, StepKind
 from writepath.report.data import SuiteData
 from writepath.report.model import texts
 
-SECONDS, RATES, LIMIT_PER_S = 6, (200.0, 400.0), 1500.0
+SECONDS, LIMIT_PER_S = 6, 1500.0
 DRIFT = 0.002  # more CPU per write from step to step: 9 % over the pair
 PARAMS = PairParams(
-    against="jpa", rates_per_s=RATES, rounds=2, limit_steps=14, lowest_per_s=20.0, highest_per_s=6000.0,
+    against="jpa", limit_steps=14, shares=(0.2, 0.4), rounds=2, lowest_per_s=20.0, highest_per_s=6000.0,
     step_seconds=float(SECONDS), slo_ms=100.0,
 )  # fmt: skip
 
@@ -42,15 +52,18 @@ class Planted:
         self.runs: dict[Side, CapacityFacts] = {side: run(step_seconds=float(SECONDS)) for side in SIDES}
         self.made: dict[Side, list[LoadStep]] = {"a": [], "b": []}
         order = (SIDES, SIDES[::-1], SIDES[::-1], SIDES)
-        equal = [rate for _ in range(PARAMS.rounds) for rate in RATES[::-1] for _ in "AB"]
-        for number, rate in enumerate(equal):
-            kind: StepKind = "confirmation" if number == len(equal) - 1 else "ramp"
-            made = {side: self.step(side, rate, kind) for side in order[number % 4]}
-            self.facts = dataclasses.replace(self.facts, equal=(*self.facts.equal, (made["a"], made["b"])))
         for number in range(PARAMS.limit_steps):
             rates = {side: next_rate(self.made[side], self.runs[side]) for side in SIDES}
             made = {side: self.step(side, rates[side], "ramp") for side in order[number % 4]}
             self.facts = dataclasses.replace(self.facts, limit=(*self.facts.limit, (made["a"], made["b"])))
+        low = min(limit_of(self.made[side], self.runs[side]).limit for side in SIDES)
+        equal = [
+            round(share * low) for _ in range(PARAMS.rounds) for share in PARAMS.shares[::-1] for _ in "AB"
+        ]
+        for number, rate in enumerate(equal):
+            kind: StepKind = "confirmation" if number == len(equal) - 1 else "ramp"
+            made = {side: self.step(side, rate, kind) for side in order[number % 4]}
+            self.facts = dataclasses.replace(self.facts, equal=(*self.facts.equal, (made["a"], made["b"])))
 
     def cost(self, side: Side, number: int) -> float:
         """Of a write, with what the host has become, ±1 %."""
@@ -147,4 +160,4 @@ def test_what_was_not_frozen_or_not_audited_does_not_count(pairs: dict[float, Pl
     unread = verdict(b={**path, "host": to_data(HOST), "steps": steps})
     assert (unread.status, unread.reasons) == ("unknown", ("the last step of B was not audited",))
     with pytest.raises(LoadError, match="before its first two steps"):
-        verdict(equal=[])
+        verdict(limit=[])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from planted_capacity import step as planted
 from writepath.analysis import stats
+from writepath.analysis.limit import START_SHARE
 from writepath.config.registry import Phase
 from writepath.experiments.capacity.stepper import (
     BETWEEN_S,
@@ -41,6 +42,7 @@ class Path:
     burst_times: float = 1.0
     time_s: float = TIME_S
     limit_per_s: float | None = None
+    start_per_s: float | None = None  # where None: as a warm-up of a path would say
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -54,7 +56,9 @@ class Path:
         return self.chance.random() < 1 / (1 + 9 ** min(above, 100.0))
 
     def run(self, *, queue: bool = False) -> Stepper:
-        of = stepper(lambda: self.left_s, queue=queue, start=200.0)
+        warm_per_s = self.true_per_s * random.Random(self.seed).uniform(0.9, 1.3)  # noqa: S311 - a simulation
+        start_per_s = self.start_per_s or START_SHARE * warm_per_s
+        of = stepper(lambda: self.left_s, queue=queue, start=start_per_s)
         while (step := of.next()) is not None:
             self.steps.append(step)
             self.left_s -= step.seconds + (2.0 if step.kind == "ramp" else BETWEEN_S)
@@ -97,7 +101,7 @@ def runs(**asked: float) -> Iterator[tuple[Path, Stepper]]:
 
 
 def test_most_runs_know_the_limit_to_5_percent_in_their_time_and_the_others_say_what_stopped_them() -> None:
-    """Of 1,000 runs 74 % know it, 96 % of these rightly; the rule before knew it in 16 % in the same time."""
+    """Of 1,000 runs 89 % know it, 97 % of these rightly; the rule before knew it in 16 % in the same time."""
     known = right = held = 0
     for path, of in runs():
         found = of.sustained()
@@ -111,7 +115,7 @@ def test_most_runs_know_the_limit_to_5_percent_in_their_time_and_the_others_say_
             assert found.lowest_failing_per_s is not None
             assert low / RESOLUTION <= found.highest_passing_per_s < found.lowest_failing_per_s
             assert found.lowest_failing_per_s <= high * RESOLUTION
-    assert known >= 0.65 * RUNS
+    assert known >= 0.8 * RUNS
     assert right >= 0.9 * known
     assert held >= 0.85 * RUNS  # of 90 %
 
@@ -150,26 +154,27 @@ def test_where_every_rate_passes_or_fails_the_run_ends_at_the_last_one(
 
 
 def test_the_burst_rate_of_a_queue_path_is_looked_for_in_what_time_is_left() -> None:
-    right = 0
+    right = held = 0
     for seed in range(20):
         path = Path(seed=seed, limit_per_s=1000.0, burst_times=1.5, odd_fails=0.0, time_s=600.0)
         of = path.run(queue=True)
         assert [step.for_burst for step in path.steps] == sorted(step.for_burst for step in path.steps)
-        assert holds(of.sustained(), 1000.0) or not of.sustained().conclusive
+        held += holds(of.sustained(), 1000.0)
         right += of.burst().conclusive and holds(of.burst(), 1500.0)
+    assert held >= 17  # of 90 %
     assert right >= 14
 
 
-def test_the_load_rises_by_a_factor_of_two_at_most_and_steps_are_short_until_the_limit_is_near() -> None:
-    path = Path(seed=1, width=1e-6, odd_fails=0.0, limit_per_s=2100.0, time_s=1000.0)
+def test_the_load_rises_by_half_at_most_and_steps_are_short_until_the_limit_is_near() -> None:
+    path = Path(seed=1, width=1e-6, odd_fails=0.0, limit_per_s=2100.0, start_per_s=200.0, time_s=1000.0)
     path.run()
     rates, kinds = [step.rate_per_s for step in path.steps], [step.kind for step in path.steps]
-    assert rates[:4] == pytest.approx([200, 400, 800, 1600], rel=1e-3)
+    assert rates[:5] == pytest.approx([200, 300, 450, 675, 1012], rel=1e-3)
     ramps = kinds.count("ramp")
     assert kinds[:ramps] == ["ramp"] * ramps
     assert {step.seconds for step in path.steps[:ramps]} == {RAMP_SECONDS}
     assert {step.seconds for step in path.steps[ramps:]} == {STEP_S}
-    assert max(rates) < 2 * 2100
+    assert max(rates) < 1.5 * 2100
 
 
 def test_a_step_at_a_low_rate_lasts_as_long_as_a_p99_takes() -> None:

@@ -196,9 +196,9 @@ class FakeRuntime:
     def versions(self, _variant: Variant) -> Mapping[str, str]:
         return {"fake": "1"}
 
-    def load_generator(self, _network: str) -> Sequence[str]:
+    def load_generator(self, _network: str) -> Sequence[Sequence[str]]:
         self.heard("k6")
-        return [sys.executable, str(FAKE_K6), self.mode]
+        return [[sys.executable, str(FAKE_K6), self.mode]]
 
     def reap(self, _say: Callable[[str], None]) -> None:
         self.events.append("reap")

@@ -25,8 +25,7 @@ DOCUMENT = ROOT / "docs" / "reading-results.md"
 ORDER = result.Order(overtaken_share=0.0, redelivered=0)
 WARM_UP = WarmUpFacts(
     seconds=5.0,
-    rise_s=0.0,
-    rate_per_s=400.0,
+    virtual_users=32,
     steady=True,
     windows=(WarmUpWindow(until_s=5.0, rate_per_s=400.0, cpu_us_per_request=500.0, median_ms=2.0),),
 )

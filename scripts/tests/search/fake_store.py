@@ -72,5 +72,5 @@ class Runtime:
     def versions(self, _variant: Variant) -> Mapping[str, str]:
         return {}
 
-    def load_generator(self, _network: str) -> Sequence[str]:
-        return self.generator
+    def load_generator(self, _network: str) -> Sequence[Sequence[str]]:
+        return [self.generator]

@@ -70,7 +70,7 @@ def test_questions_are_what_was_drawn_as_it_stands_in_a_url(corpus: Corpus, tmp_
 def test_searches_with_the_expected_total_are_served(
     fake: FakePosts, corpus: Corpus, tmp_path: Path, prefix: list[str]
 ) -> None:
-    result = k6.run(searches(fake, corpus, tmp_path / "load"), prefix)
+    result = k6.run(searches(fake, corpus, tmp_path / "load"), [prefix])
     assert (result.complete, result.started, result.dropped) == (True, 60, 0)
     taken = ledger.read(result.ledger)
     assert recording.by_status(taken) == {200: 60}
@@ -82,7 +82,7 @@ def test_a_wrong_total_is_an_error_of_its_own_and_no_answer(
     fake: FakePosts, corpus: Corpus, tmp_path: Path, prefix: list[str]
 ) -> None:
     fake.lies = Lies(hide=frozenset({"감동"}))
-    result = k6.run(searches(fake, corpus, tmp_path / "load"), prefix)
+    result = k6.run(searches(fake, corpus, tmp_path / "load"), [prefix])
     taken = ledger.read(result.ledger)
     wrong = np.array([keyword == "감동" for keyword in corpus.drawn[:60]])
     assert 0 < wrong.sum() < 60
@@ -99,7 +99,7 @@ def test_where_posts_are_added_a_larger_total_is_right_and_a_smaller_one_is_not(
     for miscount, errors in ((3, {}), (-1, {"wrong total": 60})):
         fake.lies = Lies(miscount=miscount)
         load = searches(fake, corpus, tmp_path / f"load{miscount}", "at-least")
-        assert recording.by_error(ledger.read(k6.run(load, prefix).ledger)) == errors
+        assert recording.by_error(ledger.read(k6.run(load, [prefix]).ledger)) == errors
 
 
 def test_writes_beside_searches_have_a_plan_a_ledger_and_counts_of_their_own(
@@ -117,7 +117,7 @@ def test_writes_beside_searches_have_a_plan_a_ledger_and_counts_of_their_own(
         folder=folder,
     )
     load = searches(fake, corpus, tmp_path / "load", "at-least")
-    result = k6.run(dataclasses.replace(load, script=writes.script, beside=writes), prefix)
+    result = k6.run(dataclasses.replace(load, script=writes.script, beside=writes), [prefix])
     assert (result.complete, result.started) == (True, 60)
     beside = result.beside
     assert beside is not None

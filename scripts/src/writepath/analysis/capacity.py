@@ -61,14 +61,14 @@ NOT_FAILED = -1
 ANSWERS_S = 1.0  # in flight: what is beyond the cap is refused at once, and what is below it answers within
 
 
-def _asked(plan: ArrivalPlan, taken: Ledger) -> tuple[Floats, NDArray[np.int8]]:
+def _asked(plan: ArrivalPlan, taken: Ledger, processes: int) -> tuple[Floats, NDArray[np.int8]]:
     """By planned request: milliseconds from its scheduled send time to its 201, infinite without; where it failed.
 
     That is an index into HOP_NAMES, or NOT_FAILED. One without a record was dropped, by the generator.
     """
     timed = taken.timed()
     records = taken.records[timed]
-    aligned = align(plan, records["seq"], records["start_us"])
+    aligned = align(plan, records["seq"], records["start_us"], processes)
     acknowledged = np.equal(taken.outcomes()[timed], Outcome.ACKNOWLEDGED)
     behind_ns = aligned.behind_ns() + (records["blocked_us"] + records["duration_us"]) * NS_PER_US
     answer_ms = np.full(plan.planned, np.inf)
@@ -229,7 +229,7 @@ def _reduce_overload(
         pc.is_in(column_of(seen, "metric"), pa.array(QUEUE)),
         pc.equal(column_of(seen, "component"), K6),
     )
-    answer_ms, hop = _asked(plan, ledger.read(folder / ledger.FILE))
+    answer_ms, hop = _asked(plan, ledger.read(folder / ledger.FILE), facts.sent.processes)
     failed = hop != NOT_FAILED
     pairs = np.stack([plan.phase_indices()[failed], hop[failed]])
     (phase, place), count = np.unique(pairs, axis=1, return_counts=True)

@@ -9,7 +9,7 @@ make no pair.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -83,6 +83,27 @@ def paired(values: Sequence[float | None], others: Sequence[float | None], bette
         worse=int((d == _worst(better)).sum()),
         better=int((d == -_worst(better)).sum()),
     )
+
+
+def in_turns(values: Sequence[float | None], others: Sequence[float | None], better: Better) -> Estimate:
+    """As paired, by ranks alone: in many short steps, one that the host disturbed must not decide.
+
+    The ratio is that of the Hodges-Lehmann estimate, the median of the means of any two d; the interval has those
+    ratios that Wilcoxon's test at 5 % does not reject (J. L. Hodges and E. L. Lehmann, Estimates of location based on
+    rank tests, 1963). With fewer than 6 pairs, or an infinite one, it is that of paired.
+    """
+    found = paired(values, others, better)
+    d = (_logs(values, better) - _logs(others, better)) if found.pairs else np.array([])
+    d = d[np.isfinite(d)]
+    if d.size < FEWEST_PAIRS or found.pairs < found.compared:
+        return found
+    walsh = np.sort(((d[:, None] + d[None, :]) / 2)[np.triu_indices(d.size)])
+    sums = np.ones(1)  # the chance of each rank sum, times 2^n
+    for rank in range(1, d.size + 1):
+        sums = np.convolve(sums, np.concatenate(([1.0], np.zeros(rank - 1), [1.0])))
+    outside = int(np.searchsorted(np.cumsum(sums) / 2.0**d.size, (1 - CONFIDENCE) / 2, side="right"))
+    low, ratio, high = (_exp(float(one)) for one in (walsh[outside - 1], np.median(walsh), walsh[-outside]))
+    return replace(found, ratio=ratio, low=low, high=high, p=found.rank_p)
 
 
 def middle(values: Sequence[float | None], again: Sequence[float | None]) -> list[float | None]:

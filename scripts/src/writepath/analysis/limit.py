@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from writepath.records.steps import Bracket, LoadStep
+from writepath.records.warm_up import WarmUpFacts
 
 # Shares of the limit. Of published steps at -5, 0 and +5 % of it, 89, 48 and 12 % passed.
 WIDTHS = (0.02, 0.05, 0.1)
@@ -19,7 +20,13 @@ CHANCE = 0.03  # of a step that says nothing of its rate
 TAIL = 0.05  # on either side of the interval
 ROOM = 1.25  # of the grid, beyond what is tried: a limit may be there
 CELL = 0.004  # of the grid
-MOST_TIMES = 2.0  # the highest rate that passed, of the next step: overload leaves a path other than it was
+MOST_TIMES = 1.5  # the highest rate that passed, of the next step: overload leaves a path other than it was
+START_SHARE = 0.7  # of what a closed load reached, of the first step
+
+
+def start_per_s(warm_up: WarmUpFacts | None) -> float | None:
+    """Of the first step, below what the path carried at the end of its warm-up; None where that is not known."""
+    return START_SHARE * warm_up.windows[-1].rate_per_s if warm_up is not None and warm_up.windows else None
 
 
 class Fit(NamedTuple):

@@ -86,7 +86,7 @@ def timeline(facts: LoadFacts, sequence: Ints, start_us: Ints, untimed: int) -> 
     phases = np.searchsorted(plan.starts_ns, ends_ns, side="right")  # one at the edge is of the phase before
     edges_ns = np.arange(1, math.ceil(plan.seconds)) * NS_PER_S
     seconds = np.searchsorted(plan.starts_ns, edges_ns)
-    schedule, first_us = align(plan, sequence, start_us), int(start_us.min())
+    schedule, first_us = align(plan, sequence, start_us, facts.processes), int(start_us.min())
     since_first_ns = schedule.origin_ns - first_us * NS_PER_US  # small: a float of the epoch is not exact
     return Timeline(
         origin_us=first_us + round(since_first_ns / NS_PER_US),

@@ -10,9 +10,9 @@ import pyarrow as pa
 from scipy import stats
 
 from writepath.analysis.capacity import derive_steps, reduce_capacity
-from writepath.analysis.comparison import Better, Estimate, paired
+from writepath.analysis.comparison import Better, Estimate, in_turns, paired
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
-from writepath.analysis.limit import MOST_TIMES, TAIL, fit_steps
+from writepath.analysis.limit import MOST_TIMES, TAIL, Fit, fit_steps, start_per_s
 from writepath.analysis.lines import K6
 from writepath.analysis.stats import US_PER_S
 from writepath.analysis.step_verdict import BROKEN, GENERATOR_CPU_SHARE
@@ -33,9 +33,17 @@ Z = stats.norm.isf([0.025, TAIL])  # of an interval of 95 %, and of a fitted lim
 
 def next_rate(made: Sequence[LoadStep], run: CapacityFacts) -> float:
     """Of the next step of a path: where its limit probably is."""
-    found = fit_steps(made, run.lowest_per_s, run.highest_per_s, burst=False).limit
+    if not made and (start := start_per_s(run.warm_up)):
+        return rounded(max(run.lowest_per_s, min(start, run.highest_per_s)))
     passed = max((one.rate_per_s for one in made if one.verdict == "pass"), default=math.inf)
-    return rounded(max(run.lowest_per_s, min(found, MOST_TIMES * passed, run.highest_per_s)))
+    return rounded(
+        max(run.lowest_per_s, min(limit_of(made, run).limit, MOST_TIMES * passed, run.highest_per_s))
+    )
+
+
+def limit_of(made: Sequence[LoadStep], run: CapacityFacts) -> Fit:
+    """The rate at which half of a path's steps pass."""
+    return fit_steps(made, run.lowest_per_s, run.highest_per_s, burst=False)
 
 
 def reduce_pair(folder: Path, host: Host) -> Evidence:
@@ -52,15 +60,13 @@ def reduce_pair(folder: Path, host: Host) -> Evidence:
 def derive_pair(evidence: Evidence) -> PairResult:
     """The result. LoadError where the pair did not get as far as two steps."""
     facts = from_data(PairFacts, dict(evidence.facts), FACTS_FILE)
-    if facts.a is None or facts.b is None or not facts.equal:
+    if facts.a is None or facts.b is None or not facts.limit:
         raise LoadError("the pair ended before its first two steps: it has no figures")
     runs: dict[Side, CapacityFacts] = {"a": facts.a, "b": facts.b}
     made = {side: derive_steps(run, evidence.tables) for side, run in runs.items()}
     by_number = {one.number: one for steps in made.values() for one in steps}
     steps = sorted(_steps(facts, by_number), key=lambda one: one.number)
-    limits: dict[str, PairLimit] = (
-        {side: _limit(made[side], run) for side, run in runs.items()} if facts.limit else {}
-    )
+    limits: dict[str, PairLimit] = {side: _limit(made[side], run) for side, run in runs.items()}
     return PairResult(
         against=facts.against,
         title=facts.title,
@@ -74,7 +80,7 @@ def derive_pair(evidence: Evidence) -> PairResult:
 
 
 def _limit(made: Sequence[LoadStep], run: CapacityFacts) -> PairLimit:
-    found = fit_steps(made, run.lowest_per_s, run.highest_per_s, burst=False)
+    found = limit_of(made, run)
     return PairLimit(
         low_per_s=round(found.low, 1), per_s=round(found.limit, 1), high_per_s=round(found.high, 1)
     )
@@ -104,7 +110,7 @@ def _step(facts: PairFacts, made: LoadStep, side: Side, pair: int, aim: Aim) -> 
         p99_ms=made.planned_latency_ms.p99,
         audit=made.audit,
         generator_bound=made.generator_bound,
-        generator_cpu_share=made.generator.cpu_share_peak,
+        generator_cpu_share=made.generator.busiest,
         canary_cpu_ms=None if made.noise.before is None else made.noise.before.cpu_ms,
         frozen_cpu_seconds=facts.frozen_cpu_seconds[made.number - 1],
     )
@@ -168,7 +174,7 @@ def values(results: Iterable[PairResult], figure: Figure) -> dict[Side, list[flo
     found: dict[Side, list[float | None]] = {"a": [], "b": []}
     for result in results:
         if figure.get is None:
-            for side in SIDES if result.limits else ():
+            for side in SIDES:
                 found[side].append(result.limits[side].per_s)
             continue
         own = [one for one in result.steps if one.aim == "equal"]
@@ -180,8 +186,10 @@ def values(results: Iterable[PairResult], figure: Figure) -> dict[Side, list[flo
 def ratio(results: Sequence[PairResult], figure: Figure) -> Estimate:
     """B ÷ A with a 95 % interval, over the pairs; of limits by how well they are known, over the blocks."""
     known = values(results, figure)
+    if figure.get is not None:
+        return in_turns(known["b"], known["a"], figure.better)
     found = paired(known["b"], known["a"], figure.better)
-    if figure.get is not None or found.ratio is None:
+    if found.ratio is None:
         return found
     widths = [
         math.log(one.high_per_s / one.low_per_s) / 2 for result in results for one in result.limits.values()

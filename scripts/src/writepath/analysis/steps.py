@@ -102,6 +102,7 @@ def load_of(run: CapacityFacts, sent: SentFacts, *phases: Phase, **more: Any) ->
         generator_faults=sent.generator_faults,
         samples_late=sent.samples_late,
         withheld=sent.withheld,
+        processes=sent.processes,
         reads_required=1,
         **known,
     )

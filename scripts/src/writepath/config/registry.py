@@ -79,12 +79,13 @@ class Phase:
 
 @entry
 class WarmUp:
-    """Requests before the load, excluded from every figure: so many, or rising to the rate until the path is steady."""
+    """Requests before the load, excluded from every figure: so many at a rate, or a closed load until it is steady."""
 
-    rate_per_s: Rate
     requests: Annotated[int, Field(ge=1, le=10_000_000, description="So many, whatever is seen.")] | None = (
         None
     )
+    rate_per_s: Rate | None = None
+    virtual_users: Annotated[int, Field(ge=1, le=10_000)] | None = None
     at_most_seconds: (
         Annotated[
             Thousandths,
@@ -98,7 +99,7 @@ class WarmUp:
     @property
     def seconds(self) -> float:
         """How long it takes, at most."""
-        return self.at_most_seconds or (self.requests or 0) / self.rate_per_s
+        return self.at_most_seconds or (self.requests or 0) / (self.rate_per_s or 1)
 
 
 @entry
@@ -127,9 +128,9 @@ class Scenario:
             )
             for phase in self.phases
         )
-        warm_up = self.warm_up and replace(
-            self.warm_up, rate_per_s=round(self.warm_up.rate_per_s * times, THOUSANDTHS)
-        )
+        warm_up = self.warm_up
+        if warm_up is not None and warm_up.rate_per_s is not None:
+            warm_up = replace(warm_up, rate_per_s=round(warm_up.rate_per_s * times, THOUSANDTHS))
         return replace(self, phases=phases, warm_up=warm_up)
 
 
@@ -313,10 +314,14 @@ def _check_scenario(root: Path, scenario: Scenario) -> None:
             f"{where}.phases: two phases are named '{twice}'; reports need a different name for each"
         )
     warm_up = scenario.warm_up
-    if warm_up is not None and (warm_up.requests is None) == (warm_up.at_most_seconds is None):
-        raise UsageError(
-            f"{where}.warm_up: needs either requests (so many) or at_most_seconds (until the path is steady)"
-        )
+    if warm_up is not None:
+        counted = (warm_up.requests is not None, warm_up.rate_per_s is not None)
+        until_steady = (warm_up.virtual_users is not None, warm_up.at_most_seconds is not None)
+        if {counted, until_steady} != {(True, True), (False, False)}:
+            raise UsageError(
+                f"{where}.warm_up: needs either requests and rate_per_s (so many), or virtual_users and at_most_seconds"
+                " (until the path is steady)"
+            )
     closed = (scenario.virtual_users, scenario.seconds)
     if bool(scenario.phases) == (None not in closed) or (scenario.phases and closed != (None, None)):
         raise UsageError(

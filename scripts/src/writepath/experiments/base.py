@@ -147,6 +147,7 @@ class ReadBack:
             load_finished_at=loading.moment(ended_at),
             dropped=result.dropped,
             exit_code=result.exit_code,
+            processes=result.processes,
             durability=run.durability,
             **own,
         )

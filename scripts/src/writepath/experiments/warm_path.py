@@ -7,6 +7,7 @@ from typing import Any
 from writepath.analysis import raw
 from writepath.analysis.capacity import OVERLOAD_FOLDER, plan_of
 from writepath.analysis.evidence import save_facts
+from writepath.analysis.limit import start_per_s
 from writepath.analysis.steps import folder_of, reduce_step, sampled_figures, steady
 from writepath.errors import StartError
 from writepath.experiments.base import CellRun, Session
@@ -45,6 +46,7 @@ def sent_facts(run_id: str, driven: Driven, result: k6.LoadResult, taken: Ledger
         generator_faults=tuple(loading.generator_faults(result, taken)),
         samples_late=driven.late,
         withheld=None,
+        processes=result.processes,
     )
 
 
@@ -79,10 +81,10 @@ class WarmPath:
         )
 
     def prepare(self) -> float | None:
-        """Leaves a path that is proved to work, and warm. The rate at which the ramp begins; None: the suite's."""
+        """Leaves a path that is proved to work, and warm. The rate at which the ramp begins; None: the lowest."""
         self.verify()
         self.know(warm_up=self.run.warm_up(self.stack))
-        return None
+        return start_per_s(self.facts.warm_up)
 
     def before_load(self) -> None:
         """An empty store; what waits in a queue is thrown away."""

@@ -39,7 +39,6 @@ class Load:
     plan: LoadPlan
     content: Path  # a JSON array, each request carries an entry: written by Dataset.write, or questions
     folder: Path  # ledger.rec, summary.json and k6.log go here; absolute
-    processes: int = 1  # of k6, which share the load and the ledger
     pid_folder: Path | None = None  # where reap looks; folder where None
     flags: tuple[str, ...] = ()  # more of k6's own
     operation: OperationFacts = WRITE  # of the script's requests
@@ -66,20 +65,21 @@ class LoadResult:
     meaning: str  # of the exit code, in words
     complete: bool  # every planned request, if there is a plan, was sent or dropped, and k6 found no fault
     ledger: Path  # as k6 records it; read it with ledger.read
+    processes: int = 1
     started: int | None = None  # finished and interrupted iterations
     parts: tuple[int, ...] = ()  # the same, by k6 process
     dropped: int | None = None
     beside: "LoadResult | None" = None  # of the writes that were sent beside it
 
 
-def command(load: Load, prefix: Sequence[str], part: int = 0) -> list[str]:
-    """All settings are flags: a container does not inherit the environment. part: of the k6 processes."""
-    variables = {**_variables(load, "BENCH_", load.processes, part), **load.variables}
+def command(load: Load, prefix: Sequence[str], part: int = 0, parts: int = 1) -> list[str]:
+    """All settings are flags: a container does not inherit the environment. part: of the k6 processes, of `parts`."""
+    variables = {**_variables(load, "BENCH_", parts, part), **load.variables}
     if load.beside is not None:
-        variables |= _variables(load.beside, "BENCH_WRITES_", load.processes, part)
+        variables |= _variables(load.beside, "BENCH_WRITES_", parts, part)
     flags = ["--quiet", "--no-color", "--no-usage-report", "--address", "", "--log-format", "raw"]
-    if load.processes > 1:
-        bounds = [f"{bound}/{load.processes}" for bound in range(load.processes + 1)]
+    if parts > 1:
+        bounds = [f"{bound}/{parts}" for bound in range(parts + 1)]
         flags += ["--execution-segment", f"{bounds[part]}:{bounds[part + 1]}"]
         flags += ["--execution-segment-sequence", ",".join(bounds)]
     for name, value in variables.items():
@@ -109,15 +109,15 @@ def _variables(load: Load, prefix: str, processes: int, part: int) -> dict[str, 
 class Generator:
     """A running k6, or several that share the load. A context manager: k6 is gone after the block, however left."""
 
-    def __init__(self, load: Load, prefix: Sequence[str]) -> None:
-        """Starts k6; prefix is Runtime.load_generator(). LoadError where the program is missing."""
+    def __init__(self, load: Load, prefixes: Sequence[Sequence[str]]) -> None:
+        """Starts k6; prefixes are Runtime.load_generator(). LoadError where the program is missing."""
         self.ledger = load.ledger  # grows by each finished iteration: ledger.Tail
-        self._load = load
+        self._load, parts = load, len(prefixes)
         for each in (load, load.beside):
             if each is not None:
-                for left_over in (each.ledger, *map(each.summary, range(load.processes))):
+                for left_over in (each.ledger, *map(each.summary, range(parts))):
                     left_over.unlink(missing_ok=True)  # of an earlier load
-                if load.processes > 1:
+                if parts > 1:
                     ledger.begin(each.ledger)
         self._meeting = load.ledger.with_name(f"{load.ledger.name}.meeting")
         self._meeting.unlink(missing_ok=True)
@@ -125,12 +125,12 @@ class Generator:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("K6_", "BENCH_"))}
         self._daemons: list[Daemon] = []
         try:
-            for part in range(load.processes):
+            for part, prefix in enumerate(prefixes):
                 name = f"k6-{part}" if part else "k6"
                 self._daemons.append(
                     Daemon(
                         name,
-                        command(load, prefix, part),
+                        command(load, prefix, part, parts),
                         pid_folder=load.pid_folder or load.folder,
                         log=load.folder / f"{name}.log",
                         env=inherited | {"K6_AUTO_EXTENSION_RESOLUTION": "false"},
@@ -165,7 +165,7 @@ class Generator:
         """Waits for the end. LoadError where k6 could not run the load at all (bad script, no k6)."""
         codes = [daemon.wait(timeout_seconds) for daemon in self._daemons]
         worst = next((number for number, code in enumerate(codes) if code), 0)
-        found = _result(self._load, codes[worst], self._load.processes)
+        found = _result(self._load, codes[worst], len(codes))
         if found.started is None and not ledger.holds_any(self.ledger) and found.exit_code >= 0:
             script = self._load.script.name
             raise LoadError(f"k6 could not run {script}: {found.meaning}\n{self._daemons[worst].log_tail()}")
@@ -179,6 +179,7 @@ def _result(load: Load, code: int, processes: int) -> LoadResult:
         meaning=meaning_of(code),
         complete=False,
         ledger=load.ledger,
+        processes=processes,
         beside=None if load.beside is None else _result(load.beside, code, processes),
     )
     try:
@@ -191,9 +192,9 @@ def _result(load: Load, code: int, processes: int) -> LoadResult:
     return replace(found, complete=complete, started=started, parts=parts, dropped=dropped)
 
 
-def run(load: Load, prefix: Sequence[str]) -> LoadResult:
+def run(load: Load, prefixes: Sequence[Sequence[str]]) -> LoadResult:
     """Starts k6 and waits for its end: for the probe and the warm-up."""
-    with Generator(load, prefix) as generator:
+    with Generator(load, prefixes) as generator:
         return generator.result()
 
 

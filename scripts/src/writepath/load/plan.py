@@ -165,12 +165,8 @@ def constant_plan(name: str, requests: int, rate_per_s: float) -> ArrivalPlan:
     if requests < 1 or rate_per_s <= 0:
         raise UsageError(f"{name}: {requests} requests at {rate_per_s}/s; both must be above 0")
     seconds = (requests + 0.5) / rate_per_s  # half an interval more: no rounding decides on the last one
-    return warm_up_plan([Phase(name=name, seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)])
-
-
-def warm_up_plan(phases: Sequence[Phase]) -> ArrivalPlan:
-    """Of a load that is not measured."""
-    return replace(arrival_plan(phases), answer_s=WARM_UP_ANSWER_S)
+    phase = Phase(name=name, seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)
+    return replace(arrival_plan([phase]), answer_s=WARM_UP_ANSWER_S)
 
 
 def align(

@@ -1,4 +1,4 @@
-"""Warms a started stack before its load: by so many requests, or by a rising load until the path is steady."""
+"""Warms a started stack before its load: by so many requests, or by a closed load until the path is steady."""
 
 import shutil
 import time
@@ -9,18 +9,17 @@ import numpy as np
 
 from writepath.analysis import warm_up as rule
 from writepath.analysis.stats import US_PER_MS, US_PER_S
-from writepath.config.registry import Phase, Scenario, WarmUp
+from writepath.config.registry import Scenario, WarmUp
 from writepath.errors import LoadError
 from writepath.load import k6
 from writepath.load.ledger import Tail
-from writepath.load.plan import ArrivalPlan, constant_plan, new_run_id, warm_up_plan
+from writepath.load.plan import ClosedPlan, LoadPlan, constant_plan, new_run_id
 from writepath.measure.loading import TICK_S, Bench, load_of
 from writepath.measure.sampler import K6
 from writepath.records.warm_up import WarmUpFacts, WarmUpWindow
 from writepath.runtime.base import Stack
 
 SHORT_S = 5.0  # on a stack that an earlier cell has warmed: only its stores were restarted since
-RISE_S, RISES_FROM = 15.0, 0.1  # to the rate, from this share of it
 WINDOW_S = 5.0
 
 
@@ -35,8 +34,8 @@ def warm_up(
         return None
     place, found = folder / "warm-up", None
     place.mkdir(exist_ok=True)
-    until_steady = asked.requests is None and not warm
-    plan = _rising(asked) if until_steady else _constant(asked, SHORT_S if warm else asked.seconds)
+    until_steady = asked.virtual_users is not None and not warm
+    plan = _plan(asked, SHORT_S if warm else asked.seconds)
     load = load_of(scenario, bench, stack, plan, new_run_id(), place)
     tail = Tail(load.ledger)
     with k6.Generator(load, bench.runtime.load_generator(stack.network)) as generator:
@@ -54,29 +53,23 @@ def warm_up(
     return found
 
 
-def _constant(asked: WarmUp, at_most_s: float) -> ArrivalPlan:
-    requests = round(min(at_most_s, asked.seconds) * asked.rate_per_s)
-    return constant_plan("warm-up", max(1, requests), asked.rate_per_s)
+def _plan(asked: WarmUp, at_most_s: float) -> LoadPlan:
+    if asked.virtual_users is not None:
+        return ClosedPlan(virtual_users=asked.virtual_users, seconds=min(at_most_s, asked.seconds))
+    requests, rate_per_s = asked.requests or 1, asked.rate_per_s or 1.0
+    return constant_plan("warm-up", min(requests, max(1, round(at_most_s * rate_per_s))), rate_per_s)
 
 
-def _rising(asked: WarmUp) -> ArrivalPlan:
-    top = asked.rate_per_s
-    phases = (("rise", RISE_S, round(RISES_FROM * top, 3)), ("steady", asked.seconds - RISE_S, top))
-    return warm_up_plan(
-        [Phase(name=name, seconds=seconds, from_per_s=rate, to_per_s=top) for name, seconds, rate in phases]
-    )
-
-
-def _follow(generator: k6.Generator, tail: Tail, stack: Stack, plan: ArrivalPlan) -> WarmUpFacts:
+def _follow(generator: k6.Generator, tail: Tail, stack: Stack, plan: LoadPlan) -> WarmUpFacts:
     """Until the path is steady, or the load ends."""
     began_s, windows, steady = time.monotonic(), [], False
     for window in _windows(generator, tail, stack, plan.seconds):
         windows.append(window)
-        if steady := rule.is_steady(windows, RISE_S, plan.peak_per_s):
+        if steady := rule.is_steady(windows):
             break
     seconds = round(time.monotonic() - began_s, 3)
     return WarmUpFacts(
-        seconds=seconds, rise_s=RISE_S, rate_per_s=plan.peak_per_s, steady=steady, windows=tuple(windows)
+        seconds=seconds, virtual_users=plan.virtual_users, steady=steady, windows=tuple(windows)
     )
 
 

@@ -13,6 +13,7 @@ from writepath.records.steps import StepVerdict
 Side = Literal["a", "b"]  # a: the variant that the cell's own, b, is compared with
 Aim = Literal["equal", "limit"]  # a pair of steps at one rate, or each towards the limit of its path
 Rate = Annotated[float, Field(gt=0, le=100_000)]
+Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 @record
@@ -20,11 +21,13 @@ class PairParams:
     """The part `pair:` of a suite."""
 
     against: str  # variant A; each variant of the suite is a B, A itself too (A/A)
-    rates_per_s: Annotated[tuple[Rate, ...], Field(min_length=1)]  # equal ones, ascending
-    rounds: Annotated[int, Field(ge=1, le=1_000)]  # of A B B A at each of these rates
     limit_steps: Annotated[
-        int, Field(ge=0, le=100)
+        int, Field(ge=1, le=100)
     ]  # of each path, towards its limit: the rate at which half of the steps pass
+    shares: Annotated[
+        tuple[Share, ...], Field(min_length=1)
+    ]  # of the lower limit: the equal rates, ascending
+    rounds: Annotated[int, Field(ge=1, le=1_000)]  # of A B B A at each of these rates
     lowest_per_s: Rate
     highest_per_s: Rate
     step_seconds: Annotated[float, Field(ge=1, le=60)]
@@ -61,7 +64,7 @@ class PairStep:
     p99_ms: float | None  # from the scheduled send time; null: of too few requests, or not acknowledged
     audit: AuditVerdict | None  # of the last step of each path
     generator_bound: bool  # failed, and the load generator could be why
-    generator_cpu_share: float  # highest mean of 10 s, of one core
+    generator_cpu_share: float  # highest mean of 10 s, of its processors
     canary_cpu_ms: float | None  # a fixed CPU task right before the step
     frozen_cpu_seconds: float  # of the other path meanwhile
 

@@ -64,6 +64,7 @@ class SentFacts:
     generator_faults: tuple[str, ...]  # in words, if k6 did not send the whole schedule or its ledger is cut
     samples_late: int
     withheld: WithheldFacts | None
+    processes: int = 1  # of k6, which sent the planned requests in turns
 
 
 @record

@@ -11,8 +11,9 @@ class WarmUpParams:
     """Of a kind that sends a scenario's load."""
 
     warm_up_requests: int  # 0: none, or until steady
-    warm_up_per_s: float
-    warm_up_at_most_s: float | None = None  # until steady
+    warm_up_per_s: float  # 0: none, or until steady
+    warm_up_users: int | None = None  # of the closed load until steady
+    warm_up_at_most_s: float | None = None
 
     @property
     def warm_up_seconds(self) -> float:
@@ -25,7 +26,8 @@ def warm_up_params(asked: WarmUp | None) -> dict[str, Any]:
     """The fields of WarmUpParams."""
     return {
         "warm_up_requests": (asked.requests if asked else None) or 0,
-        "warm_up_per_s": asked.rate_per_s if asked else 0.0,
+        "warm_up_per_s": (asked.rate_per_s if asked else None) or 0.0,
+        "warm_up_users": asked.virtual_users if asked else None,
         "warm_up_at_most_s": asked.at_most_seconds if asked else None,
     }
 
@@ -42,10 +44,9 @@ class WarmUpWindow:
 
 @record
 class WarmUpFacts:
-    """A load that rose before the one that is measured, until the path was steady."""
+    """A closed load before the one that is measured, until the path was steady."""
 
     seconds: float
-    rise_s: float  # of them, until the rate was reached
-    rate_per_s: float  # scheduled, after the rise
+    virtual_users: int
     steady: bool  # analysis/warm_up.py has the rule
     windows: tuple[WarmUpWindow, ...]

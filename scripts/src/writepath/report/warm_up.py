@@ -12,7 +12,7 @@ from writepath.report.rows import Field, field
 
 Own = CellData[Any]
 CAPTION = (
-    "Before it is measured, a path gets a rising load, then a constant one, until neither CPU per request (all"
+    "Before it is measured, a path gets a closed load until neither CPU per request (all"
     f" components but the load generator) nor median latency falls: the lowest values of the last {LAST} windows are at"
     f" most {FALLS:.0%} below the lowest before. A cell that is not steady in time has the verdict unknown. No other"
     " figure includes the warm-up."
@@ -82,5 +82,6 @@ def in_words(params: Mapping[str, Any]) -> str:
         sent = f"until steady, at most {plain(at_most_s)} s,"
     else:
         return "none"
-    rate = params.get("warm_up_per_s")
-    return f"{sent}{f' at {plain(rate)}/s' if rate else ''}, excluded from all results"
+    rate, users = params.get("warm_up_per_s"), params.get("warm_up_users")
+    how = f" at {plain(rate)}/s" if rate else f" {users} virtual users" if users else ""
+    return f"{sent}{how}, excluded from all results"

@@ -150,8 +150,8 @@ class Runtime(Protocol):
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Versions of each component in use."""
 
-    def load_generator(self, network: str) -> Sequence[str]:
-        """Command prefix that runs k6 on a stack's network: native binary, or the one docker would run."""
+    def load_generator(self, network: str) -> Sequence[Sequence[str]]:
+        """Command prefixes that run k6 on a stack's network: one, or one for each processor that only k6 has."""
 
     def reap(self, say: Callable[[str], None]) -> None:
         """Ends what an earlier, killed runner of this checkout left behind; only what it provably started."""

@@ -177,7 +177,7 @@ class _Bench:
             folder=self._folder,
         )
         before_s = _children_cpu_s()
-        result = k6.run(load, self._prefix)
+        result = k6.run(load, [self._prefix])
         if not result.complete:
             raise LoadError(f"k6: {result.meaning}")
         return _children_cpu_s() - before_s, plan, result

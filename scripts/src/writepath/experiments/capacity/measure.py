@@ -27,7 +27,7 @@ def measure(path: WarmPath) -> None:
     def left_s() -> float:
         return float(params.at_most_seconds) - AFTER_S - (time.monotonic() - began_s)
 
-    start_per_s = path.prepare() or params.begins_per_s
+    start_per_s = path.prepare()
     stepper = Stepper(
         lowest_per_s=params.lowest_per_s,
         highest_per_s=params.highest_per_s,

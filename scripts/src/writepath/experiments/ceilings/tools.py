@@ -320,7 +320,7 @@ def k6_runs(target: Target) -> Iterator[ToolRun]:
             for variable, value in variables.items():
                 flags += ["-e", f"{variable}={value}"]
             args = [
-                *bench.runtime.load_generator(target.stack.network),
+                *bench.runtime.load_generator(target.stack.network)[0],
                 "run",
                 *flags,
                 f"{bench.root / SCRIPT}",

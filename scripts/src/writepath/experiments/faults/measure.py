@@ -113,10 +113,10 @@ class _Cell:
     def _overload(self) -> tuple[k6.Load, k6.LoadResult]:
         """The plan holds all trials; their moments are read off the ledger afterwards."""
         run = self.run
-        prefix = run.bench.runtime.load_generator(self.scene.stack.network)
+        prefixes = run.bench.runtime.load_generator(self.scene.stack.network)
         overload.brake(self.scene)
         load = self._steady()
-        capacity_per_s = overload.capacity_per_s(load, prefix, run.folder / "flood")
+        capacity_per_s = overload.capacity_per_s(load, prefixes, run.folder / "flood")
         self._know(capacity_per_s=capacity_per_s)
         self.truth.empty()
         moments = schedule(run.seed, self.fault, self.facts.trials_asked)
@@ -126,12 +126,12 @@ class _Cell:
             f" load of {made.seconds:.0f} s"
         )
         load = dataclasses.replace(load, plan=made)
-        with k6.Generator(load, prefix) as generator:
+        with k6.Generator(load, prefixes) as generator:
             while generator.running():
                 self.scene.wait(TICK_S)
             self._know(load_ended_at_us=_now_us())
             result = generator.result()
-        found = overload.injections(made, ledger.read(result.ledger), moments)
+        found = overload.injections(made, ledger.read(result.ledger), result.processes, moments)
         self._know(injections=tuple(found))
         return load, result
 

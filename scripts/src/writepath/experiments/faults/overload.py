@@ -37,12 +37,12 @@ def brake(scene: Scene) -> None:
     scene.toxiproxy.add(store, "latency", "downstream", {"latency": BRAKE_MS, "jitter": 0})
 
 
-def capacity_per_s(load: k6.Load, prefix: Sequence[str], folder: Path) -> float:
+def capacity_per_s(load: k6.Load, prefixes: Sequence[Sequence[str]], folder: Path) -> float:
     """Acknowledged per second under a flood. load: of which target, content and script are taken."""
     folder.mkdir(exist_ok=True)
     made = _brief([steady("flood", FLOOD_S, FLOOD_PER_S)])
     flood = dataclasses.replace(load, run_id=new_run_id(), plan=made, folder=folder)
-    taken = ledger.read(k6.run(flood, prefix).ledger)
+    taken = ledger.read(k6.run(flood, prefixes).ledger)
     records = taken.records[taken.timed()]
     acknowledged = np.equal(taken.outcomes()[taken.timed()], Outcome.ACKNOWLEDGED)
     answered_us = records["start_us"] + records["duration_us"]
@@ -67,10 +67,12 @@ def plan(moments: Sequence[Moment], rate_per_s: float, capacity: float) -> Arriv
     return _brief(phases)
 
 
-def injections(made: ArrivalPlan, taken: Ledger, moments: Sequence[Moment]) -> Iterator[Injection]:
+def injections(
+    made: ArrivalPlan, taken: Ledger, processes: int, moments: Sequence[Moment]
+) -> Iterator[Injection]:
     """When the rate rose and fell, by the ledger's own clock; proved by what was not acknowledged meanwhile."""
     timed = taken.records[taken.timed()]
-    origin_us = align(made, timed["seq"], timed["start_us"]).origin_us
+    origin_us = align(made, timed["seq"], timed["start_us"], processes).origin_us
     ends_us = [origin_us + round(end_s * US_PER_S) for end_s in np.cumsum([p.seconds for p in made.phases])]
     for index, one in enumerate(moments):
         injected_us, healed_us = ends_us[3 * index], ends_us[3 * index + 1]

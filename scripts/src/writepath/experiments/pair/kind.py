@@ -43,8 +43,7 @@ class PairExperiment(Experiment[PairResult]):
         asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
         part, times = suite.checked_params(PairParams), suite.rate_scale
         scaled = {name: getattr(part, name) * times for name in ("lowest_per_s", "highest_per_s")}
-        rates = tuple(rate * times for rate in part.rates_per_s)
-        return dataclasses.replace(part, rates_per_s=rates, **scaled, **asked)
+        return dataclasses.replace(part, **scaled, **asked)
 
     def designed(self, plan: Plan, known: Registry, asked: Asked) -> Plan:  # noqa: ARG002
         """With variant A, of which each cell starts a stack too."""
@@ -52,7 +51,7 @@ class PairExperiment(Experiment[PairResult]):
 
     def load_seconds(self, params: PairParams) -> float:
         """Of one cell."""
-        steps = 2 * (2 * params.rounds * len(params.rates_per_s) + params.limit_steps)
+        steps = 2 * (2 * params.rounds * len(params.shares) + params.limit_steps)
         return steps * (params.step_seconds + SETTLE_S + AROUND_S)
 
     def audit(self, result: PairResult) -> Said | None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from writepath.analysis.evidence import save_facts
 from writepath.analysis.lines import K6
-from writepath.analysis.pairs import SIDES, next_rate
-from writepath.analysis.steps import derive_step, folder_of, reduce_step
+from writepath.analysis.pairs import SIDES, limit_of, next_rate
+from writepath.analysis.steps import derive_step, folder_of, reduce_step, rounded
 from writepath.config import registry
 from writepath.config.registry import Variant
 from writepath.experiments.base import SETTINGS_FILE, CellRun, Session
@@ -88,17 +88,19 @@ class _Pair:
     made: dict[Side, list[LoadStep]] = field(default_factory=lambda: {"a": [], "b": []})
 
     def measure(self) -> None:
-        """A B B A at equal rates, then each towards its limit, and a last step of each that is audited."""
+        """Each towards its limit, then A B B A at equal rates that the weaker one carries; the last step is audited."""
         params, cell = self.run.params, self.run.cell
         drawn = random.Random(f"writepath:pair:{self.run.seed}:{cell.block}")  # noqa: S311 - an order, not a secret
         first: tuple[Side, ...] = drawn.choice((SIDES, SIDES[::-1]))
         orders = itertools.cycle((first, first[::-1], first[::-1], first))
-        *rates, last = [rate for _ in range(params.rounds) for rate in params.rates_per_s[::-1] for _ in "AB"]
-        for rate in rates:
-            self._take("equal", next(orders), dict.fromkeys(SIDES, rate))
         for _ in range(params.limit_steps):
             rates_per_s = {side: next_rate(made, self.paths[side].facts) for side, made in self.made.items()}
             self._take("limit", next(orders), rates_per_s)
+        limits = [limit_of(made, self.paths[side].facts).limit for side, made in self.made.items()]
+        shares = [share for _ in range(params.rounds) for share in params.shares[::-1] for _ in "AB"]
+        *rates, last = [rounded(share * min(limits)) for share in shares]
+        for rate in rates:
+            self._take("equal", next(orders), dict.fromkeys(SIDES, rate))
         self._take("equal", next(orders), dict.fromkeys(SIDES, last), "confirmation")
 
     def _take(

@@ -123,10 +123,10 @@ def _in_words(found: Estimate) -> str:
 
 def _load(data: Suite) -> str:
     params = data.index.params
-    rates = ", ".join(plain(rate) for rate in params["rates_per_s"])
+    shares = " and ".join(f"{share:.0%}" for share in params["shares"])
     return (
-        f"{params['rounds']} rounds of A B B A at {rates}/s, then {params['limit_steps']} steps of each path towards"
-        f" its limit (p99 at most {plain(params['slo_ms'])} ms), of {plain(params['step_seconds'])} s each"
+        f"{params['limit_steps']} steps of each path towards its limit (p99 at most {plain(params['slo_ms'])} ms), then"
+        f" {params['rounds']} rounds of A B B A at {shares} of the lower one, {plain(params['step_seconds'])} s a step"
     )
 
 
@@ -134,9 +134,9 @@ def _caption(data: Suite, results: Sequence[PairResult]) -> str:
     against = results[0].title if results else data.index.params["against"]
     return (
         f"A is {against}. Both stacks run on one host; one is frozen while the other is loaded. CPU time and p99 at"
-        " equal rates: median and range of the steps; B ÷ A: geometric mean over the pairs of steps that followed each"
-        " other. Rate at the limit: at which half of the steps pass, fitted to all of them. Intervals: 95 %. The A/A"
-        " control pairs A with itself: what it shows is noise."
+        " equal rates: median and range of the steps; B ÷ A: Hodges-Lehmann estimate over the pairs of steps that"
+        " followed each other. Rate at the limit: at which half of the steps pass, fitted to all of them. Intervals:"
+        " 95 %. The A/A control pairs A with itself: what it shows is noise."
     )
 
 

@@ -86,14 +86,14 @@ class DockerRuntime:
             second.write_text(files.override(services, disks, caches), encoding="utf-8")
             self._up(replace(compose, override=second), chosen, disks)
             stores = files.stores(services)
-            stack = DockerStack(self._engine, project, self._generator, stores, disks)
+            stack = DockerStack(self._engine, project, self._generators, stores, disks)
             say(f"{variant.name}: waiting for {', '.join(stack.components)}")
             _await_ready(stack)
             yield stack
         finally:
             if stack is not None:
                 stack.close()
-            self._engine.remove([self._generator])  # outlives its client where that was killed
+            self._engine.remove(self._generators)  # they outlive their clients where those were killed
             self._engine.remove_project(project)  # killed: nothing of it is kept, so nothing is put in order
             shutil.rmtree(folder)
 
@@ -141,23 +141,27 @@ class DockerRuntime:
         return found
 
     @property
-    def _generator(self) -> str:
-        """The container of k6, one a thread: stacks run side by side, each with a load of its own."""
-        return f"{self._prefix}k6-{os.getpid()}-{threading.get_native_id()}"
+    def _generators(self) -> Sequence[str]:
+        """The containers of k6, others in each thread: stacks run side by side, each with a load of its own."""
+        name = f"{self._prefix}k6-{os.getpid()}-{threading.get_native_id()}"
+        return [f"{name}-{part}" for part in range(self.split.generators)]
 
-    def load_generator(self, network: str) -> Sequence[str]:
-        """`docker run` of k6 on a stack's network, on the load generator's processors.
+    def load_generator(self, network: str) -> Sequence[Sequence[str]]:
+        """For each process, `docker run` of k6 on a stack's network, on the load generator's processors.
 
         The checkout is mounted at its own path and is the working folder: arguments need no rewriting.
         Settings must be given as k6's own `-e NAME=value`: the container does not inherit the environment.
         """
+        return [[*self._container(name, network), self._k6_image] for name in self._generators]
+
+    def _container(self, name: str, network: str) -> Sequence[str]:
         root = self._root
         return [
-            *("docker", "run", "--rm", "--init", "--name", self._generator, "--network", network),
+            *("docker", "run", "--rm", "--init", "--name", name, "--network", network),
             *([] if self.split.is_shared else [f"--cpuset-cpus={listed(self.split.generator)}"]),
             *(f"--user={os.getuid()}:{os.getgid()}", f"--workdir={root}"),
             *("--env=HOME=/tmp", "--env=K6_AUTO_EXTENSION_RESOLUTION=false"),
-            *(f"--mount=type=bind,source={root},target={root}", self._k6_image),
+            f"--mount=type=bind,source={root},target={root}",
         ]
 
     def reap(self, say: Callable[[str], None]) -> None:
@@ -167,7 +171,7 @@ class DockerRuntime:
                 say(f"cleaning up after a killed run: {project}")
                 self._engine.remove_project(project)
         for name in self._engine.names(f"{self._prefix}k6-"):
-            if not psutil.pid_exists(int(name.split("-")[-2])):
+            if not psutil.pid_exists(int(name.split("-")[-3])):
                 self._engine.remove([name])
         for folder in pidfile.stale(self._state.glob(f"{self._prefix}*")):
             shutil.rmtree(folder)

@@ -42,14 +42,14 @@ class DockerStack:
         self,
         engine: Engine,
         project: str,
-        generator: str,
+        generators: Sequence[str],
         stores: Sequence[str],
         small_disks: Mapping[str, int],
     ) -> None:
-        """Asks the engine what runs; generator: the name that the load generator's container will have."""
+        """Asks the engine what runs; generators: the names that the load generator's containers will have."""
         self._engine = engine
         self.project = project
-        self._generator = generator
+        self._generators = generators
         self._disks = small_disks
         self._keepers = {name: engine.containers(project, holder(name))[0] for name in small_disks}
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="docker-stats")
@@ -77,8 +77,9 @@ class DockerStack:
         return [port for port in ports if port is not None]
 
     def usage(self) -> Mapping[str, Usage]:
-        """By component; the load generator's container counts as component `k6` while it runs."""
-        owners = [(c.service, c.id, c.life) for c in self._containers] + [("k6", self._generator, "")]
+        """By component; the load generator's containers count as component `k6` while they run."""
+        owners = [(c.service, c.id, c.life) for c in self._containers]
+        owners += [("k6", name, name) for name in self._generators]
         present: dict[str, dict[str, Usage]] = {}
         used = self._pool.map(lambda owner: self._engine.usage(owner[1]), owners)
         for (component, _, life), usage in zip(owners, used, strict=True):

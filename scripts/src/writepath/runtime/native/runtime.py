@@ -129,9 +129,9 @@ class NativeRuntime:
         """Of each part; applications tell theirs at /inspector/versions."""
         return dict(recipes.of(service).version() for service in self._active(variant).values())
 
-    def load_generator(self, _network: str) -> Sequence[str]:
-        """The k6 binary."""
-        return [str(golang.K6.ensure(self.root, lambda _: None))]
+    def load_generator(self, _network: str) -> Sequence[Sequence[str]]:
+        """The k6 binary, for each process."""
+        return [[str(golang.K6.ensure(self.root, lambda _: None))]] * self.split.generators
 
     def reap(self, say: Callable[[str], None]) -> None:
         """Ends what killed runs of this checkout left behind, and removes its folders."""
