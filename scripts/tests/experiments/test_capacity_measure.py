@@ -179,7 +179,7 @@ def test_ctrl_c_in_a_step_keeps_what_was_sent_and_leaves_no_generator(tmp_path: 
 
 
 def test_options_and_the_scenario_make_the_parameters() -> None:
-    asked = dataclasses.replace(suite("jpa"), kind="capacity", params=CAPACITY)
+    asked = dataclasses.replace(suite("jpa"), kind="capacity", params={**CAPACITY, "begins_per_s": 50})
     found = KIND.params_of(asked, {"SLO_MS": 250, "HOLD_SECONDS": 10})
     assert found == CapacityParams(
         operation="write",
@@ -190,6 +190,7 @@ def test_options_and_the_scenario_make_the_parameters() -> None:
         lowest_per_s=100.0,
         highest_per_s=100.0,
         documents=None,
+        begins_per_s=50.0,
         warm_up_requests=3,
         warm_up_per_s=100.0,
         warm_up_at_most_s=None,

@@ -30,7 +30,7 @@ from writepath.errors import LoadError, StartError, WritepathError
 from writepath.experiments.base import Session
 from writepath.experiments.load.kind import LoadExperiment, measure, params_of
 from writepath.load import parquet
-from writepath.load.plan import encode_id
+from writepath.load.plan import ClosedPlan, encode_id
 from writepath.measure import host, read_back, visible, warming
 from writepath.measure.host import Counters
 from writepath.progress import Progress
@@ -82,6 +82,7 @@ def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdi
     monkeypatch.setattr(rule, "FALLS", 1.0)  # whatever this host does
     for name, seconds in (("WINDOW_S", 0.1), ("TICK_S", 0.01)):
         monkeypatch.setattr(warming, name, seconds)
+    monkeypatch.setattr(warming, "CROWD", ClosedPlan(virtual_users=4, seconds=0.1))
     asked = WarmUp(virtual_users=2, at_most_seconds=at_most_s)
     run = measured(tmp_path, FakeRuntime(), scenario=replace(SCENARIO, warm_up=asked))
     found, kind = facts_of(run).warm_up, LoadExperiment()

@@ -23,7 +23,7 @@ def planned(suite: str, *words: str, variants: tuple[str, ...] | None = None, re
 @pytest.mark.parametrize(
     ("suite", "rates"),
     [
-        ("capacity", ("lowest_per_s", "highest_per_s")),
+        ("capacity", ("lowest_per_s", "highest_per_s", "begins_per_s")),
         ("pair", ("lowest_per_s", "highest_per_s")),
         ("faults", ("rate_per_s",)),
         ("original", ()),

@@ -21,12 +21,12 @@ TAIL = 0.05  # on either side of the interval
 ROOM = 1.25  # of the grid, beyond what is tried: a limit may be there
 CELL = 0.004  # of the grid
 MOST_TIMES = 1.5  # the highest rate that passed, of the next step: overload leaves a path other than it was
-START_SHARE = 0.7  # of what a closed load reached, of the first step
+WARM_SHARE = 0.4  # of what a closed load reached: a rate that the path carries, even when a stall has filled its queues
 
 
-def start_per_s(warm_up: WarmUpFacts | None) -> float | None:
-    """Of the first step, below what the path carried at the end of its warm-up; None where that is not known."""
-    return START_SHARE * warm_up.windows[-1].rate_per_s if warm_up is not None and warm_up.windows else None
+def carried_per_s(warm_up: WarmUpFacts | None) -> float | None:
+    """What a path probably carries, by the end of its warm-up; None where that is not known."""
+    return WARM_SHARE * warm_up.windows[-1].rate_per_s if warm_up is not None and warm_up.windows else None
 
 
 class Fit(NamedTuple):

@@ -12,7 +12,7 @@ from scipy import stats
 from writepath.analysis.capacity import derive_steps, reduce_capacity
 from writepath.analysis.comparison import Better, Estimate, in_turns, paired
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
-from writepath.analysis.limit import MOST_TIMES, TAIL, Fit, fit_steps, start_per_s
+from writepath.analysis.limit import MOST_TIMES, TAIL, Fit, carried_per_s, fit_steps
 from writepath.analysis.lines import K6
 from writepath.analysis.stats import US_PER_S
 from writepath.analysis.step_verdict import BROKEN, GENERATOR_CPU_SHARE
@@ -33,7 +33,7 @@ Z = stats.norm.isf([0.025, TAIL])  # of an interval of 95 %, and of a fitted lim
 
 def next_rate(made: Sequence[LoadStep], run: CapacityFacts) -> float:
     """Of the next step of a path: where its limit probably is."""
-    if not made and (start := start_per_s(run.warm_up)):
+    if not made and (start := carried_per_s(run.warm_up)):
         return rounded(max(run.lowest_per_s, min(start, run.highest_per_s)))
     passed = max((one.rate_per_s for one in made if one.verdict == "pass"), default=math.inf)
     return rounded(

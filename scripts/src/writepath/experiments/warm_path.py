@@ -1,13 +1,13 @@
 """A started, warm path that is loaded again and again, step by step: what kinds with load steps have in common."""
 
 import dataclasses
+import shutil
 from pathlib import Path
 from typing import Any
 
 from writepath.analysis import raw
 from writepath.analysis.capacity import OVERLOAD_FOLDER, plan_of
 from writepath.analysis.evidence import save_facts
-from writepath.analysis.limit import start_per_s
 from writepath.analysis.steps import folder_of, reduce_step, sampled_figures, steady
 from writepath.errors import StartError
 from writepath.experiments.base import CellRun, Session
@@ -81,10 +81,10 @@ class WarmPath:
         )
 
     def prepare(self) -> float | None:
-        """Leaves a path that is proved to work, and warm. The rate at which the ramp begins; None: the lowest."""
+        """Leaves a path that is proved to work, and warm. The rate at which the ramp begins; None: the suite's."""
         self.verify()
         self.know(warm_up=self.run.warm_up(self.stack))
-        return start_per_s(self.facts.warm_up)
+        return None
 
     def before_load(self) -> None:
         """An empty store; what waits in a queue is thrown away."""
@@ -123,6 +123,13 @@ class WarmPath:
         with self.run.step("overload", f"overload, twice {capacity_per_s:,.0f}/s"):
             sent, _ = self.send(self.load(plan_of(capacity_per_s), self.run.folder / OVERLOAD_FOLDER))
         self.know(overload=OverloadFacts(capacity_per_s=capacity_per_s, sent=sent))
+
+    def send_uncounted(self, name: str, rate_per_s: float, seconds: float) -> None:
+        """A load that no figure has."""
+        folder, runtime = self.run.folder / name, self.run.bench.runtime
+        plan = constant(name, rate_per_s, seconds, self.facts.slo_ms)
+        k6.run(self.load(plan, folder), runtime.load_generator(self.stack.network))
+        shutil.rmtree(folder)
 
     def load(self, plan: ArrivalPlan, folder: Path) -> k6.Load:
         """The plan under a run id of its own; plan.json is in the folder."""

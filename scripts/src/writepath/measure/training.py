@@ -1,19 +1,20 @@
-"""Trains the applications of a variant: a rising load of writes, then ahead-of-time caches of what they did."""
+"""Trains the applications of a variant: a closed load of writes, then ahead-of-time caches of what they did."""
 
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from writepath.config.registry import Phase, Variant
+from writepath.config.registry import Variant
 from writepath.config.settings import Factor
 from writepath.load import k6
-from writepath.load.plan import arrival_plan, new_run_id
+from writepath.load.plan import ClosedPlan, new_run_id
 from writepath.measure.loading import Bench
+from writepath.measure.warming import CROWD
 from writepath.runtime import aot
 from writepath.runtime.base import Stack
 
 SCRIPT = "k6/scenarios/ramp.js"
-PHASES = (Phase(name="training", seconds=60, from_per_s=100, to_per_s=1000),)
+PLAN = ClosedPlan(virtual_users=32, seconds=30)
 
 
 def is_asked(settings: Mapping[str, str], factors: Iterable[Factor]) -> bool:
@@ -39,13 +40,14 @@ def train(bench: Bench, variant: Variant, settings: Mapping[str, str]) -> None:
 
 def _load(bench: Bench, stack: Stack) -> None:
     with tempfile.TemporaryDirectory(prefix="training-", dir=bench.content.parent) as folder:
-        asked = k6.Load(
-            script=bench.root / SCRIPT,
-            target=stack.load_url,
-            run_id=new_run_id(),
-            plan=arrival_plan(PHASES),
-            content=bench.content,
-            folder=Path(folder),
-            pid_folder=bench.pids,
-        )
-        k6.run(asked, bench.runtime.load_generator(stack.network))
+        for plan in (CROWD, PLAN):
+            asked = k6.Load(
+                script=bench.root / SCRIPT,
+                target=stack.load_url,
+                run_id=new_run_id(),
+                plan=plan,
+                content=bench.content,
+                folder=Path(folder),
+                pid_folder=bench.pids,
+            )
+            k6.run(asked, bench.runtime.load_generator(stack.network))

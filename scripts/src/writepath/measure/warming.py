@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,9 @@ from writepath.runtime.base import Stack
 
 SHORT_S = 5.0  # on a stack that an earlier cell has warmed: only its stores were restarted since
 WINDOW_S = 5.0
+# First more users than a path lets in: it refuses many. Code that was compiled without a refusal is compiled anew at
+# the first one, for 10 to 20 s, in which the path carries next to nothing.
+CROWD = ClosedPlan(virtual_users=512, seconds=12.0)
 
 
 def warm_up(
@@ -37,8 +41,10 @@ def warm_up(
     until_steady = asked.virtual_users is not None and not warm
     plan = _plan(asked, SHORT_S if warm else asked.seconds)
     load = load_of(scenario, bench, stack, plan, new_run_id(), place)
-    tail = Tail(load.ledger)
-    with k6.Generator(load, bench.runtime.load_generator(stack.network)) as generator:
+    tail, prefixes = Tail(load.ledger), bench.runtime.load_generator(stack.network)
+    if until_steady:
+        k6.run(replace(load, plan=CROWD, run_id=new_run_id()), prefixes)
+    with k6.Generator(load, prefixes) as generator:
         if until_steady:
             found = _follow(generator, tail, stack, plan)
             generator.stop()
@@ -47,9 +53,9 @@ def warm_up(
         raise LoadError(
             f"no request of the warm-up was acknowledged; k6: {result.meaning}; see warm-up/k6.log"
         )
-    shutil.rmtree(place)  # excluded from every figure, so it must not lie beside them
     if found is not None:
         bench.progress.say(f"  {rule.in_words(found)}")
+    shutil.rmtree(place)  # excluded from every figure, so it must not lie beside them
     return found
 
 

@@ -43,6 +43,9 @@ class Part:
     documents: Annotated[
         int | None, Field(ge=1_000, le=1_000_000, description="Posts that are searched; only of searches.")
     ] = None
+    begins_per_s: Annotated[
+        float | None, Field(gt=0, description="Rate of the first step; default: the lowest rate.")
+    ] = None
     at_most_seconds: Annotated[
         float, Field(ge=60, le=86_400, description="Of one capacity run, from the start of its stack.")
     ] = 480.0
@@ -60,6 +63,7 @@ class CapacityParams(WarmUpParams):
     lowest_per_s: float
     highest_per_s: float
     documents: int | None  # posts that are searched; null: of writes
+    begins_per_s: float | None  # first step; null: where the operation says, or at the lowest rate
     at_most_seconds: float  # of one capacity run
 
 
@@ -81,6 +85,8 @@ def params_of(suite: Suite, options: Mapping[str, Any]) -> CapacityParams:
         highest_per_s=rates.to_per_s,
         **warm_up_params(scenario.warm_up),
     )
+    if made.begins_per_s is not None:
+        made = dataclasses.replace(made, begins_per_s=made.begins_per_s * suite.rate_scale)
     asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
     made = dataclasses.replace(made, **asked)
     if (made.operation == "search") != (made.documents is not None):

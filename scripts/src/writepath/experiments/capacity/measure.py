@@ -3,6 +3,7 @@
 import dataclasses
 import time
 
+from writepath.analysis import limit
 from writepath.analysis.steps import derive_step, folder_of, reduce_step
 from writepath.experiments.capacity.stepper import BETWEEN_S, Step, Stepper
 from writepath.experiments.warm_path import WarmPath, canary, constant, step_in_words
@@ -27,13 +28,14 @@ def measure(path: WarmPath) -> None:
     def left_s() -> float:
         return float(params.at_most_seconds) - AFTER_S - (time.monotonic() - began_s)
 
-    start_per_s = path.prepare()
+    start_per_s = path.prepare() or params.begins_per_s
     stepper = Stepper(
         lowest_per_s=params.lowest_per_s,
         highest_per_s=params.highest_per_s,
         step_seconds=params.step_seconds,
         queue=path.facts.waits,
         start_per_s=start_per_s,
+        warm_per_s=limit.carried_per_s(path.facts.warm_up),
         left_s=left_s,
     )
     while (step := stepper.next()) is not None:

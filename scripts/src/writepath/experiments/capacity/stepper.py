@@ -43,10 +43,15 @@ class Stepper:
         queue: bool,
         left_s: Callable[[], float],
         start_per_s: float | None = None,
+        warm_per_s: float | None = None,
     ) -> None:
-        """queue: the 201 is not with the final store. left_s: for more steps. start_per_s: the lowest rate if None."""
+        """queue: the 201 is not with the final store. left_s: for more steps. start_per_s: the lowest rate if None.
+
+        warm_per_s: a rate that the path probably carries.
+        """
         self._lowest, self._highest, self._seconds = lowest_per_s, highest_per_s, step_seconds
-        self._queue, self._left_s, self._start = queue, left_s, start_per_s or lowest_per_s
+        self._queue, self._left_s = queue, left_s
+        self._start, self._warm = start_per_s or lowest_per_s, warm_per_s or 0.0
         self._made: list[LoadStep] = []  # without noisy ones
         self._noise = 0
         self.ended = (
@@ -92,9 +97,8 @@ class Stepper:
         found = limit.fit_steps(self._made, self._lowest, self._highest, burst=burst)
         kind: StepKind = "ramp" if found.high > WIDE * found.low else "bisection"
         passed = [one.rate_per_s for one in self._made if one.passes(burst=burst)]
-        rate = (
-            min(found.limit, limit.MOST_TIMES * max(passed, default=math.inf)) if self._made else self._start
-        )
+        most = max(limit.MOST_TIMES * max(passed, default=math.inf), self._warm)
+        rate = min(found.limit, most) if self._made else self._start
         if found.low >= self._highest or found.high <= self._lowest:
             if any(made.counted for made in self._made):
                 return None

@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import itertools
 import random
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,6 @@ from writepath.config import registry
 from writepath.config.registry import Variant
 from writepath.experiments.base import SETTINGS_FILE, CellRun, Session
 from writepath.experiments.warm_path import WarmPath, canary, constant, step_in_words
-from writepath.load import k6
 from writepath.records import base
 from writepath.records.base import write_json
 from writepath.records.pair import Aim, PairFacts, Side
@@ -114,15 +112,13 @@ class _Pair:
 
     def _step(self, side: Side, rate_per_s: float, kind: StepKind) -> LoadStep:
         """The other path is frozen while this one settles and is measured; between two steps both run."""
-        own, (other,) = self.paths[side], (path for name, path in self.paths.items() if name != side)
+        own, other = self.paths[side], self.paths["b" if side == "a" else "a"]
         run, number = own.run, len(self.facts.frozen_cpu_seconds) + 1
         before, folder = canary(run), folder_of(run.folder, number)
         name, seconds = f"{side.upper()} {run.cell.variant.name}", run.params.step_seconds
         with frozen(other.stack) as used:
             with run.step("settle"):
-                settling = constant("settle", rate_per_s, SETTLE_S, own.facts.slo_ms)
-                k6.run(own.load(settling, folder), run.bench.runtime.load_generator(own.stack.network))
-                shutil.rmtree(folder)
+                own.send_uncounted("settle", rate_per_s, SETTLE_S)
             with run.step("empty"):
                 own.before_load()
             with run.step("load", f"{name}, step {number}, {rate_per_s:,g}/s"):
