@@ -136,7 +136,6 @@ def test_without_the_other_suites_there_is_a_table_and_no_sentence(facts: Facts)
     alone = Facts(load=facts.load)
     text = front.answer(alone)
     assert "| write path |" in text
-    assert front.NOT_MEASURED in text
     assert "**Write throughput" not in text
     assert front.choosing(alone) is None
 

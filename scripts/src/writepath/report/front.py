@@ -41,15 +41,14 @@ def choosing(facts: Facts) -> str | None:
 
 
 def table(facts: Facts) -> str:
-    """One row per write path: six columns, and one more where the load suite climbs."""
+    """One row per write path: six columns; how much it carries is in one load where that climbs, else of capacity."""
     slo_ms = facts.load_slo_ms
-    left = [Column(key="leaves", title=f"p99 leaves {number(slo_ms)} ms at")] if slo_ms else []
+    left = Column(key="leaves", title=f"p99 leaves {number(slo_ms)} ms at") if slo_ms else None
     columns = [
         Column(key="path", title="write path"),
         Column(key="guarantee", title="a 201 guarantees"),
         Column(key="p99", title=f"p99 at {facts.rate_per_s}/s", unit="ms"),
-        *left,
-        Column(key="sustainable", title="sustainable rate (confidence)"),
+        left or Column(key="sustainable", title="sustainable rate (confidence)"),
         Column(key="searchable", title="searchable after, median", unit="ms"),
         Column(key="loss", title="data loss when its store or broker is killed"),
     ]
@@ -58,8 +57,7 @@ def table(facts: Facts) -> str:
             f"{variant.title} {DAGGER}" if facts.durable_later(variant.name) else variant.title,
             f"{variant.acknowledges} (class {facts.durability_class(variant.name)})",
             _ms(facts.p99_ms(variant.name)),
-            *([facts.leaves_slo(variant.name)] if left else []),
-            _sustainable(facts, variant.name),
+            facts.leaves_slo(variant.name) if left else _sustainable(facts, variant.name),
             _ms(facts.searchable_ms(variant.name)),
             facts.loss(variant.name),
         )
@@ -115,14 +113,15 @@ def footnote(facts: Facts) -> str:
         words.append(
             "p99 leaves: in one climbing load, the rate from which the p99 of each second is above the limit."
         )
-    if facts.capacity:
+    elif facts.capacity:
         words.append(
             f"Sustainable: p99 at most {number(facts.slo_ms)} ms, median of {facts.blocks} on {facts.host};"
             " lower bound: the load generator ended the run; inconclusive: the limit is not known to 5 %."
         )
-        late = [one.title for one in facts.variants if (facts.p99_ms(one.name) or 0.0) > facts.slo_ms]
-        if late:
-            words.append(f"Above that limit at {facts.rate_per_s}/s already: {listed(late)}.")
+    limit_ms = facts.load_slo_ms or (facts.slo_ms if facts.capacity else math.inf)
+    late = [one.title for one in facts.variants if (facts.p99_ms(one.name) or 0.0) > limit_ms]
+    if late:
+        words.append(f"Above that limit at {facts.rate_per_s}/s already: {listed(late)}.")
     if facts.faults:
         words.append(f"Native runtime: {coverage_in_words(facts.faults)[0]}")
     return escaped(" ".join(words))
