@@ -193,7 +193,13 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
     ):
         started = [c.id for c in engine.containers(stack.project)]
         assert len(started) == 3
-        assert cpuset(*started) == {"" if split.is_shared else listed(split.system)} - {""}
+        own = {"" if split.is_shared else listed(split.system)} - {""}
+        assert cpuset(*started) == own
+        with stack.spread():  # of the application alone: it is told how many to count on
+            ours = {one: cpuset(*stack.container_ids(one)) for one in stack.components}
+            wide = cpuset(*started) if split.is_shared else {listed(split.all)}
+            assert ours == {**dict.fromkeys(stack.components, own), "jpa-writer": wide}
+        assert cpuset(*started) == own
         folder = Path(name)
         dataset.generate(1, 7).write(folder / "content.json")
         load = k6.Load(

@@ -16,6 +16,7 @@ from typing import Any, TypedDict, Unpack
 
 from writepath import pidfile
 from writepath.errors import SetupError, WritepathError
+from writepath.processors import confine
 
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin")
 
@@ -224,6 +225,12 @@ class Daemon:
         if self._identity and self._frozen:
             pidfile.thaw(self._identity, self._frozen)
             self._frozen = []
+
+    def let_use(self, processors: Collection[int]) -> None:
+        """Moves it and all its children there, while they run."""
+        if self._identity:
+            for each in pidfile.family(self._identity):
+                confine(each.pid, processors)
 
     def log_tail(self, lines: int = 15) -> str:
         """The last lines of its log."""

@@ -66,6 +66,11 @@ class Split:
         return self.generator == self.system
 
     @property
+    def all(self) -> frozenset[int]:
+        """Of both."""
+        return self.generator | self.system
+
+    @property
     def generators(self) -> int:
         """Processes of k6: one hands a request's work from thread to thread, several share nothing."""
         return 1 if self.is_shared else len(self.generator)
@@ -90,17 +95,26 @@ class Split:
     @contextlib.contextmanager
     def confined(self) -> Iterator[None]:
         """Keeps every thread of this process, and the children they start, on the load generator's."""
-        _confine(self.generator)
+        confine(os.getpid(), self.generator)
         try:
             yield
         finally:
-            _confine(available())
+            confine(os.getpid(), available())
 
 
-def _confine(processors: Collection[int]) -> None:
-    for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(ProcessLookupError):  # the thread has ended
-            os.sched_setaffinity(int(task.name), processors)
+def confine(pid: int, processors: Collection[int]) -> None:
+    """Every thread of a process, those too that start meanwhile: looks again until all are where they should be."""
+    while sum(_confined(int(task.name), processors) for task in Path(f"/proc/{pid}/task").glob("*")):
+        continue
+
+
+def _confined(thread: int, processors: Collection[int]) -> bool:
+    """Whether it was elsewhere."""
+    with contextlib.suppress(ProcessLookupError):  # it has ended
+        if os.sched_getaffinity(thread) != set(processors):
+            os.sched_setaffinity(thread, processors)
+            return True
+    return False
 
 
 def choose(asked: str, say: Callable[[str], None]) -> Split:

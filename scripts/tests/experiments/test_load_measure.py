@@ -72,7 +72,7 @@ def test_without_warm_up_the_verified_write_is_removed_before_the_load(tmp_path:
 @pytest.mark.parametrize(
     ("at_most_s", "windows", "words"),
     [
-        (30.0, 4, ()),  # one is compared with the last three
+        (30.0, 5, ()),  # one is compared with the last three; then one more
         (0.4, 3, ("not steady after", "median latency is not known: too few windows")),
     ],
 )
@@ -90,6 +90,8 @@ def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdi
     assert (found.steady, found.seconds < 30) == (not words, True)
     assert abs(len(found.windows) - windows) <= 1
     assert all(window.rate_per_s > 0 and window.median_ms for window in found.windows)
+    confined = [window.cpu_us_per_request == 0 for window in found.windows]  # the fake uses none then
+    assert confined == [False] * (len(confined) - found.steady) + [True] * found.steady
     reasons = kind.derive(kind.reduce(run.folder, run.bench.host)).verdict.reasons
     said = [reason for reason in reasons if "warm-up" in reason]
     assert len(said) == bool(words)

@@ -63,6 +63,14 @@ class Unharmed:
     def resume(self, component: str, name: str | None = None) -> None:
         raise NotImplementedError(component, name)
 
+    is_spread = False
+
+    @contextmanager
+    def spread(self) -> Iterator[None]:
+        self.is_spread = True
+        yield
+        self.is_spread = False
+
     def remedies(self, component: str) -> Sequence[tuple[str, ...]]:
         raise NotImplementedError(component)
 
@@ -88,6 +96,7 @@ class FakeStack(Unharmed):
     liar: Liar
     events: list[str]
     lost: tuple[str, ...] = ()
+    used_s: float = 1.0
     stuck: str = ""  # "kill": it does not die; "ready": it does not come back
 
     def __post_init__(self) -> None:
@@ -99,7 +108,8 @@ class FakeStack(Unharmed):
         return (self.liar.inspector_url,)
 
     def usage(self) -> Mapping[str, Usage]:
-        return {"app": Usage(cpu_seconds=1.0, rss_bytes=1000, write_bytes=10)}
+        self.used_s += self.is_spread
+        return {"app": Usage(cpu_seconds=self.used_s, rss_bytes=1000, write_bytes=10)}
 
     def lost_components(self) -> Sequence[str]:
         return self.lost

@@ -15,6 +15,7 @@ from writepath.records.load import LoadResult
 from writepath.records.measures import Durability
 from writepath.report import front, plots
 from writepath.report.facts import Facts
+from writepath.report.model import number
 
 ROOT = Path(__file__).resolve().parents[3]
 TEMPLATES = ROOT / "scripts/src/writepath/report/templates"
@@ -101,14 +102,21 @@ def test_the_guide_quotes_faults_as_their_records_have_them(facts: Facts) -> Non
 
 
 def test_a_rate_above_the_latency_limit_is_not_called_far_from_it(facts: Facts) -> None:
-    late = next(one for one in facts.variants if (facts.p99_ms(one.name) or 0) > facts.slo_ms)
+    late = next(one for one in facts.variants if (facts.p99_ms(one.name) or 0) > facts.load_slo_ms)
     assert f"Above that limit at 100/s already: {late.title}" in front.footnote(facts)
     assert "far from" not in front.answer(facts)
 
 
+def test_the_answer_names_the_paths_that_leave_the_limit_first_and_last(facts: Facts) -> None:
+    rates = {one.title: facts.leaves_slo_per_s(one.name) or 0.0 for one in facts.variants}
+    words = front.throughput(facts)
+    for pick in (min, max):
+        title = pick(rates, key=rates.__getitem__)
+        assert f"{number(rates[title])}/s ({title})" in words
+
+
 def test_lower_bounds_are_not_ordered(facts: Facts) -> None:
-    assert not any(facts.confidence(one.name).startswith("measured") for one in facts.variants)
-    assert "their order is not resolved" in front.throughput(facts)
+    assert "measured" not in facts.sustainable("jpa")
     assert front.order(facts, "rabbitmq-jpa", "jpa") == "Which is higher is not resolved."
 
 

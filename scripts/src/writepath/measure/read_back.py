@@ -110,7 +110,7 @@ class Auditing:
     def crash(self, stack: Stack, truth: Truth) -> None:
         """Every store is killed and started. Not where the first read failed: there is nothing to compare with."""
         if self.stored:
-            with self._noted():
+            with self._noted(), stack.spread():
                 restart_stores(stack, stack.kill, truth.serves)
 
     def read_again(self, truth: Truth) -> None:

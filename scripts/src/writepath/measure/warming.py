@@ -1,8 +1,9 @@
 """Warms a started stack before its load: by so many requests, or by a closed load until the path is steady."""
 
+import contextlib
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ SHORT_S = 5.0  # on a stack that an earlier cell has warmed: only its stores wer
 WINDOW_S = 5.0
 # First more users than a path lets in: it refuses many. Code that was compiled without a refusal is compiled anew at
 # the first one, for 10 to 20 s, in which the path carries next to nothing.
-CROWD = ClosedPlan(virtual_users=512, seconds=12.0)
+CROWD = ClosedPlan(virtual_users=512, seconds=8.0)
 
 
 def warm_up(
@@ -42,13 +43,15 @@ def warm_up(
     plan = _plan(asked, SHORT_S if warm else asked.seconds)
     load = load_of(scenario, bench, stack, plan, new_run_id(), place)
     tail, prefixes = Tail(load.ledger), bench.runtime.load_generator(stack.network)
-    if until_steady:
-        k6.run(replace(load, plan=CROWD, run_id=new_run_id()), prefixes)
-    with k6.Generator(load, prefixes) as generator:
+    with contextlib.ExitStack() as spread:
         if until_steady:
-            found = _follow(generator, tail, stack, plan)
-            generator.stop()
-        result = generator.result()
+            spread.enter_context(stack.spread())
+            k6.run(replace(load, plan=CROWD, run_id=new_run_id()), prefixes)
+        with k6.Generator(load, prefixes) as generator:
+            if until_steady:
+                found = _follow(generator, tail, stack, plan, confine=spread.close)
+                generator.stop()
+            result = generator.result()
     if not tail.poll().acknowledged:
         raise LoadError(
             f"no request of the warm-up was acknowledged; k6: {result.meaning}; see warm-up/k6.log"
@@ -66,13 +69,17 @@ def _plan(asked: WarmUp, at_most_s: float) -> LoadPlan:
     return constant_plan("warm-up", min(requests, max(1, round(at_most_s * rate_per_s))), rate_per_s)
 
 
-def _follow(generator: k6.Generator, tail: Tail, stack: Stack, plan: LoadPlan) -> WarmUpFacts:
-    """Until the path is steady, or the load ends."""
-    began_s, windows, steady = time.monotonic(), [], False
+def _follow(
+    generator: k6.Generator, tail: Tail, stack: Stack, plan: LoadPlan, confine: Callable[[], None]
+) -> WarmUpFacts:
+    """Until the path is steady, and for one window more on the processors that it will have; or the load ends."""
+    began_s, windows, steady = time.monotonic(), list[WarmUpWindow](), False
     for window in _windows(generator, tail, stack, plan.seconds):
         windows.append(window)
-        if steady := rule.is_steady(windows):
+        if steady:
             break
+        if steady := rule.is_steady(windows):
+            confine()
     seconds = round(time.monotonic() - began_s, 3)
     return WarmUpFacts(
         seconds=seconds, virtual_users=plan.virtual_users, steady=steady, windows=tuple(windows)

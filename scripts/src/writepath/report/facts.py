@@ -1,5 +1,6 @@
 """Collects the published figures that the README and docs/choosing.md quote; each is computed where its page has it."""
 
+import math
 import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -83,14 +84,22 @@ class Facts:
         return _median(load_ranks.usual_durable(one, "p99") for one in self._results(name))
 
     @property
-    def load_slo_ms(self) -> float | None:
-        """The limit of the p99 in the load suite's climb; None where it has none."""
-        return next((one.climb.slo_ms for one in self._results() if one.climb), None)
+    def load_slo_ms(self) -> float:
+        """The limit of the p99 in the load suite's climb."""
+        found = next((one.climb.slo_ms for one in self._results() if one.climb), None)
+        if found is None:
+            raise NotPublishedError(f"climb of suite {LOAD}")
+        return found
 
     def leaves_slo(self, name: str) -> str:
         """The rate of the climb from which the p99 is above that limit: `1,840/s`, `> 4,000/s`."""
         found = shown(cell(load_ranks.leaves_slo(one) for one in self._results(name)), PLAIN)
         return found if found == ABSENT else f"{found}/s"
+
+    def leaves_slo_per_s(self, name: str) -> float | None:
+        """The same as a figure; +∞ where no rate of the climb was too high, None where it is not known."""
+        climbs = (one.climb for one in self._results(name))
+        return _median(climb.leaves_slo_per_s or math.inf for climb in climbs if climb)
 
     def durable_later(self, name: str) -> bool:
         """Whether rows reach their final store after the 201."""
@@ -118,37 +127,13 @@ class Facts:
 
     # Capacity
 
-    @property
-    def host(self) -> str:
-        """The host with most blocks of the capacity suite."""
-        return self._capacity()[0]
-
-    @property
-    def slo_ms(self) -> float:
-        """Limit of the p99 in the capacity suite."""
-        return self._capacity()[1].slo_ms
-
     def sustainable(self, name: str) -> str:
-        """Highest passing rate on that host, the median of its blocks: `≥ 2,100/s, lower bound`."""
+        """Highest passing rate on the host with most blocks, their median: `≥ 2,100/s, lower bound`."""
         return rate_in_words(self._sustained(name).sustained)
-
-    def sustained_per_s(self, name: str) -> float:
-        """Highest passing rate on that host: the median of its blocks."""
-        return self._sustained(name).sustained.per_s
-
-    def confidence(self, name: str) -> str:
-        """How well the rate is known."""
-        return self._sustained(name).sustained.confidence
-
-    @property
-    def blocks(self) -> str:
-        """How many blocks that host has: `2 blocks`."""
-        count = max(len(one.runs) for one in self._capacity()[1].variants)
-        return f"{count} block{'s' if count > 1 else ''}"
 
     def compared(self, one: str, other: str) -> str:
         """One highest passing rate against another: `more`, `less`, `within noise` or `not resolved`."""
-        return self._capacity()[1].compare(self._sustained(one).sustained, self._sustained(other).sustained)
+        return self._capacity().compare(self._sustained(one).sustained, self._sustained(other).sustained)
 
     def generator_late(self, name: str) -> bool:
         """Whether the load generator kept no schedule in the overload of a variant."""
@@ -245,13 +230,14 @@ class Facts:
     def _results(self, name: str | None = None) -> Iterator[LoadResult]:
         yield from (one.result for one in self._cells(name) if one.result is not None)
 
-    def _capacity(self) -> tuple[str, CapacityFigures]:
+    def _capacity(self) -> CapacityFigures:
         if not self.capacity:
             raise NotPublishedError(f"suite {CAPACITY}")
-        return max(self.capacity, key=lambda one: max((len(v.runs) for v in one[1].variants), default=0))
+        figures = [own for _, own in self.capacity]
+        return max(figures, key=lambda own: max((len(one.runs) for one in own.variants), default=0))
 
     def _sustained(self, name: str) -> Capacity:
-        one = self._capacity()[1].one(name)
+        one = self._capacity().one(name)
         if one is None:
             raise NotPublishedError(f"capacity of {name}")
         return one

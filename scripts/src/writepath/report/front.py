@@ -1,13 +1,11 @@
 """Renders what a reader meets first from published figures: the README's answer and table, and docs/choosing.md."""
 
-import math
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from writepath.errors import UsageError
-from writepath.processors import SHARED
 from writepath.report.data import SuiteData
 from writepath.report.facts import Facts, NotPublishedError
 from writepath.report.faults import coverage_in_words
@@ -19,7 +17,6 @@ from writepath.report.rows import DAGGER
 ANSWER, CHOOSING = "readme.md.j2", "choosing.md.j2"
 CHOOSING_PAGE = "docs/choosing.md"
 NOTHING = "Nothing is published yet: run `make bench-all`, then `make publish`."
-NOT_MEASURED = "not measured"
 
 
 def answer(facts: Facts) -> str:
@@ -41,14 +38,12 @@ def choosing(facts: Facts) -> str | None:
 
 
 def table(facts: Facts) -> str:
-    """One row per write path: six columns; how much it carries is in one load where that climbs, else of capacity."""
-    slo_ms = facts.load_slo_ms
-    left = Column(key="leaves", title=f"p99 leaves {number(slo_ms)} ms at") if slo_ms else None
+    """One row per write path: six columns."""
     columns = [
         Column(key="path", title="write path"),
         Column(key="guarantee", title="a 201 guarantees"),
         Column(key="p99", title=f"p99 at {facts.rate_per_s}/s", unit="ms"),
-        left or Column(key="sustainable", title="sustainable rate (confidence)"),
+        Column(key="leaves", title=f"p99 leaves {number(facts.load_slo_ms)} ms at"),
         Column(key="searchable", title="searchable after, median", unit="ms"),
         Column(key="loss", title="data loss when its store or broker is killed"),
     ]
@@ -57,7 +52,7 @@ def table(facts: Facts) -> str:
             f"{variant.title} {DAGGER}" if facts.durable_later(variant.name) else variant.title,
             f"{variant.acknowledges} (class {facts.durability_class(variant.name)})",
             _ms(facts.p99_ms(variant.name)),
-            facts.leaves_slo(variant.name) if left else _sustainable(facts, variant.name),
+            facts.leaves_slo(variant.name),
             _ms(facts.searchable_ms(variant.name)),
             facts.loss(variant.name),
         )
@@ -82,23 +77,11 @@ def classes(suites: Iterable[SuiteData[Any]]) -> str:
 
 
 def throughput(facts: Facts) -> str:
-    """What capacity says of the paths together: a lower bound that they share, and those it does not hold for."""
-    rates = {variant.name: facts.sustained_per_s(variant.name) for variant in facts.variants}
-    shared = [name for name, per_s in rates.items() if per_s >= max(rates.values()) / 2]
-    low = math.floor(min(rates[name] for name in shared) / 100) * 100
-    others = [f"{facts.title(name)}: {facts.sustainable(name)}" for name in rates if name not in shared]
-    words = f"{len(shared)} of {len(rates)} paths sustain at least {low:,}/s each on one host ({facts.host})"
-    words += f"; {'; '.join(others)}" if others else ""
-    unknown = [name for name in rates if not facts.confidence(name).startswith("measured")]
-    if unknown:
-        split = any(figures.data.index.processors != SHARED for _, figures in facts.capacity)
-        words += "; " if split else ". The load generator runs on the same processors: "
-        words += f"{_count(unknown, rates)} are lower bounds or inconclusive, so their order is not resolved"
-    return words
-
-
-def _count(some: Sized, of: Sized) -> str:
-    return f"all {len(of)} rates" if len(some) == len(of) else f"{len(some)} of {len(of)} rates"
+    """The paths whose p99 leaves the limit first and last, in one load each."""
+    rates = {variant.name: facts.leaves_slo_per_s(variant.name) for variant in facts.variants}
+    known = sorted((rate, name) for name, rate in rates.items() if rate is not None)
+    first, last = (f"{facts.leaves_slo(name)} ({facts.title(name)})" for _, name in (known[0], known[-1]))
+    return f"In one climbing load each, p99 leaves {number(facts.load_slo_ms)} ms between {first} and {last}"
 
 
 def footnote(facts: Facts) -> str:
@@ -109,17 +92,10 @@ def footnote(facts: Facts) -> str:
         f"p99 from the scheduled send time; searchable: until a search finds the post; class A: flushed to disk"
         f" before the 201. {facts.load_host}, {facts.runtime} runtime, load generator on the same host."
     )
-    if facts.load_slo_ms:
-        words.append(
-            "p99 leaves: in one climbing load, the rate from which the p99 of each second is above the limit."
-        )
-    elif facts.capacity:
-        words.append(
-            f"Sustainable: p99 at most {number(facts.slo_ms)} ms, median of {facts.blocks} on {facts.host};"
-            " lower bound: the load generator ended the run; inconclusive: the limit is not known to 5 %."
-        )
-    limit_ms = facts.load_slo_ms or (facts.slo_ms if facts.capacity else math.inf)
-    late = [one.title for one in facts.variants if (facts.p99_ms(one.name) or 0.0) > limit_ms]
+    words.append(
+        "p99 leaves: in one climbing load, the rate from which the p99 of each second is above the limit."
+    )
+    late = [one.title for one in facts.variants if (facts.p99_ms(one.name) or 0.0) > facts.load_slo_ms]
     if late:
         words.append(f"Above that limit at {facts.rate_per_s}/s already: {listed(late)}.")
     if facts.faults:
@@ -161,14 +137,7 @@ def overload_caveat(facts: Facts, *names: str) -> str:
 
 
 def _ms(value: float | None) -> str:
-    return NOT_MEASURED if value is None else number(value)
-
-
-def _sustainable(facts: Facts, name: str) -> str:
-    try:
-        return facts.sustainable(name)
-    except NotPublishedError:
-        return NOT_MEASURED
+    return "not measured" if value is None else number(value)
 
 
 def _rendered(name: str, facts: Facts, **given: bool) -> str:

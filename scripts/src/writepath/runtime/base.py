@@ -99,6 +99,9 @@ class Stack(Protocol):
     def remedies(self, component: str) -> Sequence[Heal]:
         """What would undo a pause or a full disk of it without this process."""
 
+    def spread(self) -> AbstractContextManager[None]:
+        """While it lasts, its JVMs may use the load generator's processors too: they start and compile faster."""
+
     def is_ready(self, component: str) -> bool:
         """Whether every process of it serves; quick, and False for any failure to reach it."""
 

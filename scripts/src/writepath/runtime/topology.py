@@ -18,6 +18,7 @@ from writepath.errors import UsageError
 from writepath.processors import Split, listed
 
 FILE = "docker-compose.yml"
+_JVM_FLAG = "-XX:ActiveProcessorCount="
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = re.compile(
     rf"\$(?:(?P<dollar>\$)|\{{(?P<name>{_NAME})(?::-(?P<default>[^{{}}]*))?\}}|(?P<other>.{{0,30}}))"
@@ -130,9 +131,15 @@ def derived(root: Path, profiles: Iterable[str], split: Split) -> dict[str, str]
     found = {
         "SYSTEM_PROCESSORS": "" if split.is_shared else listed(split.system),
         "ELASTICSEARCH_PROCESSORS": str(max(1, count // (nodes or 1))),
+        "JVM_PROCESSORS": "" if split.is_shared else f"{_JVM_FLAG}{count}",
         "POOL_SIZE": str(2 * count + 1),
     }
     return {name: text for name, text in found.items() if not value(root, name, {})}
+
+
+def counts_as_told(environment: Mapping[str, str]) -> bool:
+    """Whether its JVM has threads for as many processors as it is told, not for those that it may use at a time."""
+    return any(_JVM_FLAG in text for text in environment.values())
 
 
 def variables(root: Path) -> frozenset[str]:

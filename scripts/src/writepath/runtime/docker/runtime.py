@@ -86,9 +86,10 @@ class DockerRuntime:
             second.write_text(files.override(services, disks, caches), encoding="utf-8")
             self._up(replace(compose, override=second), chosen, disks)
             stores = files.stores(services)
-            stack = DockerStack(self._engine, project, self._generators, stores, disks)
+            stack = DockerStack(self._engine, project, self._generators, stores, disks, self.split)
             say(f"{variant.name}: waiting for {', '.join(stack.components)}")
-            _await_ready(stack)
+            with stack.spread():
+                _await_ready(stack)
             yield stack
         finally:
             if stack is not None:

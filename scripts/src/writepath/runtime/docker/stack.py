@@ -1,13 +1,15 @@
 """What can the runner ask of a variant that runs as containers, and do to it?"""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from writepath.errors import StartError
 from writepath.process import call
-from writepath.runtime import network
+from writepath.processors import Split, listed
+from writepath.runtime import network, topology
 from writepath.runtime.base import FILL_BYTES_PER_S, Meter, Usage, masked
 from writepath.runtime.deadman import Heal
 from writepath.runtime.docker.compose import holder
@@ -45,11 +47,12 @@ class DockerStack:
         generators: Sequence[str],
         stores: Sequence[str],
         small_disks: Mapping[str, int],
+        split: Split,
     ) -> None:
         """Asks the engine what runs; generators: the names that the load generator's containers will have."""
         self._engine = engine
         self.project = project
-        self._generators = generators
+        self._generators, self._split = generators, split
         self._disks = small_disks
         self._keepers = {name: engine.containers(project, holder(name))[0] for name in small_disks}
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="docker-stats")
@@ -150,6 +153,21 @@ class DockerStack:
         for container in self._now(component, name):
             if container.paused:
                 container.sdk.unpause()
+
+    @contextmanager
+    def spread(self) -> Iterator[None]:
+        """While it lasts, its JVMs may use the load generator's processors too."""
+        self._let_use(self._split.all)
+        try:
+            yield
+        finally:
+            self._let_use(self._split.system)
+
+    @told()
+    def _let_use(self, processors: frozenset[int]) -> None:
+        for container in self._containers:
+            if topology.counts_as_told(container.environment):
+                container.sdk.update(cpuset_cpus=listed(processors))
 
     def is_ready(self, component: str) -> bool:
         """Whether all its containers run and answer."""

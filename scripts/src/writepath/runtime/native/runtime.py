@@ -104,9 +104,10 @@ class NativeRuntime:
         except BaseException:
             host.remove(folder)
             raise
-        stack = NativeStack(folder, places, disks, self.split.system)
+        stack = NativeStack(folder, places, disks, self.split)
         try:
-            seconds = _bring_up(stack, state.folder(self.root) / "failed-start")
+            with stack.spread():
+                seconds = _bring_up(stack, state.folder(self.root) / "failed-start")
             in_order = sorted(seconds.items(), key=lambda item: item[1])
             say(f"{name}: ready in " + ", ".join(f"{part} {duration:.1f} s" for part, duration in in_order))
             yield stack

@@ -4,14 +4,16 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from writepath import pidfile, poll
 from writepath.errors import StartError
 from writepath.process import Daemon, stop_all
-from writepath.runtime import network
+from writepath.processors import Split
+from writepath.runtime import network, topology
 from writepath.runtime.base import Meter, Usage, masked
 from writepath.runtime.deadman import Heal
 from writepath.runtime.native import host, recipes, usage
@@ -87,7 +89,7 @@ class NativeStack:
         folder: Path,
         places: Mapping[str, Place],
         disks: Mapping[str, SmallDisk],
-        processors: Collection[int],
+        split: Split,
     ) -> None:
         """Takes the stack's folder (removed by close) and, by component, where each is started."""
         self.components: Sequence[str] = tuple(places)
@@ -96,7 +98,8 @@ class NativeStack:
         proxy = next((place for place in places.values() if place.service.image_name == "nginx"), None)
         self.base_url = self.load_url = f"http://{LOOPBACK}:{recipes.proxy_port(proxy)}" if proxy else ""
         self._folder = folder
-        self._disks, self._processors = disks, processors
+        self._disks, self._split = disks, split
+        self._of_jvms = split.system
         self._started: list[Started] = []
         self._meters = {name: Meter() for name in places}
         self._lock = threading.Lock()  # of the list and of starting; never held while something is awaited
@@ -127,7 +130,7 @@ class NativeStack:
             stop_signal=part.stop_signal,
             stop_seconds=part.stop_seconds,
             death_signal=part.death_signal,
-            processors=self._processors,
+            processors=self._of_jvms if _is_spread(place) else self._split.system,
         )
 
     def _all(self, component: str | None = None) -> list[Started]:
@@ -230,6 +233,22 @@ class NativeStack:
         for each in self._chosen(component, name):
             each.daemon.thaw()
 
+    @contextmanager
+    def spread(self) -> Iterator[None]:
+        """While it lasts, its JVMs may use the load generator's processors too."""
+        self._let_use(self._split.all)
+        try:
+            yield
+        finally:
+            self._let_use(self._split.system)
+
+    def _let_use(self, processors: frozenset[int]) -> None:
+        with self._lock:  # what is started from now on begins there
+            self._of_jvms = processors
+        for each in self._all():
+            if _is_spread(each.place):
+                each.daemon.let_use(processors)
+
     def remedies(self, component: str) -> Sequence[Heal]:
         """SIGCONT for each of its processes and their families; the ballast's removal."""
         found: list[Heal] = [("continue", life) for life in self.lives(component).values()]
@@ -274,6 +293,10 @@ class NativeStack:
             self._closed = True
         stop_all([each.daemon for each in self._all()])
         host.remove(self._folder)
+
+
+def _is_spread(place: Place) -> bool:
+    return topology.counts_as_told(place.service.environment)
 
 
 def _await_port(started: Started) -> None:
