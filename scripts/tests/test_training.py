@@ -11,6 +11,7 @@ import pytest
 
 from writepath.config import registry
 from writepath.errors import StartError
+from writepath.processors import choose
 from writepath.provision import maven
 from writepath.runtime import aot
 from writepath.runtime.base import Runtime, Stack
@@ -33,7 +34,7 @@ def empty() -> Iterator[Path]:
 @pytest.fixture
 def native(empty: Path, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """With a copy of the built writer that no training run has seen."""
-    found, copy = NativeRuntime(ROOT), empty / WRITER
+    found, copy = NativeRuntime(ROOT, choose("split", print)), empty / WRITER
     found.prepare([JPA], print)
     built = maven.build(ROOT, print)[WRITER].parent
     shutil.copytree(built, copy, copy_function=os.link, ignore=shutil.ignore_patterns("*.aot"))
@@ -43,7 +44,7 @@ def native(empty: Path, monkeypatch: pytest.MonkeyPatch) -> Runtime:
 
 @pytest.fixture
 def docker(empty: Path, monkeypatch: pytest.MonkeyPatch) -> Runtime:
-    found = DockerRuntime(ROOT)
+    found = DockerRuntime(ROOT, split=choose("split", print))
     found.prepare([JPA], print)
     monkeypatch.setattr(found, "_state", empty)
     return found

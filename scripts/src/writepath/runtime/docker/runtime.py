@@ -100,7 +100,9 @@ class DockerRuntime:
 
     def untrained(self, variant: Variant) -> Sequence[str]:
         """Its applications that a training run would give a cache."""
-        compose = self._compose("training", variant.profiles, {**variant.settings, **self._settings})
+        derived = topology.derived(self._root, variant.profiles, self.split)
+        settings = {**derived, **variant.settings, **self._settings}
+        compose = self._compose("training", variant.profiles, settings)
         ours = files.applications(compose.services())
         folders = {name: self._caches(service["image"]) for name, service in ours.items()}
         return [name for name in ours if aot.find(folders[name], ours[name]["environment"]) is None]

@@ -20,7 +20,7 @@ from writepath.runtime.native import host, recipes
 from writepath.runtime.native.recipe import Place
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.network import Addresses
-from writepath.runtime.topology import Service
+from writepath.runtime.topology import Service, Topology
 
 _numbers = itertools.count(1)
 PORT_VARIABLE = "HTTP_PORT"
@@ -56,9 +56,9 @@ class NativeRuntime:
         small_disks: Mapping[str, int] | None = None,
     ) -> Iterator[NativeStack]:
         """A started, ready variant; its processes and data are gone afterwards, whatever happens."""
-        derived = topology.derived(self.root, [*variant.profiles, *profiles], self.split)
-        known = topology.load(self.root, {**derived, **variant.settings, **overrides})
-        active = known.active([*variant.profiles, *profiles])
+        on = [*variant.profiles, *profiles]
+        known = self._topology(variant, on, overrides)
+        active = known.active(on)
         if unknown := set(only or ()) - set(active):
             raise UsageError(
                 f"{variant.name} has no {', '.join(sorted(unknown))}; it has {', '.join(active)}"
@@ -143,7 +143,11 @@ class NativeRuntime:
             host.remove(folder)
 
     def _active(self, variant: Variant) -> dict[str, Service]:
-        return topology.load(self.root, variant.settings).active(variant.profiles)
+        return self._topology(variant, variant.profiles, {}).active(variant.profiles)
+
+    def _topology(self, variant: Variant, profiles: Sequence[str], more: Mapping[str, str]) -> Topology:
+        derived = topology.derived(self.root, profiles, self.split)
+        return topology.load(self.root, {**derived, **variant.settings, **more})
 
     def _built(self, service: Service) -> Mapping[str, Path]:
         """The jars as they were when this runtime was prepared, so that an edit does not change a running suite."""
