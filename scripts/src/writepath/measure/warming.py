@@ -22,7 +22,7 @@ from writepath.records.warm_up import WarmUpFacts, WarmUpWindow
 from writepath.runtime.base import Stack
 
 SHORT_S = 5.0  # on a stack that an earlier cell has warmed: only its stores were restarted since
-WINDOW_S = 5.0
+WINDOW_S = 4.0
 # First more users than a path lets in: it refuses many. Code that was compiled without a refusal is compiled anew at
 # the first one, for 10 to 20 s, in which the path carries next to nothing.
 CROWD = ClosedPlan(virtual_users=512, seconds=8.0)
