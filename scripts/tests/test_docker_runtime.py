@@ -1,3 +1,4 @@
+import dataclasses
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -212,8 +213,20 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
         )
         (command,) = runtime.load_generator(stack.network)
         container = command[command.index("--name") + 1]
+
+        def used_s() -> float:  # of the container that has the name now
+            found = engine.usage(container)
+            return 0.0 if found is None else found.cpu_seconds
+
+        earlier = dataclasses.replace(load, plan=plan.constant_plan("earlier", 100, 100))
+        with k6.Generator(earlier, [command]) as generator:
+            eventually(lambda: used_s() > 0, "an earlier load generator runs")
+            before_s = stack.usage()["k6"].cpu_seconds
+            generator.result()
         with k6.Generator(load, [command]) as generator:
-            eventually(lambda: engine.usage(container) is not None, "the load generator runs")
+            eventually(lambda: used_s() > 0, "the load generator runs")
+            own_s = used_s()
+            assert stack.usage()["k6"].cpu_seconds >= before_s + own_s
             assert cpuset(container) == {"" if split.is_shared else listed(split.generator)} - {""}
             result = generator.result()
         assert result.complete

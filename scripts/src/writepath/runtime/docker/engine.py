@@ -103,6 +103,12 @@ class Engine:
         return [name.lstrip("/") for entry in listed for name in entry["Names"]]
 
     @told()
+    def ids(self, names: Sequence[str]) -> list[str]:
+        """Of the containers that have these names now."""
+        named = {"name": [f"^/{name}$" for name in names]}
+        return [entry["Id"] for entry in self._api.containers(filters=named)]
+
+    @told()
     def usage(self, container: str) -> Usage | None:
         """What a container, by id or name, has used since it started; None where there is none."""
         try:

@@ -82,7 +82,8 @@ class DockerStack:
     def usage(self) -> Mapping[str, Usage]:
         """By component; the load generator's containers count as component `k6` while they run."""
         owners = [(c.service, c.id, c.life) for c in self._containers]
-        owners += [("k6", name, name) for name in self._generators]
+        # By id: each load's have the same names.
+        owners += [("k6", one, one) for one in self._engine.ids(self._generators)]
         present: dict[str, dict[str, Usage]] = {}
         used = self._pool.map(lambda owner: self._engine.usage(owner[1]), owners)
         for (component, _, life), usage in zip(owners, used, strict=True):
