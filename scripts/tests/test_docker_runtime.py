@@ -223,6 +223,7 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
             eventually(lambda: used_s() > 0, "an earlier load generator runs")
             before_s = stack.usage()["k6"].cpu_seconds
             generator.result()
+        assert stack.usage()["k6"].cpu_seconds >= before_s  # what the next load begins with
         with k6.Generator(load, [command]) as generator:
             eventually(lambda: used_s() > 0, "the load generator runs")
             own_s = used_s()

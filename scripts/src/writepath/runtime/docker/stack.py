@@ -80,11 +80,11 @@ class DockerStack:
         return [port for port in ports if port is not None]
 
     def usage(self) -> Mapping[str, Usage]:
-        """By component; the load generator's containers count as component `k6` while they run."""
+        """By component; the load generator's containers, of all loads so far, count as component `k6`."""
         owners = [(c.service, c.id, c.life) for c in self._containers]
         # By id: each load's have the same names.
         owners += [("k6", one, one) for one in self._engine.ids(self._generators)]
-        present: dict[str, dict[str, Usage]] = {}
+        present: dict[str, dict[str, Usage]] = {name: {} for name in self._meters}
         used = self._pool.map(lambda owner: self._engine.usage(owner[1]), owners)
         for (component, _, life), usage in zip(owners, used, strict=True):
             if usage is not None:
