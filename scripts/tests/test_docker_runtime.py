@@ -180,6 +180,16 @@ def cpuset(*containers: str) -> set[str]:
     return set(said.split())
 
 
+def used_s(engine: Engine, container: str) -> float:
+    """Of the one that has the name now."""
+    found = engine.usage(container)
+    return 0.0 if found is None else found.cpu_seconds
+
+
+def cpusets(stack: DockerStack) -> dict[str, set[str]]:
+    return {one: cpuset(*stack.container_ids(one)) for one in stack.components}
+
+
 @pytest.mark.docker
 def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_processors(
     engine: Engine,
@@ -197,9 +207,8 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
         own = {"" if split.is_shared else listed(split.system)} - {""}
         assert cpuset(*started) == own
         with stack.spread():  # of the application alone: it is told how many to count on
-            ours = {one: cpuset(*stack.container_ids(one)) for one in stack.components}
-            wide = cpuset(*started) if split.is_shared else {listed(split.all)}
-            assert ours == {**dict.fromkeys(stack.components, own), "jpa-writer": wide}
+            wide = own if split.is_shared else {listed(split.all)}
+            assert cpusets(stack) == {"jpa-writer": wide, "nginx": own, "postgres": own}
         assert cpuset(*started) == own
         folder = Path(name)
         dataset.generate(1, 7).write(folder / "content.json")
@@ -214,19 +223,15 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
         (command,) = runtime.load_generator(stack.network)
         container = command[command.index("--name") + 1]
 
-        def used_s() -> float:  # of the container that has the name now
-            found = engine.usage(container)
-            return 0.0 if found is None else found.cpu_seconds
-
         earlier = dataclasses.replace(load, plan=plan.constant_plan("earlier", 100, 100))
         with k6.Generator(earlier, [command]) as generator:
-            eventually(lambda: used_s() > 0, "an earlier load generator runs")
+            eventually(lambda: used_s(engine, container) > 0, "an earlier load generator runs")
             before_s = stack.usage()["k6"].cpu_seconds
             generator.result()
         assert stack.usage()["k6"].cpu_seconds >= before_s  # what the next load begins with
         with k6.Generator(load, [command]) as generator:
-            eventually(lambda: used_s() > 0, "the load generator runs")
-            own_s = used_s()
+            eventually(lambda: used_s(engine, container) > 0, "the load generator runs")
+            own_s = used_s(engine, container)
             assert stack.usage()["k6"].cpu_seconds >= before_s + own_s
             assert cpuset(container) == {"" if split.is_shared else listed(split.generator)} - {""}
             result = generator.result()
