@@ -37,7 +37,7 @@ IDENTITY = {  # columns that say whose figures a row has; a table's row is known
 }
 JOINT = " | "
 FACTS = (
-    *("rate_per_s", "load_host", "host", "blocks", "slo_ms"),
+    *("rate_per_s", "load_host", "load_slo_ms"),
     *("search_slo_ms", "writes_during_searches_per_s"),
 )
 
@@ -211,10 +211,11 @@ def results(file: Path) -> dict[str, Any]:
 
 def record() -> None:
     """Writes published figures in the pages' order, and the results of the raw runs."""
+    now = published()
     with FILE.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow((*Key._fields, "value"))
-        lines.writerows((*key, value) for key, value in published().items())
+        lines.writerows((*key, value) for key, value in now.items())
     for saved in RAW.glob(f"*/{RESULTS}"):
         write_json(results(saved), saved)
     for kind in INDEXED:

@@ -80,6 +80,8 @@ def throughput(facts: Facts) -> str:
     """The paths whose p99 leaves the limit first and last, in one load each."""
     rates = {variant.name: facts.leaves_slo_per_s(variant.name) for variant in facts.variants}
     known = sorted((rate, name) for name, rate in rates.items() if rate is not None)
+    if not known:
+        raise NotPublishedError("a load that climbs")
     first, last = (f"{facts.leaves_slo(name)} ({facts.title(name)})" for _, name in (known[0], known[-1]))
     return f"In one climbing load each, p99 leaves {number(facts.load_slo_ms)} ms between {first} and {last}"
 
