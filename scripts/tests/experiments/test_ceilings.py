@@ -2,22 +2,18 @@
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 from rich.console import Console
 
-from lifecycle.fakes import FakeRuntime, dataset
-from writepath import checkout
+from experiments.test_engine import planned
+from lifecycle.fakes import FakeRuntime
 from writepath.config import registry
 from writepath.errors import LoadError
-from writepath.experiments import engine, read
-from writepath.experiments.base import Plan
-from writepath.experiments.ceilings import tools
-from writepath.experiments.ceilings.kind import CeilingsExperiment, CeilingsParams
+from writepath.experiments import ceilings, engine, read
+from writepath.experiments.ceilings import CeilingsExperiment, CeilingsParams, Pgbench, Target
 from writepath.progress import Progress
 from writepath.records.ceilings import (
     BULK,
@@ -31,28 +27,26 @@ from writepath.records.ceilings import (
     ToolRun,
     of,
 )
-from writepath.report.data import SuiteData
-from writepath.runtime.base import Runtime
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = Path(__file__).parent / "samples"  # as the tools printed them
 PGBENCH_SAID = (SAMPLES / "pgbench-64.txt").read_text(encoding="utf-8")
 PERF_TEST_SAID = (SAMPLES / "rabbitmq-perf-test-4.txt").read_text(encoding="utf-8")
 K6_SAID = json.dumps({"documents": 3000, "refused": 0, "latency_ms_mean": 12.5})
-FIGURES = {figure.name: figure for each in tools.TOOLS.values() for figure in each.figures}
+TOOLS = {tool.name: tool for own in ceilings.TOOLS.values() for tool in own}
 
 
 def ceiling(name: str, *said: str, warm_up_seconds: float = 1.0) -> Ceiling:
     """What runs of a tool give, with 64, 65, ... clients."""
-    figure = FIGURES[name]
+    tool = TOOLS[name]
     runs = [
-        ToolRun(tool=figure.tool or name, clients=clients, file=f"{clients}.txt", output=text)
+        ToolRun(tool=tool.runs_of or name, clients=clients, file=f"{clients}.txt", output=text)
         for clients, text in enumerate(said, 64)
     ]
     facts = CeilingsFacts(
         store="postgres", version="2.22.1", warm_up_seconds=warm_up_seconds, seconds=15.0, runs=tuple(runs)
     )
-    return tools.ceiling(figure, facts)
+    return tool.ceiling(facts)
 
 
 def test_pgbench_tells_transactions_without_the_time_to_connect_and_a_batch_is_many_writes() -> None:
@@ -98,33 +92,6 @@ def test_the_best_number_of_clients_is_the_ceiling() -> None:
     assert ceiling(PGBENCH, slower, PGBENCH_SAID, slower).clients == 65
 
 
-def planned(root: Path, state: Path, **changed: object) -> Plan:
-    suite = registry.load(ROOT).suite("ceilings")
-    made = Plan(
-        root=root,
-        state=state,
-        suite=suite,
-        params=CeilingsParams(warm_up_seconds=1.0, seconds=3.0),
-        variants=suite.variants,
-        repetitions=1,
-        seed=1,
-        settings={},
-        dataset=dataset(),
-        code=checkout.code(ROOT),
-        resumed=False,
-    )
-    return replace(made, **changed)  # type: ignore[arg-type]
-
-
-def run(plan: Plan, runtime: Runtime) -> SuiteData[Any]:
-    code, folder = engine.run(
-        plan, CeilingsExperiment(), runtime, Progress(console=Console(file=io.StringIO()))
-    )
-    data = read.raw(folder)
-    assert [code, *(cell.problems for cell in data.cells)] == [0, *((),) * len(data.cells)]
-    return data
-
-
 @pytest.mark.parametrize(
     ("command", "words"),
     [
@@ -135,19 +102,21 @@ def run(plan: Plan, runtime: Runtime) -> SuiteData[Any]:
 def test_a_tool_that_fails_or_does_not_end_is_a_reason_and_gone(
     command: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def measure(target: tools.Target) -> list[ToolRun]:
+    def fails(_: Pgbench, target: Target, *__: object) -> None:
         target.tool(command[0], command, seconds=0.1, text_in="SELECT 1;\n")
         raise AssertionError("the tool fails")
 
-    monkeypatch.setattr(tools, "SLACK_SECONDS", 1.0)
-    monkeypatch.setitem(tools.TOOLS, "postgres", replace(tools.TOOLS["postgres"], measure=measure))
+    monkeypatch.setattr(ceilings, "SLACK_SECONDS", 1.0)
+    monkeypatch.setattr(Pgbench, "run", fails)
     for name in ("docker-compose.yml", ".env"):
         (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "state").mkdir()
-    runtime = FakeRuntime()
-    data = run(planned(tmp_path, tmp_path / "state", variants=(registry.load(ROOT).variant("jpa"),)), runtime)
-    (cell,) = data.cells
-    assert cell.counts
+    known, runtime = registry.load(ROOT), FakeRuntime()
+    params = CeilingsParams(warm_up_seconds=1.0, seconds=3.0)
+    asked = planned(tmp_path, suite=known.suite("ceilings"), params=params, variants=(known.variant("jpa"),))
+    progress = Progress(console=Console(file=io.StringIO()))
+    code, folder = engine.run(asked, CeilingsExperiment(), runtime, progress)
+    (cell,) = read.raw(folder).cells
+    assert (code, cell.problems, cell.counts) == (0, (), True)
     assert words in cell.record.verdict.notes[0]
     assert runtime.events[-1] == "stop"
     assert not psutil.Process().children(recursive=True)
@@ -159,10 +128,7 @@ def test_a_tool_that_fails_or_does_not_end_is_a_reason_and_gone(
 def test_a_write_of_the_tools_is_as_long_as_one_of_the_dataset(tmp_path: Path) -> None:
     content = tmp_path / "content.json"
     content.write_text(json.dumps(["영" * 10, "영" * 20, "영" * 900]), encoding="utf-8")
-    assert tools.median_length(content, len) == 20
-    assert tools.message_bytes(content) == 60 + len(
-        '{"id":"00000000-0000-0000-0000-000000000000","content":"","createdAt":"2026-01-02T03:04:05.678Z"}'
-    )
+    assert ceilings.median_length(content, len) == 20
 
 
 @pytest.mark.parametrize(

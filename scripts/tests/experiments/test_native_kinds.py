@@ -13,7 +13,7 @@ from writepath.config.registry import Suite, WarmUp
 from writepath.config.settings import Given
 from writepath.experiments import engine, plan, read
 from writepath.experiments.base import Plan
-from writepath.experiments.ceilings.kind import CeilingsParams
+from writepath.experiments.ceilings import CeilingsParams
 from writepath.experiments.registry import kind_of
 from writepath.experiments.search import kind as search
 from writepath.options import Asked, Call

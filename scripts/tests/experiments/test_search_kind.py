@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from experiments.test_engine import planned as engine_planned
 from lifecycle.fakes import on_any_host, variant
 from search.fake_posts import Lies
 from search.fake_store import Runtime
@@ -24,7 +25,6 @@ from writepath.measure import searchable
 from writepath.progress import Progress
 from writepath.records.cell import CellRecord, load_cell
 from writepath.records.index import Index, load_index
-from writepath.records.measures import Code
 
 KEYWORDS = ("영화", "감동", "없는말")
 NAMES = ("a", "b")
@@ -40,30 +40,18 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def planned(root: Path, **changed: object) -> Plan:
     variants = tuple(variant(name) for name in NAMES)
-    known = Plan(
-        root=root,
-        state=root / ".writepath",
-        suite=Suite(
-            name="search",
-            title="Keyword search",
-            kind="search",
-            scenario=None,
-            repetitions=2,
-            variants=variants,
-            baseline=variants[0],
-        ),
-        params=SearchParams(documents=1_000, rounds=2, keywords=KEYWORDS),
-        variants=variants,
+    suite = Suite(
+        name="search",
+        title="Keyword search",
+        kind="search",
+        scenario=None,
         repetitions=2,
-        seed=1,
-        settings={},
-        dataset=generate(1, 200),
-        code=Code(commit="0" * 40, dirty=False, digest="0" * 64),
-        resumed=False,
-        reruns=0,
+        variants=variants,
+        baseline=variants[0],
     )
-    known.state.mkdir(parents=True, exist_ok=True)
-    return replace(known, **changed)  # type: ignore[arg-type]
+    own: dict[str, Any] = {"suite": suite, "variants": variants, "repetitions": 2, "reruns": 0}
+    params = SearchParams(documents=1_000, rounds=2, keywords=KEYWORDS)
+    return engine_planned(root, params=params, dataset=generate(1, 200), **(own | changed))
 
 
 def run(asked: Plan, runtime: Runtime) -> tuple[int, Index, Path]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from planted_index import entry_of, index_of, record_of
+from test_verdict import REQUESTS
 from writepath.analysis import audit
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.faults import Sent, derive_faults, tables_of
@@ -60,7 +61,6 @@ def injection(number: int, at_s: float, lasts_s: float = 1.0, **changes: Any) ->
         lasts_seconds=lasts_s,
         injected_at_us=injected_us,
         healed_at_us=healed_us,
-        destroyed_at_us=None,
         proof="replaced by a new process",
     )
     return replace(struck, **changes)
@@ -73,12 +73,10 @@ def evidence(*trials: Trial, **changes: Any) -> Evidence:
         words="kill -9 of the database",
         weakened=False,
         rate_per_s=RATE_PER_S,
-        capacity_per_s=None,
         trials_asked=len(trials),
         parallel=1,
         injections=tuple(injection(trial.number, 20.0 * trial.number) for trial in trials),
-        load_ended_at_us=None,
-        load=None,
+        requests=REQUESTS,
         audit=READ,
     )
     numbered = [replace(trial, number=number) for number, trial in enumerate(trials, 1)]

@@ -4,14 +4,16 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from writepath.config import registry
-from writepath.experiments.faults.actions import CRASHES, action
+from writepath.experiments.base import CellRun
+from writepath.experiments.faults import actions
+from writepath.experiments.faults.actions import CRASHES, Scene, Toxiproxy
 from writepath.experiments.faults.catalogue import FAULTS
-from writepath.experiments.faults.scene import FaultError, Scene, Toxiproxy
 from writepath.runtime.base import Stack
 from writepath.runtime.deadman import Heal
 
@@ -74,17 +76,12 @@ class PlannedStack:
 
 def struck(fault: str, stack: PlannedStack) -> tuple[str, list[Heal]]:
     """The proof of one fault that was done and undone, and what would undo it."""
-    scene = Scene(
-        variant=VARIANT,
-        stack=cast("Stack", stack),
-        toxiproxy=cast("Toxiproxy", None),
-        broker_password="secret",
-        stopped=threading.Event(),
-    )
-    act = action(FAULTS[fault], scene, 1)
-    with act.struck as proof:
+    bench = SimpleNamespace(stopped=threading.Event())
+    run = cast("CellRun", SimpleNamespace(cell=SimpleNamespace(variant=VARIANT), bench=bench))
+    scene = Scene(run=run, stack=cast("Stack", stack), toxiproxy=cast("Toxiproxy", None))
+    with actions.struck(FAULTS[fault], scene, 1) as proof:
         pass
-    return proof(), list(act.remedies)
+    return proof(), list(actions.remedies(FAULTS[fault], scene))
 
 
 @pytest.mark.parametrize(
@@ -154,11 +151,6 @@ def test_a_fault_is_done_undone_and_proved(
 )
 def test_a_fault_that_did_not_happen_has_no_proof(fault: str, planned: dict[str, Any]) -> None:
     assert struck(fault, PlannedStack(**planned))[0] == ""
-
-
-def test_a_rolling_restart_of_one_instance_is_an_error_that_names_the_setting() -> None:
-    with pytest.raises(FaultError, match="needs INSTANCES=2"):
-        struck("rolling-restart", PlannedStack(lives_now={"rabbitmq-producer": "1-1"}))
 
 
 def test_what_was_half_done_is_undone() -> None:

@@ -21,9 +21,9 @@ CONTROLS = {name: one.naive_twin_of for name, one in KNOWN.variants.items() if o
 
 
 def designed(*, faults: list[str] | None = None, variants: list[str] | None = None) -> Plan:
-    asked = Plan(**{**vars(planned(ROOT)), "suite": SUITE})
     of_kind = {} if faults is None else {"FAULT": faults}
-    return FaultExperiment().designed(asked, KNOWN, Asked(variants=variants, of_kind=of_kind))
+    asked = Asked(variants=variants, of_kind=of_kind)
+    return FaultExperiment().designed(planned(ROOT, suite=SUITE), KNOWN, asked)
 
 
 def trials(*, faults: list[str] | None = None, variants: list[str] | None = None) -> dict[str, int]:

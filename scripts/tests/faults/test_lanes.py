@@ -13,8 +13,8 @@ from experiments.toy import Toy
 from writepath.errors import INTERRUPTED
 from writepath.experiments import registry
 from writepath.experiments.base import CellRun, Session
+from writepath.experiments.faults.actions import StoppedError
 from writepath.experiments.faults.kind import FaultExperiment
-from writepath.experiments.faults.scene import StoppedError
 from writepath.records.base import to_data
 from writepath.records.faults import FaultParams
 

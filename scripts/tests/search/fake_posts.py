@@ -8,6 +8,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from http_server import Answer, Request, serving
+from writepath.load.corpus import Corpus
 
 Post = dict[str, str]
 
@@ -46,6 +47,14 @@ class FakePosts:
     loaded: int = 0
 
     _serving: ExitStack = field(default_factory=ExitStack)
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Self:
+        """With all its posts."""
+        made = cls()
+        for _, body in corpus.documents.chunks():
+            made.load(body)
+        return made
 
     def __enter__(self) -> Self:
         self.base_url = self._serving.enter_context(serving(self.answer))

@@ -45,10 +45,14 @@ def progress(to: io.StringIO | None = None) -> Progress:
     return Progress(console=Console(file=to or io.StringIO(), width=200))
 
 
-def test_posts_are_loaded_between_begin_and_finish_and_read_back() -> None:
-    fake = FakePosts()
+def test_posts_are_loaded_between_begin_and_finish_and_read_back_and_progress_is_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("writepath.progress.PLAIN_INTERVAL_S", 0.0)
+    fake, said = FakePosts(), io.StringIO()
     with store(fake) as inspector:
-        found = searchable.load(DOCUMENTS, inspector, progress())
+        found = searchable.load(DOCUMENTS, inspector, progress(said))
+    assert "load posts  25 of 25 posts" in said.getvalue()
     lines = content_hashes(DOCUMENTS.lines)
     hashes = lines[np.arange(25) % len(lines)]
     assert fake.heard == ["load/begin", "load", "load/finish", "posts", "sizes"]
@@ -57,14 +61,6 @@ def test_posts_are_loaded_between_begin_and_finish_and_read_back() -> None:
     assert (found.store_bytes, found.search_index_bytes, found.parts_bytes) == (4096, None, {"table": 4096})
     assert found.digest == DOCUMENTS.digest(hashes)
     assert found.seconds >= 0
-
-
-def test_what_has_been_loaded_and_how_long_the_rest_takes_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("writepath.progress.PLAIN_INTERVAL_S", 0.0)
-    said = io.StringIO()
-    with store(FakePosts()) as inspector:
-        searchable.load(DOCUMENTS, inspector, progress(said))
-    assert "load posts  25 of 25 posts" in said.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -98,9 +94,7 @@ def corpus() -> Corpus:
 
 @pytest.fixture
 def fake(corpus: Corpus) -> Iterator[FakePosts]:
-    with FakePosts() as made:
-        for _, body in corpus.documents.chunks():
-            made.load(body)
+    with FakePosts.of(corpus) as made:
         yield made
 
 
@@ -168,9 +162,7 @@ def test_totals_at_rest_are_those_of_the_oracle(corpus: Corpus, client: Client) 
     assert unexplained == ()
 
 
-def test_totals_by_words_that_no_rule_explains_are_kept_with_their_hits(
-    corpus: Corpus, client: Client
-) -> None:
+def test_totals_by_words_that_no_rule_explains_are_kept(corpus: Corpus, client: Client) -> None:
     found, unexplained = searchable.totals(corpus, "native", client, progress())
     assert found["영화"] == 75  # what it answers at rest is what it must answer under load
     assert {one.keyword: (one.found, one.explained) for one in unexplained} == {

@@ -143,9 +143,7 @@ def corpus() -> Corpus:
 @pytest.fixture
 def fake(corpus: Corpus) -> Iterator[FakePosts]:
     """All writes stored, behind 300 posts."""
-    with FakePosts() as made:
-        for _, body in corpus.documents.chunks():
-            made.load(body)
+    with FakePosts.of(corpus) as made:
         for sequence in range(WRITES):
             post = {"id": encode_id(RUN, sequence), "content": corpus.written.content(sequence)}
             made.posts.append({**post, "createdAt": "2027-01-01T00:00:00.000Z"})

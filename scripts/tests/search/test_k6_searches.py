@@ -35,9 +35,7 @@ def corpus() -> Corpus:
 
 @pytest.fixture
 def fake(corpus: Corpus) -> Iterator[FakePosts]:
-    with FakePosts() as made:
-        for _, body in corpus.documents.chunks():
-            made.load(body)
+    with FakePosts.of(corpus) as made:
         yield made
 
 

@@ -4,9 +4,10 @@ The evidence has a row for each fault, and what the audit found in the whole loa
 """
 
 import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from writepath.analysis import load_rows, stats
-from writepath.analysis.audit import ACKNOWLEDGED, CLASSES, MUST_BE_ZERO, audit_of
+from writepath.analysis.audit import ACKNOWLEDGED, CLASSES, MUST_BE_ZERO, audit_of, not_read
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.load_aggregates import aggregated, combinations_of
 from writepath.analysis.load_result import answers_of, order_of, scalars_of
@@ -23,7 +24,7 @@ from writepath.analysis.stats import US_PER_S, Ints, Marks
 from writepath.load.ledger import error_kind
 from writepath.records.base import from_data, to_data
 from writepath.records.faults import FaultFacts, FaultResult, FaultStatus, Injection, Trial
-from writepath.records.measures import Audit, Verdict
+from writepath.records.measures import Audit, Host, Verdict
 
 WINDOW_S = 10.0
 SUCCESS_MIN = 0.999  # of the requests sent in the window
@@ -44,7 +45,7 @@ class Sent:
     acknowledged: Marks
     status: NDArray[Any]
     error_code: NDArray[Any]
-    classes: Mapping[str, Marks] = field(default_factory=dict)  # of the audit, each a field of Trial
+    classes: Mapping[str, Marks]  # of the audit, each a field of Trial
 
 
 def recovered_after_s(
@@ -74,10 +75,10 @@ def trials(sent: Sent, injections: Sequence[Injection], rate_per_s: float, end_u
     """One record a fault. end_us: until when the load's answers are known."""
     edges = [EARLIEST_US, *(one.injected_at_us - REACH_US for one in injections[1:]), LATEST_US]
     found = []
-    for one, begin_us, stretch_end_us in zip(injections, edges, edges[1:], strict=False):
-        until_us = min(stretch_end_us + REACH_US, end_us)
+    for one, (begin_us, next_us) in zip(injections, itertools.pairwise(edges), strict=True):
+        until_us = min(next_us + REACH_US, end_us)
         recovered = recovered_after_s(sent.at_us, sent.acknowledged, one.healed_at_us, rate_per_s, until_us)
-        found.append(_trial(sent, one, (begin_us, stretch_end_us), recovered))
+        found.append(_trial(sent, one, (begin_us, next_us), recovered))
     return tuple(found)
 
 
@@ -111,35 +112,48 @@ def _taken_along(sent: Sent, one: Injection, mine: Marks) -> int:
 
 
 TRIALS, ERRORS = "trials", "errors"
+COLUMNS = {bool: pa.bool_(), int: pa.int64(), float | None: pa.float64()}
+TRIAL_SCHEMA = pa.schema(
+    [(name, COLUMNS[kind]) for name, kind in Trial.__annotations__.items() if name != "errors"]
+)
+ERROR_SCHEMA = pa.schema([("number", pa.int64()), ("kind", pa.string()), ("count", pa.int64())])
 COUNTED = ("absent", "vanished", "corrupted", "duplicated", "recovered")  # classes of the audit
+SUMMED = ("exposed", "broken", "duplicated", "recovered")  # over the effective trials
 GOAL_S = 30.0  # every correct variant recovers within this, by itself
+NOTHING_LOST = (
+    "the weakened control lost nothing either: this fault does not distinguish it from the correct variant"
+)
+FINDINGS: Mapping[FaultStatus, Literal["failed", "inconclusive"]] = {
+    "broke": "failed",
+    "not discriminating": "inconclusive",
+}
 
 
-def reduce_faults(raw: Mapping[str, Parts], facts: FaultFacts) -> Evidence:
+def reduce_faults(raw: Mapping[str, Parts], facts: FaultFacts, host: Host) -> Evidence:
     """raw: by name the parts of a table: requests and stored. Facts of a load that did not end give no evidence."""
-    load = facts.load
-    if load is None or facts.load_ended_at_us is None:
+    if facts.load is None or facts.load_ended_at_us is None:
         raise ValueError("the load did not end")
+    load = dataclasses.replace(facts.load, host=host)
     rows = load_rows.of_raw(raw["requests"], raw.get("stored"), load.operations, len(load.reads))
     client = rows.client([operation.served for operation in load.operations])
-    classes = combinations_of(rows, client)
-    sent = Sent(
-        at_us=rows.start_us,
-        answered_us=rows.start_us + rows.took_us(slice(None)),
-        acknowledged=client == ACKNOWLEDGED,
-        status=rows.status,
-        error_code=rows.error_code,
-    )
-    unexpected = rows.unexpected
+    classes, unexpected = combinations_of(rows, client), rows.unexpected
+    known: dict[str, Any] = {
+        "at_us": rows.start_us,
+        "answered_us": rows.start_us + rows.took_us(slice(None)),
+        "acknowledged": client == ACKNOWLEDGED,
+        "status": rows.status,
+        "error_code": rows.error_code,
+    }
     tables = aggregated(rows, load, exact=True)
     answers, scalars = answers_of(tables), scalars_of(tables)
     dropped = load.dropped or 0
     requests = answers.requests(answers.started + dropped, dropped)
     audit = audit_of(tables, scalars, unexpected, load, requests)
     members = {name: CLASSES[name][classes] & bool(load.reads) for name in COUNTED}
-    sent = dataclasses.replace(sent, classes=members | absent(audit, members.pop("absent")))
+    sent = Sent(**known, classes=members | absent(audit, members.pop("absent")))
     found = trials(sent, facts.injections, facts.rate_per_s, facts.load_ended_at_us)
-    whole = dataclasses.replace(facts, requests=requests, audit=audit, order=order_of(load, scalars))
+    order = order_of(load, scalars)
+    whole = dataclasses.replace(facts, load=load, requests=requests, audit=audit, order=order)
     return Evidence(tables=tables_of(found), facts=to_data(whole))
 
 
@@ -148,48 +162,40 @@ def absent(audit: Audit, marks: Marks) -> dict[str, Marks]:
 
     All of them are stranded where it holds as many, else lost.
     """
-    nothing = marks & False
     stranded = audit.stranded > 0 and audit.lost == 0
-    return {"lost": nothing if stranded else marks, "stranded": marks if stranded else nothing}
+    return {"lost": marks & (not stranded), "stranded": marks & stranded}
 
 
 def tables_of(found: Sequence[Trial]) -> dict[str, pa.Table]:
     """A row for each fault, and one for each kind of error of it."""
-    plain = [to_data(one) for one in found]
     errors = [
-        {"number": one["number"], "kind": kind, "count": count}
-        for one in plain
-        for kind, count in one.pop("errors").items()
+        {"number": one.number, "kind": kind, "count": count}
+        for one in found
+        for kind, count in one.errors.items()
     ]
-    kinds = {bool: pa.bool_(), int: pa.int64(), float | None: pa.float64()}
-    names = [(name, kinds[kind]) for name, kind in Trial.__annotations__.items() if name != "errors"]
     return {
-        TRIALS: pa.Table.from_pylist(plain, schema=pa.schema(names)),
-        ERRORS: pa.Table.from_pylist(
-            errors, schema=pa.schema([("number", pa.int64()), ("kind", pa.string()), ("count", pa.int64())])
-        ),
+        TRIALS: pa.Table.from_pylist([to_data(one) for one in found], TRIAL_SCHEMA),
+        ERRORS: pa.Table.from_pylist(errors, ERROR_SCHEMA),
     }
 
 
 def trials_of(evidence: Evidence) -> tuple[Trial, ...]:
     """What tables_of() was given. UsageError where a row is none."""
-    errors: dict[int, dict[str, int]] = {}
-    for row in evidence.tables[ERRORS].to_pylist():
-        errors.setdefault(row["number"], {})[row["kind"]] = row["count"]
-    rows: list[dict[str, Any]] = evidence.tables[TRIALS].to_pylist()
-    return tuple(from_data(Trial, row | {"errors": errors.get(row["number"], {})}, TRIALS) for row in rows)
+    rows, errors = (evidence.tables[name].to_pylist() for name in (TRIALS, ERRORS))
+    for row in rows:
+        row["errors"] = {one["kind"]: one["count"] for one in errors if one["number"] == row["number"]}
+    return tuple(from_data(Trial, row, TRIALS) for row in rows)
 
 
 def derive_faults(evidence: Evidence) -> FaultResult:
-    """The result."""
+    """The result. What was found counts, whatever it is; only what was not seen does not."""
     facts = from_data(FaultFacts, dict(evidence.facts), "facts.json")
     found = trials_of(evidence)
     effective = [trial for trial in found if trial.effective]
     losing = sum(1 for trial in effective if trial.broken)
     status, reasons = judge(found, facts)
-    errors = Counter[str]()
-    for trial in effective:
-        errors.update(trial.errors)
+    errors = sum((Counter(trial.errors) for trial in effective), Counter[str]())
+    verdict = Verdict(status="valid", notes=reasons, finding=FINDINGS.get(status))
     return FaultResult(
         fault=facts.fault,
         words=facts.words,
@@ -200,28 +206,15 @@ def derive_faults(evidence: Evidence) -> FaultResult:
         losing=losing,
         loss_probability_bound=stats.upper_bound(losing, len(effective)),
         deleting=sum(1 for trial in effective if trial.taken_along),
-        exposed=sum(trial.exposed for trial in effective),
-        broken=sum(trial.broken for trial in effective),
-        duplicated=sum(trial.duplicated for trial in effective),
-        recovered=sum(trial.recovered for trial in effective),
+        **{name: sum(getattr(trial, name) for trial in effective) for name in SUMMED},
         errors=dict(errors.most_common()),
         recovery_seconds=tuple(trial.recovered_after_seconds for trial in found),
         capacity_per_s=facts.capacity_per_s,
         requests=facts.requests,
         audit=facts.audit,
         order=facts.order,
-        verdict=_verdict(status, reasons),
+        verdict=verdict if status != "unknown" else Verdict(status="unknown", reasons=reasons),
     )
-
-
-def _verdict(status: FaultStatus, reasons: tuple[str, ...]) -> Verdict:
-    """What was found counts, whatever it is; only what was not seen does not."""
-    if status == "unknown":
-        return Verdict(status="unknown", reasons=reasons)
-    finding: Literal["failed", "inconclusive"] | None = None
-    if status in ("broke", "not discriminating"):
-        finding = "failed" if status == "broke" else "inconclusive"
-    return Verdict(status="valid", notes=reasons, finding=finding)
 
 
 def judge(found: Sequence[Trial], facts: FaultFacts) -> tuple[FaultStatus, tuple[str, ...]]:
@@ -230,13 +223,22 @@ def judge(found: Sequence[Trial], facts: FaultFacts) -> tuple[FaultStatus, tuple
     Where other cells ran at the same time, a recovery time is an upper bound, because cells share the processors while
     they start: one that is too long leaves the cell unknown.
     """
-    effective = [trial for trial in found if trial.effective]
+    effective, audit = [trial for trial in found if trial.effective], facts.audit or not_read()
     losing = sum(1 for trial in effective if trial.broken)
-    unseen = tuple(_unseen(effective, facts.audit, 1 if facts.weakened else facts.trials_asked))
+    losses = (f"guarantees broken in {losing} of {len(effective)} faults",) if losing else ()
+    unseen = (audit.unread or ("no row was read",)) if audit.verdict == "UNKNOWN" else ()
+    wanted = 1 if facts.weakened else facts.trials_asked
+    if len(effective) < wanted:
+        unseen += (f"only {len(effective)} of {wanted} faults have proof that they happened",)
     if facts.weakened:
-        return _of_control(len(effective), losing, unseen)
+        status: FaultStatus = "loses" if losses else "unknown" if unseen else "not discriminating"
+        return status, losses or unseen or (NOTHING_LOST,)
     taken = [trial.taken_along for trial in effective if trial.taken_along]
-    broken, slow = tuple(_broken(len(effective), losing, facts.audit, sum(taken))), tuple(_slow(found))
+    broken = losses or tuple(_contradictions(audit, sum(taken)))
+    broken += tuple(f"sums do not agree: {words}" for words in audit.identities_broken)
+    times = [trial.recovered_after_seconds for trial in found]
+    late = sum(seconds is None or seconds > GOAL_S for seconds in times)
+    slow = (f"not recovered within {GOAL_S:.0f} s in {late} of {len(found)} faults",) if late else ()
     if broken or (slow and facts.parallel == 1):
         return "broke", (*broken, *slow)
     unseen += tuple(f"{words}, while other cells were running; rerun with JOBS=1" for words in slow)
@@ -248,39 +250,8 @@ def judge(found: Sequence[Trial], facts: FaultFacts) -> tuple[FaultStatus, tuple
     return "held", ()
 
 
-def _of_control(effective: int, losing: int, unseen: tuple[str, ...]) -> tuple[FaultStatus, tuple[str, ...]]:
-    if losing:
-        return "loses", (f"guarantees broken in {losing} of {effective} faults",)
-    if unseen:
-        return "unknown", unseen
-    return "not discriminating", (
-        "the weakened control lost nothing either: this fault does not distinguish it from the correct variant",
-    )
-
-
-def _broken(effective: int, losing: int, audit: Audit | None, taken: int) -> Iterator[str]:
+def _contradictions(audit: Audit, taken: int) -> Iterator[str]:
     """taken: lost with what was deleted on purpose."""
-    if losing:
-        yield f"guarantees broken in {losing} of {effective} faults"
-    elif audit is not None:
-        for name, words in MUST_BE_ZERO.items():
-            if count := getattr(audit, name) - (taken if name == "lost" else 0):
-                yield f"{count} {words}"
-    if audit is not None:
-        yield from (f"sums do not agree: {words}" for words in audit.identities_broken)
-
-
-def _slow(found: Sequence[Trial]) -> Iterator[str]:
-    times = [trial.recovered_after_seconds for trial in found]
-    slow = [seconds for seconds in times if seconds is None or seconds > GOAL_S]
-    if slow:
-        yield f"not recovered within {GOAL_S:.0f} s in {len(slow)} of {len(times)} faults"
-
-
-def _unseen(effective: Sequence[Trial], audit: Audit | None, wanted: int) -> Iterator[str]:
-    if audit is None or audit.verdict == "UNKNOWN":
-        yield from (
-            ("the store could not be read back",) if audit is None else audit.unread or ("no row was read",)
-        )
-    if len(effective) < wanted:
-        yield f"only {len(effective)} of {wanted} faults have proof that they happened"
+    for name, words in MUST_BE_ZERO.items():
+        if count := getattr(audit, name) - (taken if name == "lost" else 0):
+            yield f"{count} {words}"

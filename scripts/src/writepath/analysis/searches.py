@@ -12,7 +12,7 @@ from writepath.analysis.verdict import noise_reasons, slower_reasons
 from writepath.load.parquet import load_table
 from writepath.records import base
 from writepath.records.measures import Verdict
-from writepath.records.search import KINDS, Hits, SearchFacts, SearchResult, Times
+from writepath.records.search import KINDS, Hits, SearchFacts, SearchKind, SearchResult, Times
 
 SEARCHES = "searches"  # the table of evidence
 SEARCHES_FILE = f"{SEARCHES}.parquet"
@@ -27,6 +27,8 @@ EVIDENCE_SCHEMA = pa.schema(
     ]
 )
 RAW_SCHEMA = EVIDENCE_SCHEMA.append(pa.field("start_us", pa.int64()))
+Row = dict[str, Any]
+Searches = dict[tuple[str, SearchKind], list[Row]]  # by keyword and kind, round by round
 
 
 def reduce_searches(path: Path, facts: SearchFacts) -> Evidence:
@@ -38,13 +40,15 @@ def reduce_searches(path: Path, facts: SearchFacts) -> Evidence:
 def derive_searches(evidence: Evidence) -> SearchResult:
     """Times of each keyword and kind of search, and whether they count."""
     facts = base.from_data(SearchFacts, dict(evidence.facts), "facts")
-    rows = evidence.tables[SEARCHES].cast(EVIDENCE_SCHEMA).to_pylist()
-    times = tuple(_times(rows, keyword, kind) for keyword in facts.keywords for kind in KINDS)
-    broken, noise = tuple(_broken(facts, rows)), tuple(_noise(facts))
+    table = evidence.tables[SEARCHES].cast(EVIDENCE_SCHEMA).sort_by("round")
+    searches: Searches = {(keyword, kind): [] for keyword in facts.keywords for kind in KINDS}
+    for row in table.to_pylist():
+        searches[row["keyword"], row["kind"]].append(row)
+    broken, noise = tuple(_broken(facts, searches)), tuple(_noise(facts))
     return SearchResult(
         data_set=facts.data_set,
         hits=facts.hits,
-        times=times,
+        times=tuple(_times(keyword, kind, rows) for (keyword, kind), rows in searches.items()),
         verdict=Verdict(
             status="invalid" if broken else "unknown" if noise else "valid",
             reasons=(*broken, *noise),
@@ -53,9 +57,8 @@ def derive_searches(evidence: Evidence) -> SearchResult:
     )
 
 
-def _times(rows: Sequence[dict[str, Any]], keyword: str, kind: Any) -> Times:
-    own = sorted((row for row in rows if (row["keyword"], row["kind"]) == (keyword, kind)), key=_round)
-    ms = tuple(row["duration_us"] / 1000 for row in own)
+def _times(keyword: str, kind: SearchKind, rows: Sequence[Row]) -> Times:
+    ms = tuple(row["duration_us"] / 1000 for row in rows)
     return Times(
         keyword=keyword,
         kind=kind,
@@ -65,41 +68,25 @@ def _times(rows: Sequence[dict[str, Any]], keyword: str, kind: Any) -> Times:
     )
 
 
-def _round(row: dict[str, Any]) -> int:
-    return int(row["round"])
-
-
-def _broken(facts: SearchFacts, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _broken(facts: SearchFacts, searches: Searches) -> Iterator[str]:
     """Why the figures are not those of the searches that the suite asks for."""
     yield from (f"component lost: {component}" for component in facts.lost_components)
     hits = {one.keyword: one for one in facts.hits}
     for one in facts.hits:
         if not one.explained:
             yield f"the hits of '{one.keyword}' are not explained ({_in_words(one)})"
-    for keyword in facts.keywords:
-        if keyword not in hits:
-            yield f"the hits of '{keyword}' are missing"
-        for kind, words in KINDS.items():
-            own = [row for row in rows if (row["keyword"], row["kind"]) == (keyword, kind)]
-            if sorted(map(_round, own)) != list(range(1, facts.rounds + 1)):
-                yield f"'{keyword}', {words}: {len(own)} of {facts.rounds} rounds"
-            yield from (_wrong_count(row, hits[keyword]) for row in own if not _fits(row, hits.get(keyword)))
-
-
-def _fits(row: dict[str, Any], hits: Hits | None) -> bool:
-    """A first page is one request; every match has all posts, in at least one."""
-    if hits is None:
-        return True
-    if row["kind"] == "first-page":
-        return bool(row["pages"] == 1 and row["posts"] <= hits.found)
-    return bool(row["pages"] >= 1 and row["posts"] == hits.found)
-
-
-def _wrong_count(row: dict[str, Any], hits: Hits) -> str:
-    return (
-        f"'{hits.keyword}', {KINDS[row['kind']]}, round {row['round']}: {row['posts']:,} posts in {row['pages']}"
-        f" pages of {hits.found:,} found"
-    )
+    for (keyword, kind), rows in searches.items():
+        if [row["round"] for row in rows] != list(range(1, facts.rounds + 1)):
+            yield f"'{keyword}', {KINDS[kind]}: {len(rows)} of {facts.rounds} rounds"
+        for row in rows:
+            pages, posts, found = row["pages"], row["posts"], hits[keyword].found
+            # A first page is one request; every match has all posts, in at least one.
+            fits = (
+                (pages == 1 and posts <= found) if kind == "first-page" else (pages >= 1 and posts == found)
+            )
+            if not fits:
+                words = f"{posts:,} posts in {pages} pages of {found:,} found"
+                yield f"'{keyword}', {KINDS[kind]}, round {row['round']}: {words}"
 
 
 def _in_words(hits: Hits) -> str:

@@ -6,7 +6,7 @@ from writepath.config.registry import nearest
 from writepath.errors import UsageError
 from writepath.experiments.base import Experiment
 from writepath.experiments.capacity import CapacityExperiment
-from writepath.experiments.ceilings.kind import CeilingsExperiment
+from writepath.experiments.ceilings import CeilingsExperiment
 from writepath.experiments.faults.kind import FaultExperiment
 from writepath.experiments.load.kind import LoadExperiment
 from writepath.experiments.pair.kind import PairExperiment

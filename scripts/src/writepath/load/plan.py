@@ -113,7 +113,7 @@ class Alignment:
         return behind
 
 
-def arrival_plan(phases: Sequence[Phase]) -> ArrivalPlan:
+def arrival_plan(phases: Sequence[Phase], answer_s: float = MEASURED_ANSWER_S) -> ArrivalPlan:
     """The plan of k6's ramping-arrival-rate executor for these phases.
 
     The same arithmetic in the same order as k6 1.8.1 (lib/executor/ramping_arrival_rate.go), so that the
@@ -139,7 +139,7 @@ def arrival_plan(phases: Sequence[Phase]) -> ArrivalPlan:
         raise UsageError(f"phases {', '.join(phase.name for phase in phases)}: too short to send one request")
     whole_ns = np.concatenate(starts_ns)
     starts_ns.clear()
-    return ArrivalPlan(phases=tuple(phases), starts_ns=whole_ns)
+    return ArrivalPlan(phases=tuple(phases), answer_s=answer_s, starts_ns=whole_ns)
 
 
 def _stage_ns(phase: Phase) -> tuple[float, float, float]:

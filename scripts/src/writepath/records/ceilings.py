@@ -17,7 +17,7 @@ BULK = "elasticsearch-bulk"
 class ToolRun:
     """One run of a store's own tool."""
 
-    tool: str  # pgbench-batch: its name in experiments/ceilings/
+    tool: str  # pgbench-batch: its name in experiments/ceilings.py
     clients: int
     file: str  # its output, in the cell's raw folder
     output: str | None = None  # the same, in evidence

@@ -30,7 +30,7 @@ class Injection:
     lasts_seconds: float  # from injection to heal, drawn from the seed
     injected_at_us: int  # epoch
     healed_at_us: int  # epoch
-    destroyed_at_us: int | None  # epoch: when the place of writes that it deletes on purpose was gone
+    destroyed_at_us: int | None = None  # epoch: when the place of writes that it deletes on purpose was gone
     proof: str  # in words: what shows that it happened; empty: nothing does
 
 
@@ -42,12 +42,12 @@ class FaultFacts:
     words: str  # kill -9 of the database
     weakened: bool  # the variant gives up its guarantee on purpose
     rate_per_s: float
-    capacity_per_s: float | None  # measured for `overload`
+    capacity_per_s: float | None = None  # measured for `overload`
     trials_asked: int
     parallel: int  # cells that ran at a time: times to recover are upper bounds where it is more than one
-    injections: tuple[Injection, ...]
-    load_ended_at_us: int | None  # epoch: until when the load's answers are known
-    load: LoadFacts | None  # null: published before a cell had them
+    injections: tuple[Injection, ...] = ()
+    load_ended_at_us: int | None = None  # epoch: until when the load's answers are known
+    load: LoadFacts | None = None  # null: published before a cell had them
     requests: Requests | None = None  # evidence; planned: what k6 started or dropped until the load was ended
     audit: Audit | None = None  # evidence
     order: Order | None = None  # evidence of the queue paths, over load and all faults

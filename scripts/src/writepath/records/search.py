@@ -6,14 +6,11 @@ from writepath.records.base import record
 from writepath.records.load_facts import WithheldFacts
 from writepath.records.measures import Host, Verdict
 
-SearchMode = Literal[
-    "native", "substring"
-]  # the word search of the store; every text that contains the keyword
+# The word search of the store; every text that contains the keyword.
+SearchMode = Literal["native", "substring"]
 SearchKind = Literal["first-page", "every-match"]
 KINDS: dict[SearchKind, str] = {"first-page": "first page", "every-match": "every match"}
-BY_WORDS = (
-    "words"  # the one index whose searches are of words; all others find any text that contains the keyword
-)
+BY_WORDS = "words"  # the one index with searches of words; all others find any text that contains the keyword
 
 
 @record
@@ -91,6 +88,6 @@ class SearchResult:
     times: tuple[Times, ...]
     verdict: Verdict
 
-    def times_of(self, keyword: str, kind: SearchKind) -> Times | None:
-        """None where it was not searched for."""
-        return next((one for one in self.times if (one.keyword, one.kind) == (keyword, kind)), None)
+    def times_of(self, keyword: str, kind: SearchKind) -> Times:
+        """Of a keyword of the rounds."""
+        return next(one for one in self.times if (one.keyword, one.kind) == (keyword, kind))

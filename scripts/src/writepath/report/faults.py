@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -12,8 +12,8 @@ from writepath.records.index import VariantRecord
 from writepath.report import rows
 from writepath.report.data import SuiteData
 from writepath.report.fingerprint import in_one_line
-from writepath.report.model import ABSENT, Cell, Column, Report, Row, Section, Table, Value, plain, text
-from writepath.report.rows import Field
+from writepath.report.model import ABSENT, Column, Report, Section, Table, plain, row_of
+from writepath.report.rows import Field, field
 
 WORST = ("held", "loses", "destroyed", "not discriminating", "unknown", "broke")
 SUMMED = ("trials", "effective", "losing", "deleting", "exposed", "broken", "duplicated", "recovered")
@@ -72,14 +72,25 @@ def _together(results: Sequence[FaultResult]) -> FaultResult:
 
 def coverage_in_words(found: Sequence[Struck]) -> tuple[str, ...]:
     """How many faults happened, to which correct variants and weakened controls, and what they lost."""
+    words = ["No fault in a correct variant."]
     correct = [one for one in found if one.correct]
-    words = [_of_correct(correct, _titles(correct))]
+    if titles := _titles(correct):
+        losing = sum(one.result.losing for one in correct if one.counts)
+        deleting = sum(one.result.deleting for one in correct)
+        bad = sum(1 for one in correct if one.mark)
+        said = f"loss in {losing}" if losing or bad else "no loss"
+        said += (
+            f"; {counted(deleting, 'fault')} deleted a queue with acknowledged writes in it"
+            if deleting
+            else ""
+        )
+        said += f"; failed or unknown: {counted(bad, 'cell')}" if bad else ""
+        faults = counted(faults_in(correct), "fault")
+        words = [f"{faults} in correct variants: {said}. Variants: {titles}."]
     weakened = [one for one in found if not one.correct]
     if titles := _titles(weakened):
-        words.append(
-            f"{counted(faults_in(weakened), 'fault')} in weakened controls, which are meant to lose or duplicate data:"
-            f" {titles}."
-        )
+        faults = counted(faults_in(weakened), "fault")
+        words.append(f"{faults} in weakened controls, which are meant to lose or duplicate data: {titles}.")
     return tuple(words)
 
 
@@ -91,20 +102,6 @@ def faults_in(found: Iterable[Struck]) -> int:
 def _titles(found: Iterable[Struck]) -> str:
     """Of the variants that a fault struck."""
     return "; ".join(dict.fromkeys(one.variant.title for one in found if one.counts))
-
-
-def _of_correct(found: Sequence[Struck], titles: str) -> str:
-    if not titles:
-        return "No fault in a correct variant."
-    losing = sum(one.result.losing for one in found if one.counts)
-    deleting = sum(one.result.deleting for one in found)
-    bad = sum(1 for one in found if one.mark)
-    loss = f"loss in {losing}" if losing or bad else "no loss"
-    also = (
-        f"; {counted(deleting, 'fault')} deleted a queue with acknowledged writes in it" if deleting else ""
-    )
-    also += f"; failed or unknown: {counted(bad, 'cell')}" if bad else ""
-    return f"{counted(faults_in(found), 'fault')} in correct variants: {loss}{also}. Variants: {titles}."
 
 
 def verdict_in_words(one: FaultResult) -> str:
@@ -148,14 +145,14 @@ def counted(count: int, noun: str) -> str:
 
 Suite = SuiteData[FaultResult]
 
-CONSUMER_FAULTS = ("restart-consumer", "kill-consumer")
+ORDERED = (NO_FAULT, "restart-consumer", "kill-consumer")
 
 
 def report(data: Suite) -> Report:
     """The page: what was lost, the matrix, then the details."""
     found = struck(data)
     order = [level for factor in data.index.factors for level in factor.levels]
-    built = list(_tables(found, order)) or [_outcomes([], order)]
+    main, *others = _tables(found, order)
     without = sum(one.result.effective for one in found if one.result.fault == NO_FAULT)
     load = f"{plain(data.index.params['rate_per_s'])}/s during all faults of a cell, seed {data.index.seed}"
     versions = sorted({f"{name} {v}" for one in data.cells for name, v in one.record.versions.items()})
@@ -165,20 +162,35 @@ def report(data: Suite) -> Report:
         answer=(*coverage_in_words(found), *(f"Without a result: {words}." for words in unfinished)),
         facts=f"{in_one_line(data, load)} {len(found)} cells, {without} trials without a fault. {', '.join(versions)}.",
         picture=None,
-        table=built[0],
-        details=tuple(Section(key=table.key, title=table.title, tables=(table,)) for table in built[1:]),
+        table=main,
+        details=tuple(Section(key=table.key, title=table.title, tables=(table,)) for table in others),
     )
 
 
 def _tables(found: Sequence[Struck], order: Sequence[str]) -> Iterator[Table]:
     correct = [one for one in found if one.correct]
-    if correct:
+    if correct or not found:
         yield _outcomes(correct, order)
-    for name in dict.fromkeys(one.variant.name for one in correct):
-        yield _of_variant([one for one in correct if one.variant.name == name])
-    consumers = (NO_FAULT, *CONSUMER_FAULTS)
-    if queues := [one for one in correct if one.result.order is not None and one.result.fault in consumers]:
-        yield _order(queues)
+    for variant in {one.variant.name: one.variant for one in correct}.values():
+        yield _table(
+            f"faults-{variant.name}",
+            f"{variant.title}, fault by fault",
+            f"A 201 guarantees: {variant.acknowledges}. {EXPOSED} Guarantees broken: acknowledged writes that were"
+            " lost, vanished, stranded, corrupted or stored twice. Recovered writes: stored without a 201. Recovery:"
+            " from the end of the fault to the first 10 s with 99.9 % success at 95 % of the scheduled rate.",
+            FIELDS,
+            [one for one in correct if one.variant.name == variant.name],
+        )
+    # The fault hits a consumer alone, or nothing.
+    if queues := [one for one in correct if one.result.order is not None and one.result.fault in ORDERED]:
+        yield _table(
+            "order",
+            "Order of writes while consumers restart or are killed",
+            "A write is overtaken if another write, sent after its 201, became durable before it."
+            " Redelivered: messages that the broker delivered more than once, over all faults of the cell.",
+            ORDER,
+            queues,
+        )
     if controls := [one for one in found if not one.correct]:
         yield _controls(controls, correct)
 
@@ -188,13 +200,11 @@ def _outcomes(correct: Sequence[Struck], order: Sequence[str]) -> Table:
     titles = {one.variant.name: one.variant.title for one in correct}
     # A variant that a few faults struck alone has no column.
     shown = [name for name, faults in often.items() if 4 * faults >= max(often.values())]
-    cells = {(one.variant.name, one.result.fault): one.result for one in correct}
     words = {one.result.fault: one.result.words for one in correct}
-
-    def outcome(name: str, fault: str) -> Cell:
-        one = cells.get((name, fault))
-        return text(ABSENT if one is None else f"{verdict_in_words(one)}{recovery_in_words(one)}")
-
+    outcomes = {
+        (one.variant.name, one.result.fault): f"{verdict_in_words(one.result)}{recovery_in_words(one.result)}"
+        for one in correct
+    }
     return Table(
         key="outcomes",
         title="Result of each variant under each fault",
@@ -209,7 +219,7 @@ def _outcomes(correct: Sequence[Struck], order: Sequence[str]) -> Table:
             *(Column(key=name, title=titles[name]) for name in shown),
         ),
         rows=tuple(
-            Row(cells=(text(words[fault]), *(outcome(name, fault) for name in shown)))
+            row_of(words[fault], *(outcomes.get((name, fault), ABSENT) for name in shown))
             for fault in order
             if fault in words
         ),
@@ -219,52 +229,42 @@ def _outcomes(correct: Sequence[Struck], order: Sequence[str]) -> Table:
 EXPOSED = "Exposed writes: acknowledged within 5 s around a fault."
 
 
-def _field(
-    key: str, title: str, get: Callable[[FaultResult], Value], unit: str = "", *, exact: bool = False
-) -> Field[Struck]:
-    return rows.field(key, title, lambda one: get(one.result), unit, exact=exact)
+def _of_result(key: str, title: str, name: str = "", unit: str = "") -> Field[Struck]:
+    """name: of the result's field, a share where the unit is %; none: the key. Without a unit it is a count."""
+    value = attrgetter(f"result.{name or key}")
+
+    def get(one: Struck) -> float | None:
+        found: float | None = value(one)
+        return found * 100 if unit == "%" and found is not None else found
+
+    return field(key, title, get, unit, exact=not unit)
 
 
-def _count(key: str, title: str, name: str = "") -> Field[Struck]:
-    """name: of the result's field; none: the key."""
-    return _field(key, title, attrgetter(name or key), exact=True)
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else share * 100
-
-
-VARIANT: Field[Struck] = rows.field("variant", "variant", attrgetter("variant.title"))
-GUARANTEE: Field[Struck] = rows.field("acknowledges", "a 201 guarantees", attrgetter("variant.acknowledges"))
-FAULT = _field("fault", "fault", attrgetter("words"))
-OUTCOME = _field("outcome", "outcome", verdict_in_words)
-NEAR = _count("exposed", "exposed writes")
-BROKEN = _count("broken", "guarantees broken")
-FIELDS = (
+VARIANT: Field[Struck] = field("variant", "variant", attrgetter("variant.title"))
+GUARANTEE: Field[Struck] = field("acknowledges", "a 201 guarantees", attrgetter("variant.acknowledges"))
+FAULT: Field[Struck] = field("fault", "fault", attrgetter("result.words"))
+OUTCOME: Field[Struck] = field("outcome", "outcome", lambda one: verdict_in_words(one.result))
+NEAR = _of_result("exposed", "exposed writes")
+BROKEN = _of_result("broken", "guarantees broken")
+FIELDS: tuple[Field[Struck], ...] = (
     FAULT,
-    _count("effective", "effective faults"),
-    _count("losing", "faults with loss"),
-    _field("bound", "loss probability, upper bound", lambda one: _percent(one.loss_probability_bound), "%"),
+    _of_result("effective", "effective faults"),
+    _of_result("losing", "faults with loss"),
+    _of_result("bound", "loss probability, upper bound", "loss_probability_bound", "%"),
     NEAR,
     BROKEN,
-    _count("recovered", "recovered writes"),
-    _field("errors", "errors by kind", kinds),
-    _field("recovery_s", "recovery, median", attrgetter("recovery_s_median"), "s"),
-    _field("recovery_max_s", "recovery, max", attrgetter("recovery_s_max"), "s"),
+    _of_result("recovered", "recovered writes"),
+    field("errors", "errors by kind", lambda one: kinds(one.result)),
+    _of_result("recovery_s", "recovery, median", "recovery_s_median", "s"),
+    _of_result("recovery_max_s", "recovery, max", "recovery_s_max", "s"),
 )
-OVERTAKEN = attrgetter("order.overtaken_share")
-ORDER = (  # of cells with an order
+ORDER: tuple[Field[Struck], ...] = (  # of cells with an order
     VARIANT,
     FAULT,
-    _count("faults", "faults", "effective"),
-    _field(
-        "acknowledged",
-        "acknowledged",
-        lambda one: one.requests.acknowledged if one.requests else None,
-        exact=True,
-    ),
-    _field("overtaken", "overtaken writes", lambda one: _percent(OVERTAKEN(one)), "%"),
-    _count("redelivered", "redelivered", "order.redelivered"),
+    _of_result("faults", "faults", "effective"),
+    _of_result("acknowledged", "acknowledged", "requests.acknowledged"),
+    _of_result("overtaken", "overtaken writes", "order.overtaken_share", "%"),
+    _of_result("redelivered", "redelivered", "order.redelivered"),
 )
 
 
@@ -272,31 +272,6 @@ def _table(
     key: str, title: str, caption: str, fields: Sequence[Field[Struck]], found: Iterable[Struck]
 ) -> Table:
     return rows.table(key, title, caption, fields, found, mark=lambda one: one.mark)
-
-
-def _of_variant(cells: Sequence[Struck]) -> Table:
-    variant = cells[0].variant
-    return _table(
-        f"faults-{variant.name}",
-        f"{variant.title}, fault by fault",
-        f"A 201 guarantees: {variant.acknowledges}. {EXPOSED} Guarantees broken: acknowledged writes that were"
-        " lost, vanished, stranded, corrupted or stored twice. Recovered writes: stored without a 201. Recovery: from"
-        " the end of the fault to the first 10 s with 99.9 % success at 95 % of the scheduled rate.",
-        FIELDS,
-        cells,
-    )
-
-
-def _order(queues: Sequence[Struck]) -> Table:
-    """Of cells in which the fault hits a consumer alone, or nothing."""
-    return _table(
-        "order",
-        "Order of writes while consumers restart or are killed",
-        "A write is overtaken if another write, sent after its 201, became durable before it."
-        " Redelivered: messages that the broker delivered more than once, over all faults of the cell.",
-        ORDER,
-        queues,
-    )
 
 
 def _controls(controls: Sequence[Struck], correct: Sequence[Struck]) -> Table:
@@ -312,12 +287,12 @@ def _controls(controls: Sequence[Struck], correct: Sequence[Struck]) -> Table:
         " must then lose or duplicate data. Not discriminating: the control passed, so this fault does not show what"
         " the correct variant protects against. Controls are not ranked with other variants.",
         (
-            rows.field("twin", "weakened control", attrgetter("variant.title")),
+            field("twin", "weakened control", attrgetter("variant.title")),
             GUARANTEE,
             FAULT,
             OUTCOME,
             BROKEN,
-            rows.field("beside", "correct variant", of_correct),
+            field("beside", "correct variant", of_correct),
         ),
         controls,
     )

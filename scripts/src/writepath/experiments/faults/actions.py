@@ -1,21 +1,27 @@
 """Faults of processes, disks, links and topology: how each is done, undone and proved. No fault counts unproved.
 
-Each fault is a context: broken inside it, mended when it is left, at once, however long the part then needs to serve
-again; mended, too, where it could only be half done. It gives the proof that it happened, in words, to be asked for
-after it was left; empty where nothing shows it.
+A strike registers first how it is undone, which is done at once when the fault ends, however long the part then needs
+to serve again. It gives the proof that it happened, in words, to be asked for after that; empty where nothing shows it.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
+import httpx
 import pika
 import pika.exceptions
 
+from writepath import poll
+from writepath.errors import WritepathError
+from writepath.experiments.base import CellRun
 from writepath.experiments.faults import catalogue
 from writepath.experiments.faults.catalogue import STORES, Fault
-from writepath.experiments.faults.scene import FaultError, Scene
+from writepath.measure.inspector import plain_client
+from writepath.runtime import topology
 from writepath.runtime.base import Stack
 from writepath.runtime.deadman import Heal
 
@@ -28,7 +34,11 @@ QUEUE = EXCHANGE = "writepath.posts"  # services/post-api, QueueNames
 ROUTING_KEY = "post"
 AMQP_PORT = 5672
 USER = "writepath"
+PASSWORD = "RABBITMQ_PASSWORD"  # noqa: S105 - the variable's name
 DELAY_MS = 400
+READY_S = 60.0
+_ANSWER_S = 5.0
+_COUNTER = 'toxiproxy_proxy_received_bytes_total\\{{[^}}]*proxy="{}"[^}}]*\\}} ([0-9.e+]+)'
 _TOXICS: Mapping[str, tuple[tuple[str, str, Mapping[str, int]], ...]] = {
     "cut": (),  # the proxy is turned off
     "delay": (("latency", "downstream", {"latency": DELAY_MS, "jitter": 0}),),
@@ -38,38 +48,96 @@ _TOXICS: Mapping[str, tuple[tuple[str, str, Mapping[str, int]], ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Action:
-    """One fault of one trial."""
-
-    struck: AbstractContextManager[Proof]
-    remedies: Sequence[Heal] = ()  # what would undo it without this process
+class StoppedError(KeyboardInterrupt):
+    """The user stopped the command, which only the main thread hears of: every lane ends its stack and leaves."""
 
 
-def action(fault: Fault, scene: Scene, number: int) -> Action:
-    """A fresh one for each trial; number: the trial's, from 1."""
-    stack = scene.stack
-    if fault.action == "none":
-        return Action(_nothing())
-    if fault.action == "kill-each":
-        parts = catalogue.parts(scene.variant, stack.components)
-        return Action(kill(scene, parts[(number - 1) % len(parts)]))
-    component = scene.component(fault)
-    if fault.action in _TOXICS:
-        return Action(_break_link(scene, component, fault.action), (("reset", scene.toxiproxy.url),))
-    if fault.action == "kill-under-backlog":
-        # What takes the messages off the component's hands is frozen.
-        final = next(store for store in (STORES["database"], STORES["index"]) if store in stack.components)
-        behind = scene.variant.inspector if fault.role == "broker" else final
-        return Action(kill_under_backlog(scene, component, behind), stack.remedies(behind))
-    remedies = stack.remedies(component) if fault.action in ("pause", "fill-disk") else ()
-    return Action(_OF_COMPONENT[fault.action](scene, component), remedies)
+class FaultError(WritepathError):
+    """A fault could not be injected or healed: nothing can be said of the variant."""
+
+    exit_code = 14
+
+
+class Toxiproxy:
+    """A client of one running Toxiproxy; a proxy of it is named after the compose service behind it."""
+
+    def __init__(self, address: str) -> None:
+        """Address: host:port of its API."""
+        self.url = f"http://{address}"
+        self._client = plain_client(_ANSWER_S, self.url)
+        self.close = self._client.close
+
+    def ask(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        """A request to its API."""
+        return self._client.request(method, path, json=body).raise_for_status()
+
+    def add(self, proxy: str, kind: str, stream: str, attributes: Mapping[str, int]) -> None:
+        """A toxic for every connection; stream: upstream (requests) or downstream (answers)."""
+        body = {"name": f"{kind}-{stream}", "type": kind, "stream": stream, "attributes": dict(attributes)}
+        self.ask("POST", f"/proxies/{proxy}/toxics", body)
+
+    def received_bytes(self, proxy: str) -> float:
+        """What came into the proxy from both sides since it was started."""
+        metrics = self.ask("GET", "/metrics").text
+        return sum(float(value) for value in re.findall(_COUNTER.format(re.escape(proxy)), metrics))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What a fault acts on: one started variant under load, and the network between it and its stores."""
+
+    run: CellRun
+    stack: Stack
+    toxiproxy: Toxiproxy
+
+    def wait(self, seconds: float) -> None:
+        """StoppedError where the user stopped the command meanwhile."""
+        if self.run.bench.stopped.wait(max(0.0, seconds)):
+            raise StoppedError
+
+    def ready(self, *components: str) -> None:
+        """Waits until these serve, or all: a consumer may still be starting while the 201s go on."""
+        for component in components or self.stack.components:
+            if not poll.until(partial(self._serves, component), READY_S):
+                variant = self.run.cell.variant.name
+                raise FaultError(f"{variant}: {component} did not serve within {READY_S:.0f} s")
+
+    def _serves(self, component: str) -> bool:
+        self.wait(0.0)
+        return self.stack.is_ready(component)
 
 
 @contextmanager
-def _nothing() -> Iterator[Proof]:
-    """Whatever is lost then is lost by Writepath itself."""
-    yield lambda: "no fault injected"
+def struck(fault: Fault, scene: Scene, number: int) -> Iterator[Proof]:
+    """Broken inside it, mended when it is left; mended, too, where it was only half done. number: of the trial."""
+    with ExitStack() as heal:
+        yield _STRIKES[fault.action](scene, _component(fault, scene, number), heal)
+
+
+def remedies(fault: Fault, scene: Scene) -> Sequence[Heal]:
+    """What would undo it without this process."""
+    if fault.action in _TOXICS:
+        return (("reset", scene.toxiproxy.url),)
+    if fault.action not in ("pause", "fill-disk", "kill-under-backlog"):
+        return ()
+    component = _component(fault, scene)
+    behind = _behind(scene, component) if fault.action == "kill-under-backlog" else component
+    return scene.stack.remedies(behind)
+
+
+def _component(fault: Fault, scene: Scene, number: int = 1) -> str:
+    variant, components = scene.run.cell.variant, scene.stack.components
+    if fault.action == "kill-each":
+        parts = catalogue.parts(variant, components)
+        return parts[(number - 1) % len(parts)]
+    return catalogue.component(fault, variant, components)
+
+
+def _behind(scene: Scene, component: str) -> str:
+    """What takes the messages off the component's hands."""
+    if component == STORES["broker"]:
+        return scene.run.cell.variant.inspector
+    return next(store for store in (STORES["database"], STORES["index"]) if store in scene.stack.components)
 
 
 def _replaced(stack: Stack, component: str, before: Mapping[str, str]) -> str:
@@ -87,87 +155,68 @@ def _killed(stack: Stack, component: str) -> Proof:
     return lambda: "" if between else _replaced(stack, component, before)
 
 
-@contextmanager
-def kill(scene: Scene, component: str) -> Iterator[Proof]:
+def _kill(scene: Scene, component: str, heal: ExitStack) -> Proof:
     """Kill -9 of every process of a component, with their children; restarted as by a supervisor."""
-    try:
-        yield _killed(scene.stack, component)
-    finally:
-        scene.stack.revive(component)
+    heal.callback(scene.stack.revive, component)
+    return _killed(scene.stack, component)
 
 
-@contextmanager
-def crash_loop(scene: Scene, component: str) -> Iterator[Proof]:
+def _crash_loop(scene: Scene, component: str, heal: ExitStack) -> Proof:
     """Repeated kill -9, each time as soon as it serves; the heal is the last start."""
-    stack, kills = scene.stack, list[Proof]()
-    try:
-        while len(kills) < CRASHES:
-            if kills:
-                stack.revive(component)
-                scene.ready(component)
-            kills.append(_killed(stack, component))
-        yield lambda: f"{CRASHES} times: {kills[-1]()}" if all(each() for each in kills) else ""
-    finally:
+    stack = scene.stack
+    heal.callback(stack.revive, component)
+    kills = [_killed(stack, component)]
+    while len(kills) < CRASHES:
         stack.revive(component)
+        scene.ready(component)
+        kills.append(_killed(stack, component))
+    return lambda: f"{CRASHES} times: {kills[-1]()}" if all(each() for each in kills) else ""
 
 
-@contextmanager
-def pause(scene: Scene, component: str) -> Iterator[Proof]:
+def _pause(scene: Scene, component: str, heal: ExitStack) -> Proof:
     """SIGSTOP of every process of a component: connections stay open, nothing is answered."""
     stack = scene.stack
     before = stack.lives(component)
-    try:
-        stack.pause(component)
-        silent = not stack.is_ready(component)
-        words = f"{component}: no response while frozen, same process afterwards"
-        yield lambda: words if silent and stack.lives(component) == before else ""
-    finally:
-        stack.resume(component)
+    heal.callback(stack.resume, component)
+    stack.pause(component)
+    silent = not stack.is_ready(component)
+    words = f"{component}: no response while frozen, same process afterwards"
+    return lambda: words if silent and stack.lives(component) == before else ""
 
 
-@contextmanager
-def kill_under_backlog(scene: Scene, component: str, behind: str) -> Iterator[Proof]:
+def _kill_under_backlog(scene: Scene, component: str, heal: ExitStack) -> Proof:
     """Kill -9 of a component with a backlog, because the one behind it is frozen."""
-    try:
-        with pause(scene, behind) as frozen:
-            scene.wait(BACKLOG_S)
-            killed = _killed(scene.stack, component)
-            yield lambda: f"{frozen()}; {killed()}" if frozen() and killed() else ""
-    finally:
-        scene.stack.revive(component)
+    heal.callback(scene.stack.revive, component)
+    frozen = _pause(scene, _behind(scene, component), heal)
+    scene.wait(BACKLOG_S)
+    killed = _killed(scene.stack, component)
+    return lambda: f"{frozen()}; {killed()}" if frozen() and killed() else ""
 
 
-@contextmanager
-def fill_disk(scene: Scene, component: str) -> Iterator[Proof]:
+def _fill_disk(scene: Scene, component: str, heal: ExitStack) -> Proof:
     """A separate file system, full to the last block; what ended for lack of it is restarted by the heal."""
-    try:
-        left = scene.stack.fill_disk(component)
-        yield lambda: f"{component}: {left} bytes left on its disk" if left <= FULL_BYTES else ""
-    finally:
-        scene.stack.free_disk(component)
-        scene.stack.revive(component)
+    heal.callback(scene.stack.revive, component)
+    heal.callback(scene.stack.free_disk, component)
+    left = scene.stack.fill_disk(component)
+    return lambda: f"{component}: {left} bytes left on its disk" if left <= FULL_BYTES else ""
 
 
-@contextmanager
-def restart(scene: Scene, component: str, *, rolling: bool = False) -> Iterator[Proof]:
+def _restart(scene: Scene, component: str, _: ExitStack, *, rolling: bool = False) -> Proof:
     """SIGTERM and a new start, one instance after the other, each waited for: nothing is left for the heal.
 
     rolling: all instances, of which one must always serve; otherwise the first one alone.
     """
     stack = scene.stack
     before = stack.lives(component)
-    if rolling and len(before) == 1:
-        raise FaultError(f"rolling-restart: {component} needs INSTANCES=2")
-    struck = before if rolling else dict(list(before.items())[:1])
-    for name in struck:
+    ended = before if rolling else dict(list(before.items())[:1])
+    for name in ended:
         stack.terminate(component, name)
         stack.revive(component)
         scene.ready(component)
-    yield lambda: _replaced(stack, component, struck)
+    return lambda: _replaced(stack, component, ended)
 
 
-@contextmanager
-def _break_link(scene: Scene, store: str, what: str) -> Iterator[Proof]:
+def _break_link(scene: Scene, store: str, heal: ExitStack, *, what: str) -> Proof:
     """Cut, delay, reset or one-way black hole, by Toxiproxy, which is in between in every trial, the control's too.
 
     Proved where the proxy says that it was broken, and its counters moved. It counts a connection's bytes when the
@@ -175,33 +224,32 @@ def _break_link(scene: Scene, store: str, what: str) -> Iterator[Proof]:
     """
     proxy = scene.toxiproxy
     before = proxy.received_bytes(store)
-    try:
-        if not _TOXICS[what]:
-            proxy.turn_off(store)
-        for kind, stream, attributes in _TOXICS[what]:
-            proxy.add(store, kind, stream, attributes)
-        broken = proxy.is_broken(store)
-        yield lambda: _of_link(store, what, ended) if broken else ""
-    finally:
-        proxy.reset()
+    heal.callback(proxy.ask, "POST", "/reset")  # removes every toxic, enables every proxy
+    if what == "cut":
+        proxy.ask("POST", f"/proxies/{store}", {"enabled": False})
+    for kind, stream, attributes in _TOXICS[what]:
+        proxy.add(store, kind, stream, attributes)
+    found = proxy.ask("GET", f"/proxies/{store}").json()
+    broken = not found["enabled"] or found["toxics"]
+
+    def proof() -> str:
         ended = proxy.received_bytes(store) - before
+        if not broken or (what != "delay" and ended <= 0):
+            return ""
+        moved = f"; connections that had carried {ended:.0f} bytes were closed" if ended > 0 else ""
+        return f"{what} on the link to {store}, confirmed by Toxiproxy{moved}"
+
+    return proof
 
 
-def _of_link(store: str, what: str, ended: float) -> str:
-    if what != "delay" and ended <= 0:
-        return ""
-    moved = f"; connections that had carried {ended:.0f} bytes were closed" if ended > 0 else ""
-    return f"{what} on the link to {store}, confirmed by Toxiproxy{moved}"
-
-
-@contextmanager
-def _delete(scene: Scene, component: str, *, binding: bool = False) -> Iterator[Proof]:
+def _delete(scene: Scene, component: str, _: ExitStack, *, binding: bool = False) -> Proof:
     """Deletes the queue, or its binding, on the broker; only the write path itself can declare it again.
 
     The broker's own answer is the proof.
     """
-    host, _, port = scene.stack.address(component, AMQP_PORT).partition(":")
-    login = pika.PlainCredentials(USER, scene.broker_password)
+    host, port = scene.stack.address(component, AMQP_PORT).split(":")
+    password = topology.value(scene.run.bench.root, PASSWORD, scene.run.settings) or USER
+    login = pika.PlainCredentials(USER, password)
     parameters = pika.ConnectionParameters(host=host, port=int(port), credentials=login)
     try:
         with pika.BlockingConnection(parameters) as connection:
@@ -214,19 +262,22 @@ def _delete(scene: Scene, component: str, *, binding: bool = False) -> Iterator[
                 held = channel.queue_delete(QUEUE).method.message_count
                 proof = f"the broker deleted the queue with {held} waiting messages"
     except pika.exceptions.AMQPError as error:
-        raise FaultError(
-            f"the {'binding' if binding else 'queue'} could not be deleted: {error!r}"
-        ) from error
-    yield lambda: proof
+        what = "binding" if binding else "queue"
+        raise FaultError(f"the {what} could not be deleted: {error!r}") from error
+    return lambda: proof
 
 
-_OF_COMPONENT: Mapping[str, Callable[[Scene, str], AbstractContextManager[Proof]]] = {
-    "kill": kill,
-    "pause": pause,
-    "crash-loop": crash_loop,
-    "fill-disk": fill_disk,
-    "rolling-restart": partial(restart, rolling=True),
-    "restart": restart,
+_STRIKES: Mapping[str, Callable[[Scene, str, ExitStack], Proof]] = {
+    "none": lambda *_: lambda: "no fault injected",  # what is lost then is lost by Writepath itself
+    "kill": _kill,
+    "kill-each": _kill,
+    "kill-under-backlog": _kill_under_backlog,
+    "pause": _pause,
+    "crash-loop": _crash_loop,
+    "fill-disk": _fill_disk,
+    "restart": _restart,
+    "rolling-restart": partial(_restart, rolling=True),
     "delete-queue": _delete,
     "delete-binding": partial(_delete, binding=True),
+    **{what: partial(_break_link, what=what) for what in _TOXICS},
 }

@@ -38,17 +38,15 @@ class Fault:
     key: str
     words: str
     action: str
-    role: str | None = None
+    role: str = ""
     lasts_seconds: tuple[float, float] = MINIMUM  # drawn evenly between these
     overrides: tuple[tuple[str, str], ...] = ()  # compose variables that it needs
 
     @property
     def small_disks(self) -> dict[str, int]:
         """The struck store alone is put on one; bytes by compose service."""
-        if self.action != "fill-disk" or self.role is None:
-            return {}
-        store = STORES[self.role]
-        return {store: SMALL_DISK_BYTES[store]}
+        stores = [STORES[self.role]] if self.action == "fill-disk" else []
+        return {store: SMALL_DISK_BYTES[store] for store in stores}
 
     @property
     def destroys(self) -> bool:
@@ -117,28 +115,23 @@ def fault(key: str) -> Fault:
     return FAULTS[key]
 
 
-def component(one: Fault, variant: Variant, components: Collection[str]) -> str | None:
-    """The component that the fault strikes; None where the variant has none of that role."""
-    if one.role is None:
-        return None
-    name = {
-        "application": variant.ingress,
-        "consumer": variant.inspector if variant.inspector != variant.ingress else None,
-        "proxy": PROXY,
-        **STORES,
-    }[one.role]
-    return name if name in components else None
+def component(one: Fault, variant: Variant, components: Collection[str]) -> str:
+    """The component that the fault strikes; empty where the variant has none of that role."""
+    consumer = variant.inspector if variant.inspector != variant.ingress else ""
+    names = {"application": variant.ingress, "consumer": consumer, "proxy": PROXY, **STORES}
+    name = names.get(one.role, "")
+    return name if name in components else ""
 
 
 def parts(variant: Variant, components: Collection[str]) -> tuple[str, ...]:
     """Every component that has a role, in the order of the roles: what `kill-each` strikes, one a trial."""
-    names = [component(FAULTS[f"kill-{role}"], variant, components) for role in ROLES]
-    return tuple(name for name in names if name is not None)
+    names = (component(FAULTS[f"kill-{role}"], variant, components) for role in ROLES)
+    return tuple(filter(None, names))
 
 
 def applies(one: Fault, variant: Variant, components: Collection[str]) -> bool:
     """Whether this variant, made of these components, can suffer it."""
-    return one.role is None or component(one, variant, components) is not None
+    return not one.role or bool(component(one, variant, components))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,15 +143,12 @@ class Moment:
     lasts_seconds: float  # from injection to heal
 
 
-def schedule(seed: int, one: Fault, trials: int) -> tuple[Moment, ...]:
+def schedule(seed: int, one: Fault, trials: int) -> list[Moment]:
     """The same for each variant and runtime: a function of seed, fault and number of the trial alone."""
-
-    def moment(number: int) -> Moment:
+    moments = []
+    for number in range(1, trials + 1):
         draw = random.Random(f"writepath:{seed}:{one.key}:{number}")  # noqa: S311 - a schedule, not a secret
-        return Moment(
-            number=number,
-            steady_seconds=round(draw.uniform(*STEADY_SECONDS), 3),
-            lasts_seconds=round(draw.uniform(*one.lasts_seconds), 3),
-        )
-
-    return tuple(moment(number) for number in range(1, trials + 1))
+        steady_seconds = round(draw.uniform(*STEADY_SECONDS), 3)
+        lasts_seconds = round(draw.uniform(*one.lasts_seconds), 3)
+        moments.append(Moment(number=number, steady_seconds=steady_seconds, lasts_seconds=lasts_seconds))
+    return moments

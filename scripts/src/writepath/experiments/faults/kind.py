@@ -1,8 +1,10 @@
 """What the engine asks of kind `faults`; its cells: its part of suites.yaml, narrowed by FAULT=, VARIANTS=, TRIALS=."""
 
 import dataclasses
+import itertools
 import statistics
 from collections.abc import Collection, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,9 +18,10 @@ from writepath.config.checked import Names, entry
 from writepath.config.registry import Registry, Suite, Variant
 from writepath.config.settings import OF_LOAD, Factor
 from writepath.errors import UsageError
-from writepath.experiments.base import CellRun, Experiment, Plan, Session
-from writepath.experiments.faults import catalogue, measure
+from writepath.experiments.base import Experiment, Plan
+from writepath.experiments.faults import catalogue
 from writepath.experiments.faults.catalogue import FACTOR, Fault
+from writepath.experiments.faults.measure import measure
 from writepath.measure.loading import RATE_SCALE
 from writepath.options import Asked
 from writepath.records import base
@@ -26,8 +29,7 @@ from writepath.records.faults import FaultFacts, FaultParams, FaultResult
 from writepath.records.index import cell_name
 from writepath.records.measures import Host
 from writepath.report import faults
-from writepath.report.data import Metric, SuiteData
-from writepath.report.model import Report
+from writepath.report.data import Metric
 from writepath.runtime import topology
 from writepath.runtime.delay import DATABASE_DELAY_MS
 
@@ -51,27 +53,18 @@ class FaultSuite:
     ]
 
 
-def _checked(suite: Suite, known: Registry) -> FaultSuite:
-    file = suite.checked_params(FaultSuite)
-    for name in file.only:
-        known.variant(name)
-    for key in (*file.trials_of, *(key for keys in file.only.values() for key in keys)):
-        catalogue.fault(key)
-    return file
-
-
 def _faults(root: Path, file: FaultSuite, variant: Variant, asked: Asked) -> Iterator[tuple[str, int]]:
     """Some variants are struck by some faults only; by another one only where the user names both."""
     only, components = file.only.get(variant.name), components_of(root, variant)
-    keys = asked.of_kind.get("FAULT")
-    chosen = None if keys is None else [catalogue.fault(key) for key in keys]
-    both = chosen is not None and asked.variants is not None
-    every = [
-        fault for fault in catalogue.FAULTS.values() if fault.action != "kill-each"
-    ]  # that only if named
-    for fault in every if chosen is None else chosen:
+    keys, trials = asked.of_kind.get("FAULT"), asked.of_kind.get("TRIALS")
+    both = keys is not None and asked.variants is not None
+    if keys is None:
+        keys = [
+            fault.key for fault in catalogue.FAULTS.values() if fault.action != "kill-each"
+        ]  # only if named
+    for fault in map(catalogue.fault, keys):
         if catalogue.applies(fault, variant, components) and (only is None or fault.key in only or both):
-            yield fault.key, asked.of_kind.get("TRIALS") or _trials(file, variant, fault, components)
+            yield fault.key, trials or _trials(file, variant, fault, components)
 
 
 def _trials(file: FaultSuite, variant: Variant, fault: Fault, components: Collection[str]) -> int:
@@ -110,9 +103,13 @@ class FaultExperiment(Experiment[FaultResult]):
             key="recovery_s",
             title="recovery, median",
             better="lower",
-            get=lambda result: statistics.median(result.recovered_in) if result.recovered_in else None,
+            get=attrgetter("recovery_s_median"),
         ),
     )
+
+    measure = staticmethod(measure)
+    derive = staticmethod(derive_faults)
+    report = staticmethod(faults.report)
 
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> FaultSuite:  # noqa: ARG002 - designed() has them
         """The suite's part, before the user has narrowed it: `designed` makes the cells of it."""
@@ -120,7 +117,9 @@ class FaultExperiment(Experiment[FaultResult]):
 
     def designed(self, plan: Plan, known: Registry, asked: Asked) -> Plan:
         """Variants x faults that apply to them. UsageError for what the registry or the catalogue do not know."""
-        file = _checked(plan.suite, known)
+        file = plan.suite.checked_params(FaultSuite)
+        for key in (*file.trials_of, *itertools.chain(*file.only.values())):
+            catalogue.fault(key)
         found: dict[str, dict[str, int]] = {}  # by variant and fault, how often it strikes
         for name in asked.variants or (*(variant.name for variant in plan.suite.variants), *file.only):
             own = dict(_faults(plan.root, file, known.variant(name), asked))
@@ -155,20 +154,10 @@ class FaultExperiment(Experiment[FaultResult]):
             name for name, trials in now.trials.items() if trials > known.trials.get(name, trials)
         )
 
-    def measure(self, run: CellRun, session: Session) -> None:
-        """Leaves raw files in the cell's folder."""
-        measure.measure(run, session)
-
     def reduce(self, folder: Path, host: Host) -> Evidence:
         """Evidence of a folder of raw files."""
         facts = base.from_data(FaultFacts, load_facts(folder), str(folder / FACTS_FILE))
-        if facts.load is not None:
-            facts = dataclasses.replace(facts, load=dataclasses.replace(facts.load, host=host))
-        return reduce_faults(raw.tables(folder), facts)
-
-    def derive(self, evidence: Evidence) -> FaultResult:
-        """The result that follows from evidence."""
-        return derive_faults(evidence)
+        return reduce_faults(raw.tables(folder), facts, host)
 
     def audit(self, result: FaultResult) -> Said | None:
         """Of all writes of the load."""
@@ -177,7 +166,3 @@ class FaultExperiment(Experiment[FaultResult]):
     def line(self, result: FaultResult) -> str:
         """`no loss in 20 faults (loss probability ≤ 13.9 %); recovered in 7.0 s (max 12.3 s)`."""
         return f"{faults.verdict_in_words(result)}{faults.recovery_in_words(result)}"
-
-    def report(self, data: SuiteData[FaultResult]) -> Report:
-        """Sections of tables."""
-        return faults.report(data)

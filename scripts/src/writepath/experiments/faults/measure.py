@@ -1,9 +1,15 @@
-"""Measures one cell of kind `faults`: one stack under steady load; fault, heal, recovery, as often as asked for."""
+"""Measures one cell of kind `faults`: one stack under steady load; fault, heal, recovery, as often as asked for.
+
+An overload is no fault that is injected: the load's own plan has the trials, each at twice the path's capacity. That
+is measured first, and brought down to what one host can double: few requests in flight (the cell's overrides), and a
+delay on the link to the store, by which each of them takes its time (Little's law). What is measured is how the path
+behaves beyond its limit, not where the limit of an unbraked one lies.
+"""
 
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,20 +19,20 @@ import numpy as np
 from writepath.analysis.evidence import save_facts
 from writepath.analysis.faults import recovered_after_s
 from writepath.analysis.stats import US_PER_S
+from writepath.analysis.steps import steady
 from writepath.errors import LoadError
 from writepath.experiments.base import CellRun, ReadBack, Session
-from writepath.experiments.faults import catalogue, overload
-from writepath.experiments.faults.actions import action
-from writepath.experiments.faults.catalogue import FACTOR, Fault, Moment, schedule
-from writepath.experiments.faults.scene import FaultError, Scene, Toxiproxy
+from writepath.experiments.faults import catalogue
+from writepath.experiments.faults.actions import FaultError, Scene, Toxiproxy, remedies, struck
+from writepath.experiments.faults.catalogue import FACTOR, STORES, Fault, Moment, schedule
 from writepath.load import k6, ledger
-from writepath.load.ledger import Outcome
-from writepath.load.plan import arrival_plan
+from writepath.load.ledger import Ledger, Outcome
+from writepath.load.plan import ArrivalPlan, align, arrival_plan, new_run_id
 from writepath.measure import loading, sampler
 from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.faults import FaultFacts, Injection
-from writepath.runtime import deadman, delay, topology
+from writepath.runtime import deadman, delay
 from writepath.runtime.delay import API_PORT, TOXIPROXY
 
 FIRST_GOOD_S = 120.0  # from the load's start, cold, perhaps while others start
@@ -35,7 +41,6 @@ TRIAL_BOUND_S = RECOVERY_BOUND_S + 60.0
 LONGEST_FAULT_S = 60.0  # then it heals by itself, whatever this process does
 TICK_S = 0.5
 ANSWER_S = 0.5  # what a window's last requests are given to be answered, and to reach the ledger
-PASSWORD = "RABBITMQ_PASSWORD"  # noqa: S105 - the variable's name
 THROUGH_TOXIPROXY = {
     **delay.THROUGH_TOXIPROXY,
     "RABBITMQ_ADDRESS": f"{TOXIPROXY}:5672",
@@ -50,25 +55,14 @@ def measure(run: CellRun, session: Session) -> None:
     run.settings = {**given, **THROUGH_TOXIPROXY, **dict(fault.overrides)}
     stack = session.stack(run, profiles=(TOXIPROXY,), small_disks=fault.small_disks)
     truth = session.truth(run)
-    toxiproxy = Toxiproxy(stack.address(TOXIPROXY, API_PORT))
-    scene = Scene(
-        variant=run.cell.variant,
-        stack=stack,
-        toxiproxy=toxiproxy,
-        broker_password=topology.value(run.bench.root, PASSWORD, run.settings) or "writepath",
-        stopped=run.bench.stopped,
-    )
+    scene = Scene(run=run, stack=stack, toxiproxy=Toxiproxy(stack.address(TOXIPROXY, API_PORT)))
     facts = FaultFacts(
         fault=fault.key,
         words=fault.words,
         weakened=run.cell.variant.naive_twin_of is not None,
         rate_per_s=run.params.rate_per_s,
-        capacity_per_s=None,
-        trials_asked=int(run.params.trials[run.cell.name]),
+        trials_asked=run.params.trials[run.cell.name],
         parallel=run.parallel,
-        injections=(),
-        load_ended_at_us=None,
-        load=None,
     )
     cell = _Cell(run=run, scene=scene, truth=truth, fault=fault, facts=facts)
     end = ReadBack(
@@ -77,7 +71,7 @@ def measure(run: CellRun, session: Session) -> None:
         truth=truth,
         keep=lambda load: save_facts(base.to_data(dataclasses.replace(cell.facts, load=load)), run.folder),
     )
-    with contextlib.closing(toxiproxy):
+    with contextlib.closing(scene.toxiproxy):
         run.verify(stack, truth)
         with run.step("verify"):
             truth.empty()
@@ -90,8 +84,6 @@ def measure(run: CellRun, session: Session) -> None:
 
 @dataclass(kw_only=True)
 class _Cell:
-    """A cell under way."""
-
     run: CellRun
     scene: Scene
     truth: Truth
@@ -103,9 +95,8 @@ class _Cell:
         self.facts = dataclasses.replace(self.facts, **facts)
 
     def load(self, end: ReadBack) -> None:
-        """The load with all its faults, to its end."""
         began = time.time()
-        load, result = self._overload() if self.fault.action == overload.ACTION else self._struck_repeatedly()
+        load, result = self._overload() if self.fault.action == OVERLOAD else self._struck_repeatedly()
         loading.keep_ledger(result)
         # It is stopped before its schedule ends: that is no fault of the generator.
         end.loaded(load, result, began, time.time(), generator_faults=(), samples_late=0, withheld=None)
@@ -114,40 +105,41 @@ class _Cell:
         """The plan holds all trials; their moments are read off the ledger afterwards."""
         run = self.run
         prefixes = run.bench.runtime.load_generator(self.scene.stack.network)
-        overload.brake(self.scene)
+        # Every answer of the ingress's own store is delayed, for the rest of the cell.
+        store = next(
+            name for name in (STORES["broker"], *STORES.values()) if name in self.scene.stack.components
+        )
+        self.scene.toxiproxy.add(store, "latency", "downstream", {"latency": BRAKE_MS, "jitter": 0})
         load = self._steady()
-        capacity_per_s = overload.capacity_per_s(load, prefixes, run.folder / "flood")
+        capacity_per_s = _capacity_per_s(load, prefixes, run.folder / "flood")
         self._know(capacity_per_s=capacity_per_s)
         self.truth.empty()
         moments = schedule(run.seed, self.fault, self.facts.trials_asked)
-        made = overload.plan(moments, self.facts.rate_per_s, capacity_per_s)
-        self._say(
-            f"capacity {capacity_per_s:g}/s with {overload.BRAKE_MS} ms of added delay,"
-            f" load of {made.seconds:.0f} s"
-        )
+        made = _plan(moments, self.facts.rate_per_s, capacity_per_s)
+        braked = f"capacity {capacity_per_s:g}/s with {BRAKE_MS} ms of added delay"
+        self._say(f"{braked}, load of {made.seconds:.0f} s")
         load = dataclasses.replace(load, plan=made)
         with k6.Generator(load, prefixes) as generator:
             while generator.running():
                 self.scene.wait(TICK_S)
             self._know(load_ended_at_us=_now_us())
             result = generator.result()
-        found = overload.injections(made, ledger.read(result.ledger), result.processes, moments)
-        self._know(injections=tuple(found))
+        taken = ledger.read(result.ledger)
+        self._know(injections=tuple(_overloads(made, taken, result.processes, moments)))
         return load, result
 
     def _struck_repeatedly(self) -> tuple[k6.Load, k6.LoadResult]:
         load = self._steady()
         with k6.Generator(load, self.run.bench.runtime.load_generator(self.scene.stack.network)) as generator:
             if not self._await_well(generator, _now_us(), FIRST_GOOD_S):
-                raise FaultError(
-                    f"no 10 s of normal service within {FIRST_GOOD_S:.0f} s of load: no fault was injected"
-                )
+                words = f"no 10 s of normal service within {FIRST_GOOD_S:.0f} s of load"
+                raise FaultError(f"{words}: no fault was injected")
             for one in schedule(self.run.seed, self.fault, self.facts.trials_asked):
                 self.scene.ready()
                 self.gauges.append(self.truth.store.gauges())
-                struck = self._strike(one)
-                self._know(injections=(*self.facts.injections, struck))
-                if not self._await_well(generator, struck.healed_at_us, RECOVERY_BOUND_S):
+                injection = self._strike(one)
+                self._know(injections=(*self.facts.injections, injection))
+                if not self._await_well(generator, injection.healed_at_us, RECOVERY_BOUND_S):
                     self._say(f"not recovered after {RECOVERY_BOUND_S:.0f} s")
                     break
             self.scene.wait(ANSWER_S)
@@ -156,12 +148,11 @@ class _Cell:
             return load, generator.result()
 
     def _strike(self, one: Moment) -> Injection:
-        """One fault and its heal."""
-        act = action(self.fault, self.scene, one.number)
+        heals = remedies(self.fault, self.scene)
         self.scene.wait(one.steady_seconds)
-        with deadman.armed(act.remedies, LONGEST_FAULT_S, self.run.folder):
+        with deadman.armed(heals, LONGEST_FAULT_S, self.run.folder):
             began, injected_us = time.monotonic(), _now_us()
-            with act.struck as proof:
+            with struck(self.fault, self.scene, one.number) as proof:
                 done_us = _now_us()
                 self.scene.wait(one.lasts_seconds - (time.monotonic() - began))
                 healed_us = _now_us()
@@ -190,11 +181,10 @@ class _Cell:
         """Longer than all trials can take: it is stopped after the last one."""
         run = self.run
         seconds = FIRST_GOOD_S + self.facts.trials_asked * TRIAL_BOUND_S
-        plan = arrival_plan([overload.steady("steady", seconds, self.facts.rate_per_s)])
+        plan = arrival_plan([steady("steady", self.facts.rate_per_s, seconds)])
         return loading.load_of(run.suite.load, run.bench, self.scene.stack, plan, run.run_id, run.folder)
 
     def redelivered(self) -> int | None:
-        """Over load and drain."""
         readings = [*self.gauges, self.truth.store.gauges()]
         return sampler.redelivered(pair for reading in readings for pair in reading.items())
 
@@ -212,11 +202,67 @@ def well_since(moment_us: int, path: Path, rate_per_s: float, clock: Callable[[]
     until_us = round((clock() - ANSWER_S) * US_PER_S)
     taken = ledger.read(path)
     acknowledged = np.equal(taken.outcomes(), Outcome.ACKNOWLEDGED)
-    return (
-        recovered_after_s(taken.records["start_us"], acknowledged, moment_us, rate_per_s, until_us)
-        is not None
-    )
+    after_s = recovered_after_s(taken.records["start_us"], acknowledged, moment_us, rate_per_s, until_us)
+    return after_s is not None
 
 
 def _now_us() -> int:
     return round(time.time() * US_PER_S)
+
+
+OVERLOAD = "overload"
+BRAKE_MS = 50
+FLOOD_PER_S = 800.0
+FLOOD_S = 20.0
+SETTLED_S = 14.0  # of the flood, before its rate is counted: a cold path sustains half of what it does later
+TIMES = 2.0  # the capacity
+BEFORE_S, AFTER_S = 14.0, 41.0  # steady around it: a good 10 s before; 30 s to recover, and 10 s to show it
+REFUSAL_S = 1.0  # refusals come at once
+
+
+def _capacity_per_s(load: k6.Load, prefixes: Sequence[Sequence[str]], folder: Path) -> float:
+    """Acknowledged per second under a flood. load: of which target, content and script are taken."""
+    folder.mkdir(exist_ok=True)
+    made = arrival_plan([steady("flood", FLOOD_PER_S, FLOOD_S)], REFUSAL_S)
+    flood = dataclasses.replace(load, run_id=new_run_id(), plan=made, folder=folder)
+    taken = ledger.read(k6.run(flood, prefixes).ledger)
+    first_us = taken.records[taken.timed()]["start_us"].min(initial=np.iinfo(np.int64).max)
+    served = taken.records[taken.outcomes() == Outcome.ACKNOWLEDGED]
+    since_s = (served["start_us"] + served["duration_us"] - first_us) / US_PER_S
+    counted = int(((since_s >= SETTLED_S) & (since_s < FLOOD_S)).sum())
+    if not counted:
+        raise LoadError("overload: no request was acknowledged during calibration; see flood/k6.log")
+    return round(counted / (FLOOD_S - SETTLED_S), 1)
+
+
+def _plan(moments: Sequence[Moment], rate_per_s: float, capacity: float) -> ArrivalPlan:
+    """For each trial: steady, twice the capacity, steady."""
+    high = float(round(TIMES * capacity))
+    phases = []
+    for one in moments:
+        phases += [
+            steady(f"before {one.number}", rate_per_s, round(BEFORE_S + one.steady_seconds, 3)),
+            steady(f"overload {one.number}", high, one.lasts_seconds),
+            steady(f"after {one.number}", rate_per_s, AFTER_S),
+        ]
+    return arrival_plan(phases, REFUSAL_S)
+
+
+def _overloads(
+    made: ArrivalPlan, taken: Ledger, processes: int, moments: Sequence[Moment]
+) -> Iterator[Injection]:
+    """When the rate rose and fell, by the ledger's own clock; proved by what was not acknowledged meanwhile."""
+    timed = taken.records[taken.timed()]
+    origin_us = align(made, timed["seq"], timed["start_us"], processes).origin_us
+    ends_us = [origin_us + round(end_s * US_PER_S) for end_s in np.cumsum([p.seconds for p in made.phases])]
+    for index, one in enumerate(moments):
+        injected_us, healed_us = ends_us[3 * index], ends_us[3 * index + 1]
+        meanwhile = (taken.records["start_us"] >= injected_us) & (taken.records["start_us"] < healed_us)
+        refused = int((meanwhile & ~np.equal(taken.outcomes(), Outcome.ACKNOWLEDGED)).sum())
+        words = f"{refused} of {int(meanwhile.sum())} requests at {made.phases[3 * index + 1].from_per_s:g}/s"
+        yield Injection(
+            **vars(one),
+            injected_at_us=injected_us,
+            healed_at_us=healed_us,
+            proof=f"{words} were not acknowledged" if refused else "",
+        )

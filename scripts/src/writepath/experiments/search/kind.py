@@ -11,7 +11,6 @@ from pydantic import Field
 
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
 from writepath.analysis.searches import RAW_SCHEMA, SEARCHES_FILE, derive_searches, reduce_searches
-from writepath.analysis.stats import spread
 from writepath.config.checked import Names
 from writepath.config.registry import Suite
 from writepath.experiments.base import CellRun, Experiment, Session
@@ -23,7 +22,7 @@ from writepath.measure.searchable import Answer, Client
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.measures import Host
-from writepath.records.search import KINDS, Hits, SearchFacts, SearchKind, SearchMode, SearchResult
+from writepath.records.search import Hits, SearchFacts, SearchKind, SearchMode, SearchResult
 
 OPTIONS = {"DOCS": "documents", "ROUNDS": "rounds"}  # of the command line: the field that it replaces
 
@@ -35,11 +34,6 @@ class SearchParams:
     documents: Annotated[int, Field(ge=1_000, le=1_000_000)]  # posts that are loaded first
     rounds: Annotated[int, Field(ge=1, le=1_000)]  # how often one client searches for each keyword
     keywords: Names
-
-    def over(self, options: Mapping[str, Any]) -> "SearchParams":
-        """With what the user asked for."""
-        changed: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
-        return dataclasses.replace(self, **changed)
 
 
 SECOND = 2
@@ -133,8 +127,9 @@ class SearchExperiment(Experiment[SearchResult]):
     report = staticmethod(sections.report)
 
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> SearchParams:
-        """The part `search:` of the suite."""
-        return suite.checked_params(SearchParams).over(options)
+        """The part `search:` of the suite, with what the user asked for."""
+        asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
+        return dataclasses.replace(suite.checked_params(SearchParams), **asked)
 
     def dataset_lines(self, params: SearchParams) -> int:
         """A text of its own for each post, where the data set has as many."""
@@ -154,7 +149,7 @@ class SearchExperiment(Experiment[SearchResult]):
         """`4 keywords, 4 explained  first page 12.1 ms  every match 96.0 ms`: medians of the keywords' means."""
         explained = sum(one.explained for one in result.hits)
         words = [f"{len(result.hits)} keywords, {explained} explained"]
-        for kind, name in KINDS.items():
-            figure = spread(one.warm_mean_ms for one in result.times if one.kind == kind)
-            words.append(f"{name} {'-' if figure is None else f'{figure.median:.1f} ms'}")
+        for metric in self.metrics:
+            ms = metric.get(result)
+            words.append(f"{metric.title} {'-' if ms is None else f'{ms:.1f} ms'}")
         return "  ".join(words)

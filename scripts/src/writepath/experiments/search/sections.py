@@ -1,8 +1,9 @@
 """The report of a search suite, its sentences, and the metrics by which its cells are compared."""
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Iterator
+from operator import itemgetter
 
-from writepath.analysis import stats
 from writepath.analysis.stats import spread
 from writepath.experiments.search import tables
 from writepath.experiments.search.tables import Suite
@@ -10,15 +11,7 @@ from writepath.records.search import KINDS, Loading, SearchKind, SearchResult
 from writepath.report import rows
 from writepath.report.data import Metric, RowKey
 from writepath.report.fingerprint import fingerprint, in_one_line
-from writepath.report.model import Report, Section, Table, listed, short
-
-SAME = "no measurable difference"
-
-
-def answer(data: Suite) -> Iterator[str]:
-    """What native searches miss, and how fast posts are loaded."""
-    yield from _recall(data)
-    yield from _loading(data)
+from writepath.report.model import Report, Section, listed, short
 
 
 def findings(data: Suite) -> Iterator[str]:
@@ -33,8 +26,8 @@ def findings(data: Suite) -> Iterator[str]:
                 yield _pair(data, row, base)
 
 
-def _recall(data: Suite) -> Iterator[str]:
-    """Of native searches."""
+def answer(data: Suite) -> Iterator[str]:
+    """What native searches miss, and how fast posts are loaded, their index included: medians over the blocks."""
     found = [
         hits.recall_percent
         for line in tables.lines(data)
@@ -46,6 +39,16 @@ def _recall(data: Suite) -> Iterator[str]:
         yield (
             f"The store's own word search returns {' to '.join(ends)} % of the posts that contain the keyword;"
             " mode substring returns all of them."
+        )
+    rates: dict[str, float] = {}
+    for row in data.rows:
+        figure = spread(_loaded_per_s(one.data_set.loading) for one in tables.line_of(data, row).results)
+        rates |= {} if figure is None else {row.title: figure.median}
+    if len(rates) > 1:
+        (slow, least), *_, (fast, most) = sorted(rates.items(), key=itemgetter(1, 0))
+        yield (
+            f"Bulk load with index and copies: fastest {fast} with {short(most)} posts/s,"
+            f" slowest {slow} with {short(least)} posts/s."
         )
 
 
@@ -59,27 +62,10 @@ def _pair(data: Suite, row: RowKey, base: RowKey) -> str:
     }
     differ = [keyword for keyword, ratio in known.items() if not low <= ratio <= high]
     alike = [keyword for keyword in known if keyword not in differ]
-    words = []
-    if differ:
-        times = listed(f"{short(known[keyword])} ({keyword})" for keyword in differ)
-        words.append(f"first pages take {times} times as long")
-    if alike:
-        words.append(f"{SAME} for {listed(alike)}")
+    times = [f"{short(known[keyword])} ({keyword})" for keyword in differ]
+    words = [f"first pages take {listed(times)} times as long"] if times else []
+    words += [f"no measurable difference for {listed(alike)}"] if alike else []
     return f"{row.title} compared with {base.title}: {'; '.join(words)}."
-
-
-def _loading(data: Suite) -> Iterator[str]:
-    """The bulk path, its index included: medians over the blocks."""
-    known = []
-    for row in data.rows:
-        rates = stats.spread(_loaded_per_s(one.data_set.loading) for one in tables.line_of(data, row).results)
-        known += [] if rates is None else [(rates.median, row.title)]
-    if len(known) > 1:
-        (least, slow), *_, (most, fast) = sorted(known)
-        yield (
-            f"Bulk load with index and copies: fastest {fast} with {short(most)} posts/s,"
-            f" slowest {slow} with {short(least)} posts/s."
-        )
 
 
 def _loaded_per_s(loading: Loading) -> float:
@@ -101,14 +87,6 @@ NOTHING = "No cell has valid figures; the table of validity has the reasons."
 METRICS = (_metric("first-page"), _metric("every-match"))
 
 
-PER_HOST: tuple[Callable[[Suite], Table | None], ...] = (
-    tables.rounds,
-    tables.ratios,
-    tables.hits,
-    tables.loading,
-)
-
-
 def report(data: Suite) -> Report:
     """The page."""
     params, known = data.index.params, data.by_host()
@@ -118,13 +96,11 @@ def report(data: Suite) -> Report:
     )
     rounds = f"{params['rounds']} of each keyword: {', '.join(params['keywords'])}"
     of_kind = [("posts", f"{params['documents']:,}, the same in every store"), ("rounds", rounds)]
-    of_kind += [
-        ("posts, ids and contents", f"sha256 {digest[:12]}…")
-        for found in tables.digests(data).values()
-        for digest in found
-    ]
+    digests = itertools.chain(*tables.digests(data).values())
+    of_kind += [("posts, ids and contents", f"sha256 {digest[:12]}…") for digest in digests]
+    per_host = (tables.rounds, tables.ratios, tables.hits, tables.loading)
     details = (
-        *(rows.merged([(host, build(own)) for host, own in known]) for build in PER_HOST),
+        *(rows.merged([(host, build(own)) for host, own in known]) for build in per_host),
         tables.validity(data),
         fingerprint(data, of_kind),
     )

@@ -1,12 +1,13 @@
 """Tables of how long a search takes, what it finds, how large the stores are, and which cells count."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from writepath.analysis.comparison import Estimate, paired
-from writepath.analysis.stats import Spread, spread
+from writepath.analysis.stats import spread
 from writepath.records.search import KINDS, Hits, Loading, SearchKind, SearchResult, Times
 from writepath.report import rows
 from writepath.report.comparison import by_block, ratio_cell, reference
@@ -30,7 +31,6 @@ class Line:
     row: RowKey
     keyword: str
     results: tuple[SearchResult, ...]  # of the row's cells, block by block
-    mark: str  # of the row
 
     @property
     def mode(self) -> str:
@@ -49,18 +49,13 @@ class Line:
 
     def times(self, kind: SearchKind) -> list[Times]:
         """Of the keyword, block by block."""
-        return [found for one in self.results if (found := one.times_of(self.keyword, kind)) is not None]
-
-    def warm_mean_ms(self, kind: SearchKind) -> Spread | None:
-        """Of the rounds that were not cold."""
-        return spread(one.warm_mean_ms for one in self.times(kind))
+        return [one.times_of(self.keyword, kind) for one in self.results]
 
 
 def line_of(data: Suite, row: RowKey, keyword: str = "") -> Line:
     """Of a row; keyword: where it matters."""
-    cells = data.shown(row)
-    results = tuple(one.result for one in cells if one.result is not None)
-    return Line(row=row, keyword=keyword, results=results, mark=rows.mark(cells))
+    results = tuple(one.result for one in data.shown(row) if one.result is not None)
+    return Line(row=row, keyword=keyword, results=results)
 
 
 def lines(data: Suite) -> list[Line]:
@@ -70,16 +65,12 @@ def lines(data: Suite) -> list[Line]:
 
 def ratio(data: Suite, row: RowKey, other: RowKey, keyword: str, kind: SearchKind) -> Estimate:
     """Of the means of the warm rounds, block by block: above 1 is slower. A row ÷ itself: its A/A control."""
-    sides = by_block(data, row, control=row == other), by_block(data, other)
-    mine, theirs = (
-        [None if one is None else _warm_mean_ms(one, keyword, kind) for one in side] for side in sides
-    )
-    return paired(mine, theirs, "lower")
 
+    def warm_mean_ms(results: Iterable[SearchResult | None]) -> list[float | None]:
+        return [None if one is None else one.times_of(keyword, kind).warm_mean_ms for one in results]
 
-def _warm_mean_ms(result: SearchResult, keyword: str, kind: SearchKind) -> float | None:
-    times = result.times_of(keyword, kind)
-    return None if times is None else times.warm_mean_ms
+    mine, theirs = by_block(data, row, control=row == other), by_block(data, other)
+    return paired(warm_mean_ms(mine), warm_mean_ms(theirs), "lower")
 
 
 def control_times(data: Suite) -> tuple[float, ...]:
@@ -92,8 +83,8 @@ def control_times(data: Suite) -> tuple[float, ...]:
 
 
 def apart_beyond(data: Suite) -> tuple[float, float]:
-    """Ratios between these two are within noise: as near to 1 as the A/A control's; 0 and ∞ without one."""
-    furthest = max((abs(math.log(one)) for one in control_times(data)), default=math.inf)
+    """Ratios between these two are within noise: as near to 1 as the A/A control's, of which there is one."""
+    furthest = max(abs(math.log(one)) for one in control_times(data))
     return math.exp(-furthest), math.exp(furthest)
 
 
@@ -127,10 +118,10 @@ def digests(data: Suite) -> dict[int, tuple[str, ...]]:
     return {block: tuple(found) for block, found in sorted(known.items())}
 
 
-def original(variant: str, keyword: str) -> dict[str, Any] | None:
+def _original(row: RowKey, keyword: str) -> dict[str, Any] | None:
     """Of the experiment of 2022: its rounds and their mean as published; None where it has none."""
-    found: dict[str, Any] | None = published_figures()["search"]["variants"].get(variant, {}).get(keyword)
-    return found
+    own: dict[str, Any] = published_figures()["search"]["variants"].get(row.variant.name, {})
+    return own.get(keyword)
 
 
 MOST_SHOWN = 10  # rounds; the means are of all, and the records have every one
@@ -143,21 +134,27 @@ MODES = (
 )
 
 
-def _of_hits(key: str, title: str, get: Callable[[Hits], Value], unit: str = "") -> Field[Line]:
-    return field(key, title, lambda line: cell(map(get, line.hits)), unit, exact=not unit)
+def _of_hits(key: str, title: str, name: str, unit: str = "") -> Field[Line]:
+    """name: of Hits."""
+    return field(key, title, lambda line: cell(map(attrgetter(name), line.hits)), unit, exact=not unit)
 
 
-VARIANT: Field[Line] = field("variant", "variant", lambda line: line.row.title)
-MODE: Field[Line] = field("search_mode", "mode", lambda line: line.mode)
-KEYWORD: Field[Line] = field("keyword", "keyword", lambda line: line.keyword)
+def _warm_mean(key: str, kind: SearchKind) -> Field[Line]:
+    """Of the rounds that were not cold."""
+    return field(key, KINDS[kind], lambda line: cell(one.warm_mean_ms for one in line.times(kind)), "ms")
+
+
+VARIANT: Field[Line] = field("variant", "variant", attrgetter("row.title"))
+MODE: Field[Line] = field("search_mode", "mode", attrgetter("mode"))
+KEYWORD: Field[Line] = field("keyword", "keyword", attrgetter("keyword"))
 MAIN: tuple[Field[Line], ...] = (
     VARIANT,
     MODE,
     KEYWORD,
-    _of_hits("found", "posts found", lambda hits: hits.found),
-    _of_hits("recall_percent", "recall", lambda hits: hits.recall_percent, "%"),
-    field("first_page_ms", "first page", lambda line: line.warm_mean_ms("first-page"), "ms"),
-    field("every_match_ms", "every match", lambda line: line.warm_mean_ms("every-match"), "ms"),
+    _of_hits("found", "posts found", "found"),
+    _of_hits("recall_percent", "recall", "recall_percent", "%"),
+    _warm_mean("first_page_ms", "first-page"),
+    _warm_mean("every_match_ms", "every-match"),
 )
 
 
@@ -170,7 +167,7 @@ def main(data: Suite) -> Table:
         f" of hits. Every match: all pages, one after the other. {rows.spread_note(data.index)}",
         MAIN,
         lines(data),
-        mark=lambda line: line.mark,
+        mark=lambda line: rows.mark(data.shown(line.row)),
         notes=(MODES,),
         names=3,
         compared=True,
@@ -179,12 +176,12 @@ def main(data: Suite) -> Table:
 
 def rounds(data: Suite) -> Table:
     """Each round and the means; the original experiment's rounds above ours."""
-    numbers = range(1, min(data.index.params["rounds"], MOST_SHOWN) + 1)
+    numbers = range(min(data.index.params["rounds"], MOST_SHOWN))
     body, quoted = [], False
     for line in lines(data):
-        if (theirs := original(line.row.variant.name, line.keyword)) is not None:
+        if (theirs := _original(line.row, line.keyword)) is not None:
             quoted = True
-            given = dict(enumerate(theirs["rounds_ms"], 1))
+            given = dict(enumerate(theirs["rounds_ms"]))
             own = (_exact(given.get(number)) for number in numbers)
             named = (line.row.title, ABSENT, line.keyword, "original")
             body.append(row_of(*named, *own, None, _exact(theirs["mean_ms"])))
@@ -202,7 +199,7 @@ def rounds(data: Suite) -> Table:
         columns=(
             *(one.column for one in (VARIANT, MODE, KEYWORD)),
             Column(key="measured", title="measured"),
-            *(Column(key=f"round_{number}_ms", title=f"round {number}", unit="ms") for number in numbers),
+            *(Column(key=f"round_{at + 1}_ms", title=f"round {at + 1}", unit="ms") for at in numbers),
             Column(key="warm_mean_ms", title="mean of warm rounds", unit="ms"),
             Column(key="mean_ms", title="mean of all", unit="ms"),
         ),
@@ -218,8 +215,8 @@ def _exact(value: float | None) -> Cell:
 
 def _round(times: Sequence[Times], number: int) -> Cell:
     """Of the blocks that had as many."""
-    own = (one.rounds_ms[number - 1] for one in times if len(one.rounds_ms) >= number)
-    return Cell(figure=spread(own), prefix=COLD if number == 1 else "")
+    figure = spread(one.rounds_ms[number] for one in times if number < len(one.rounds_ms))
+    return Cell(figure=figure, prefix="" if number else COLD)
 
 
 RATIO_COLUMNS = (
@@ -256,7 +253,7 @@ def ratios(data: Suite) -> Table | None:
             for row, other, words in found
             for keyword in keywords(data)
         ),
-        notes=(resolution_in_words(data),),
+        notes=(_resolution(data),),
         names=5,
     )
 
@@ -264,13 +261,13 @@ def ratios(data: Suite) -> Table | None:
 def _ratio_row(data: Suite, row: RowKey, other: RowKey, words: str, keyword: str) -> Row:
     mine, base = (line_of(data, side, keyword) for side in (row, other))
     first, every = (ratio(data, row, other, keyword, kind) for kind in KINDS)
-    theirs = [original(side.variant.name, keyword) for side in (row, other)]
+    theirs = [_original(side, keyword) for side in (row, other)]
     control = row == other
     return row_of(
         f"{row.title}{rows.AGAIN if control else ''}",
         other.title,
         words,
-        mine.mode if mine.mode == base.mode else f"{mine.mode} vs. {base.mode}",
+        " vs. ".join(dict.fromkeys((mine.mode, base.mode))),
         keyword,
         _posts(mine.found, base.found),
         ratio_cell(first),
@@ -288,8 +285,7 @@ def _posts(mine: set[int], base: set[int]) -> str:
     return f"the same, {counts[0]}" if mine == base else " vs. ".join(counts)
 
 
-def resolution_in_words(data: Suite) -> str:
-    """From the A/A control's times."""
+def _resolution(data: Suite) -> str:
     times = control_times(data)
     if not times:
         return "There is no A/A control: the smallest detectable difference is not known."
@@ -309,12 +305,12 @@ HITS = (
     VARIANT,
     MODE,
     KEYWORD,
-    _of_hits("hits_expected", "contain the keyword", lambda hits: hits.expected),
-    _of_hits("hits_found", "found", lambda hits: hits.found),
-    _of_hits("hits_recall_percent", "recall", lambda hits: hits.recall_percent, "%"),
-    _of_hits("hits_missed", "missed", lambda hits: hits.missed),
-    _of_hits("hits_surplus", "surplus", lambda hits: hits.surplus),
-    _of_hits("hits_as_word", "contain it as a word", lambda hits: hits.as_word),
+    _of_hits("hits_expected", "contain the keyword", "expected"),
+    _of_hits("hits_found", "found", "found"),
+    _of_hits("hits_recall_percent", "recall", "recall_percent", "%"),
+    _of_hits("hits_missed", "missed", "missed"),
+    _of_hits("hits_surplus", "surplus", "surplus"),
+    _of_hits("hits_as_word", "contain it as a word", "as_word"),
     field("hits_explained", "explained", _explained),
 )
 
@@ -368,13 +364,13 @@ LOADED: tuple[Field[Line], ...] = (
     field(
         "search_index", "search index", lambda line: cell(one.data_set.search_index for one in line.results)
     ),
-    _loaded("loaded_documents", "documents", lambda one: one.documents),
-    _loaded("loading_s", "loading", lambda one: one.seconds, "s"),
+    _loaded("loaded_documents", "documents", attrgetter("documents")),
+    _loaded("loading_s", "loading", attrgetter("seconds"), "s"),
     _loaded(
         "loaded_per_s", "loaded", lambda one: one.documents / one.seconds if one.seconds else None, "1/s"
     ),
-    _loaded("build_s", "index build", lambda one: one.build_seconds, "s"),
-    _loaded("settle_s", "settling", lambda one: one.settle_seconds, "s"),
+    _loaded("build_s", "index build", attrgetter("build_seconds"), "s"),
+    _loaded("settle_s", "settling", attrgetter("settle_seconds"), "s"),
     _size("store_mib", "store", "store_bytes", "MiB"),
     _size("store_bytes_per_document", "store per document", "store_bytes", "B"),
     _size("search_index_mib", "search index", "search_index_bytes", "MiB"),

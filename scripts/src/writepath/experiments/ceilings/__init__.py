@@ -1,1 +1,0 @@
-"""Kind `ceilings`: the rates that the stores' own tools reach on this host."""
