@@ -1,6 +1,7 @@
 """Load steps and overloads as they never went: raw files of a plan, what became of each request, and samples."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from writepath.load.plan import ArrivalPlan, arrival_plan
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import WithheldFacts
 from writepath.records.measures import Canary, Host, Reading
-from writepath.records.steps import SentFacts, StepDrain, StepFacts
+from writepath.records.steps import LoadStep, SentFacts, StepDrain, StepFacts
 
 ORIGIN_US = 1_790_000_000_000_000
 RATE, SECONDS = 200.0, 20.0
@@ -99,6 +100,12 @@ def step(rows: int | None = None, **changed: Any) -> StepFacts:
         drained = StepDrain(busy_seconds=0.5, capped=False)
         known |= {"drain": drained, "reads": (Reading(store_rows=rows, left_in_queue=0),)}
     return StepFacts(**known | changed)
+
+
+def strict(step: LoadStep, *_: object, broken: tuple[str, ...], **__: object) -> LoadStep:
+    """In the place of judge(): whatever is broken fails; nothing else does, however small and slow this machine."""
+    failed = bool(broken) or step.audit not in {None, "PASS"}
+    return replace(step, verdict="fail" if failed else "pass", burst=failed, reasons=broken)
 
 
 def run(*steps: StepFacts, **changed: Any) -> CapacityFacts:

@@ -12,13 +12,14 @@ from rich.console import Console
 from experiments.planted_cell import at_once, measured, requests_of
 from lifecycle.fakes import SCENARIO, FakeRuntime, suite, variant
 from lifecycle.liar import Lies
+from planted_steps import strict
 from writepath.analysis import capacity, raw, steps
 from writepath.analysis.capacity import facts_of
 from writepath.analysis.evidence import save_facts
 from writepath.errors import StartError, UsageError
 from writepath.experiments import warm_path
-from writepath.experiments.capacity import CapacityExperiment, stepper
-from writepath.experiments.capacity.kind import CapacityParams
+from writepath.experiments.capacity import stepper
+from writepath.experiments.capacity.kind import CapacityExperiment, CapacityParams
 from writepath.experiments.capacity.stepper import MOST_REPEATS
 from writepath.measure import host, truth
 from writepath.progress import Progress
@@ -33,12 +34,6 @@ OVERLOAD = ["saved", "reset", "k6", "write", "saved"]
 STOPPED = ["logs", "stop"]
 KIND = CapacityExperiment()
 CAPACITY = {"operation": "write", "slo_ms": 100.0}
-
-
-def strict(step: LoadStep, *_: object, broken: tuple[str, ...], **__: object) -> LoadStep:
-    """Whatever is broken fails; nothing else does, however small and slow this machine."""
-    failed = bool(broken) or step.audit not in {None, "PASS"}
-    return dataclasses.replace(step, verdict="fail" if failed else "pass", burst=failed, reasons=broken)
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,8 @@ from planted_capacity import (
 from planted_steps import HOST
 from writepath.errors import InvalidRunError
 from writepath.experiments import publish
-from writepath.experiments.capacity import CapacityExperiment, tables
+from writepath.experiments.capacity import tables
+from writepath.experiments.capacity.kind import CapacityExperiment
 from writepath.experiments.capacity.sections import answer, findings, report
 from writepath.records.capacity_run import CapacityResult
 from writepath.records.steps import Bracket

@@ -18,10 +18,10 @@ from writepath.experiments.capacity.stepper import (
     MOST_REPEATS,
     NO_TIME,
     RAMP_SECONDS,
-    Step,
     Stepper,
     seconds_at,
 )
+from writepath.experiments.warm_path import Step
 from writepath.load.plan import arrival_plan
 from writepath.records.steps import RESOLUTION, Bracket
 
@@ -59,7 +59,7 @@ class Path:
         reached_per_s = self.true_per_s * random.Random(self.seed).uniform(0.9, 1.3)  # noqa: S311 - a simulation
         warm_per_s = WARM_SHARE * reached_per_s if self.warmed else None
         of = stepper(lambda: self.left_s, queue=queue, start=200.0, warm=warm_per_s)
-        while (step := of.next()) is not None:
+        while (step := of.step) is not None:
             self.steps.append(step)
             self.left_s -= step.seconds + (2.0 if step.kind == "ramp" else BETWEEN_S)
             bound = step.rate_per_s > self.generator_per_s
@@ -106,7 +106,7 @@ def test_most_runs_know_the_limit_to_5_percent_in_their_time_and_the_others_say_
     """Of 1,000 runs 77 % know it, 96 % of these rightly; the rule before knew it in 16 % in the same time."""
     known = right = held = 0
     for path, of in runs():
-        found = of.sustained()
+        found = of.bracket()
         assert found.conclusive == (of.ended == "")
         assert found.conclusive or of.ended == NO_TIME
         held += holds(found, path.true_per_s)
@@ -124,20 +124,20 @@ def test_most_runs_know_the_limit_to_5_percent_in_their_time_and_the_others_say_
 
 def test_a_noisy_step_says_nothing_and_is_retried() -> None:
     of = stepper()
-    first = of.next()
+    first = of.step
     assert first is not None
     for _ in range(MOST_REPEATS):
         of.told(planted(first.rate_per_s, "noise", kind=first.kind))
-        assert of.next() == first
+        assert of.step == first
     of.told(planted(first.rate_per_s, "noise", kind=first.kind))
-    assert of.next() is None
+    assert of.step is None
     assert of.ended == f"noisy host {MOST_REPEATS + 1} times in a row at 20/s"
 
 
 def test_where_the_generator_ends_first_the_limit_is_a_lower_bound() -> None:
     for seed in range(20):
         path = Path(seed=seed, generator_per_s=1000.0, limit_per_s=3000.0, odd_fails=0.0, time_s=1000.0)
-        found = path.run().sustained()
+        found = path.run().bracket()
         assert found.lower_bound
         assert found.highest_passing_per_s is not None
         assert found.highest_passing_per_s <= 1000.0
@@ -149,7 +149,7 @@ def test_where_every_rate_passes_or_fails_the_run_ends_at_the_last_one(
 ) -> None:
     path = Path(seed=1, limit_per_s=limit, odd_fails=0.0, time_s=1000.0)
     of = path.run()
-    found = of.sustained()
+    found = of.bracket()
     assert (found.highest_passing_per_s, found.lowest_failing_per_s, of.ended) == (low, high, "")
     assert found.lower_bound == (low is not None)
     assert path.steps[-1].kind != "ramp"
@@ -161,8 +161,8 @@ def test_the_burst_rate_of_a_queue_path_is_looked_for_in_what_time_is_left() -> 
         path = Path(seed=seed, limit_per_s=1000.0, burst_times=1.5, odd_fails=0.0, time_s=600.0)
         of = path.run(queue=True)
         assert [step.for_burst for step in path.steps] == sorted(step.for_burst for step in path.steps)
-        held += holds(of.sustained(), 1000.0)
-        right += of.burst().conclusive and holds(of.burst(), 1500.0)
+        held += holds(of.bracket(), 1000.0)
+        right += of.bracket(burst=True).conclusive and holds(of.bracket(burst=True), 1500.0)
     assert held >= 17  # of 90 %
     assert right >= 14
 
@@ -200,7 +200,7 @@ def test_whatever_steps_say_a_run_ends_in_its_time_and_its_range(
 ) -> None:
     highest, left_s, number = lowest * span, [1500.0], 0
     of = stepper(lambda: left_s[0], lowest=lowest, highest=highest, queue=queue)
-    while (step := of.next()) is not None:
+    while (step := of.step) is not None:
         assert lowest <= step.rate_per_s <= highest
         assert left_s[0] >= step.seconds
         left_s[0] -= step.seconds
@@ -208,6 +208,6 @@ def test_whatever_steps_say_a_run_ends_in_its_time_and_its_range(
         number += 1
         made = planted(step.rate_per_s, verdict, kind=step.kind)
         of.told(replace(made, generator_bound=bound and verdict == "fail"))
-        for bracket in (of.sustained(), of.burst()):
+        for bracket in (of.bracket(), of.bracket(burst=True)):
             low, high = bracket.highest_passing_per_s, bracket.lowest_failing_per_s
             assert low is None or high is None or low < high

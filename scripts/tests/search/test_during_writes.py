@@ -12,18 +12,20 @@ import pytest
 from numpy.typing import NDArray
 from rich.console import Console
 
+import planted_steps
 from experiments.planted_cell import bench, cell_run
 from lifecycle.fakes import on_any_host, variant
+from planted_steps import CANARY, QUIET, strict
 from search.fake_posts import FakePosts, Lies
 from search.fake_store import Runtime
 from writepath.analysis import steps
 from writepath.config.registry import Phase, Scenario, Suite
 from writepath.errors import UsageError
 from writepath.experiments.base import Session
-from writepath.experiments.capacity import CapacityExperiment, searches
-from writepath.experiments.capacity import measure as measuring
+from writepath.experiments.capacity import kind as capacity_kind
+from writepath.experiments.capacity import searches
 from writepath.experiments.capacity.searches import found, undisturbed
-from writepath.experiments.capacity.stepper import Step
+from writepath.experiments.warm_path import Step
 from writepath.load.corpus import Corpus
 from writepath.load.dataset import Dataset, generate
 from writepath.load.plan import encode_id
@@ -32,14 +34,12 @@ from writepath.measure.searchable import Client
 from writepath.progress import Progress
 from writepath.provision import golang
 from writepath.records.capacity_run import CapacityResult
-from writepath.records.load_facts import WithheldFacts
-from writepath.records.measures import Canary
-from writepath.records.steps import Bracket, LoadStep, SentFacts
+from writepath.records.steps import Bracket, SentFacts
 
 ROOT = Path(__file__).resolve().parents[3]
 RUN, WRITES = "fedcba987654321", 60
 LINES = ("영화 굿굿", "한국영화", "재미 영화", "감동", "재미있다", "스토리 감동")
-KIND = CapacityExperiment()
+KIND = capacity_kind.CapacityExperiment()
 PHASE = Phase(name="step", seconds=1, from_per_s=2, to_per_s=4000)
 SUITE = Suite(
     name="search-capacity",
@@ -59,28 +59,18 @@ class OneStep:
 
     def __init__(self, *, start_per_s: float, **_: object) -> None:
         assert start_per_s > 1  # a quarter of what one client reached
-        self.heard = 0
-
-    def next(self) -> Step | None:
-        return None if self.heard else Step(kind="bisection", rate_per_s=40.0, seconds=1.0)
+        self.step: Step | None = Step(kind="bisection", rate_per_s=40.0, seconds=1.0)
 
     def told(self, *_: object) -> None:
-        self.heard += 1
+        self.step = None
 
-    def sustained(self) -> Bracket:
-        return Bracket(
-            highest_passing_per_s=40.0, lowest_failing_per_s=None, lower_bound=True, steps=self.heard
-        )
-
-
-def strict(step: LoadStep, *_: object, broken: tuple[str, ...], **__: object) -> LoadStep:
-    """Whatever is broken fails; nothing else does, however small and slow this machine."""
-    return replace(step, verdict="fail" if broken else "pass", burst=False, reasons=broken)
+    def bracket(self) -> Bracket:
+        return Bracket(highest_passing_per_s=40.0, lowest_failing_per_s=None, lower_bound=True, steps=1)
 
 
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lies: Lies) -> tuple[CapacityResult, Runtime, Path]:
     on_any_host(monkeypatch)
-    monkeypatch.setattr(measuring, "Stepper", OneStep)
+    monkeypatch.setattr(capacity_kind, "Stepper", OneStep)
     monkeypatch.setattr(steps, "judge", strict)
     monkeypatch.setattr(searches, "ONE_CLIENT_WARM_UP_S", 0.0)
     monkeypatch.setattr(searches, "WARM_UP_S", 1.0)
@@ -156,15 +146,7 @@ def written(*unanswered: int) -> NDArray[np.int64]:
 
 
 def sent(steal_share: float = 0.0) -> SentFacts:
-    return SentFacts(
-        run_id=RUN,
-        started_at="",
-        dropped=0,
-        exit_code=0,
-        generator_faults=(),
-        samples_late=0,
-        withheld=WithheldFacts(steal_share=steal_share, throttled_share=None, swapped_pages=0),
-    )
+    return planted_steps.sent(withheld=replace(QUIET, steal_share=steal_share))
 
 
 @pytest.mark.parametrize("page", [7, 1000])
@@ -190,16 +172,8 @@ def test_a_write_that_a_search_misses_is_not_found_unless_it_has_no_201(
 def test_a_noisy_load_is_retried_on_a_quiet_host_at_most_three_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noisy: int, made: int, *, left: bool
 ) -> None:
-    still = Canary(
-        fsync_ms_p50=0.5,
-        fsync_ms_p99=1.0,
-        cpu_ms=50.0,
-        steal_share=0.0,
-        load_average_1m=0.0,
-        disk_free_bytes=1,
-    )
     waits: list[object] = []
-    monkeypatch.setattr(searches, "canary", lambda _: still)
+    monkeypatch.setattr(searches, "canary", lambda _: CANARY)
     monkeypatch.setattr(searches, "wait_for_quiet", waits.append)
     said: list[str] = []
     bench = SimpleNamespace(progress=SimpleNamespace(say=said.append))

@@ -5,7 +5,7 @@ when it was durable. There are few combinations, so that a table of all classes 
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -303,9 +303,11 @@ Said = tuple[AuditVerdict, tuple[str, ...]]
 HARMLESS = ("ok", "late", "recovered", "clean_fail", "clean_reject")
 
 
-def worst_of(verdicts: Collection[AuditVerdict]) -> AuditVerdict:
-    """FAIL over UNKNOWN over PASS; of at least one."""
-    return next(verdict for verdict in WORST_FIRST if verdict in verdicts)
+def worst_said(audits: Iterable[tuple[str, AuditVerdict | None]]) -> Said | None:
+    """FAIL over UNKNOWN over PASS, with a line of each; by name of what was audited, if it was."""
+    known = [(name, verdict) for name, verdict in audits if verdict is not None]
+    worst = next((one for one in WORST_FIRST if one in {verdict for _, verdict in known}), None)
+    return None if worst is None else (worst, tuple(f"{name}: {verdict}" for name, verdict in known))
 
 
 def in_lines(audit: Audit | None) -> Said | None:

@@ -31,7 +31,7 @@ from writepath.analysis.steps import (
     steady,
 )
 from writepath.analysis.times import times
-from writepath.analysis.verdict import CPU_SHARE_LIMIT, LATENESS_MS_LIMIT
+from writepath.analysis.verdict import generator_faults
 from writepath.analysis.warm_up import unsteady
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
@@ -40,7 +40,6 @@ from writepath.load.ledger import Ledger, Outcome
 from writepath.load.parquet import column_of, whole
 from writepath.load.plan import NS_PER_MS, NS_PER_S, NS_PER_US, ArrivalPlan, align, arrival_plan
 from writepath.records import base
-from writepath.records.base import from_data
 from writepath.records.capacity_run import (
     CapacityFacts,
     CapacityResult,
@@ -48,8 +47,8 @@ from writepath.records.capacity_run import (
     OverloadFacts,
     OverloadPhase,
 )
-from writepath.records.measures import Generator, Host, Verdict, VerdictStatus
-from writepath.records.search_load import SearchLoad
+from writepath.records.measures import Host, Verdict
+from writepath.records.search_load import SearchLoad, SearchLoadFacts
 from writepath.records.steps import Bracket, LoadStep, unresolved
 
 STRETCHES = (("before", 0.5, 20.0), ("overload", 2.0, 20.0), ("after", 0.5, 60.0))  # name, times, seconds
@@ -58,10 +57,11 @@ CELLS_PER_S, WINDOW_CELLS = 10, 50  # a window of 5 s begins each 0.1 s
 AS_BEFORE, AS_BEFORE_MS = 1.25, 1.0  # p95 of a window: times the first stretch's, and so much more
 P95 = 0.95
 NOT_FAILED = -1
+HOPS, RECOVERY, SAMPLES = "hops", "recovery", "samples"  # tables; the first two are of the overload alone
 ANSWERS_S = 1.0  # in flight: what is beyond the cap is refused at once, and what is below it answers within
 
 
-def _asked(plan: ArrivalPlan, taken: Ledger, processes: int) -> tuple[Floats, NDArray[np.int8]]:
+def _answers(plan: ArrivalPlan, taken: Ledger, processes: int) -> tuple[Floats, NDArray[np.int8]]:
     """By planned request: milliseconds from its scheduled send time to its 201, infinite without; where it failed.
 
     That is an index into HOP_NAMES, or NOT_FAILED. One without a record was dropped, by the generator.
@@ -87,10 +87,8 @@ def _by_cell(plan: ArrivalPlan, which: Marks | None = None) -> Ints:
     """Requests planned in each tenth of a second of the last stretch; which: by planned request, only these."""
     cells = round(plan.phases[AFTER].seconds * CELLS_PER_S)
     number = (plan.starts_ns - round(_ended_s(plan) * NS_PER_S)) // (NS_PER_S // CELLS_PER_S)
-    inside = (number >= 0) & (number < cells)
-    if which is not None:
-        inside &= which
-    return np.bincount(number[inside], minlength=cells).astype(np.int64)
+    counted = (number >= 0) & (number < cells) & (True if which is None else which)
+    return np.bincount(number[counted], minlength=cells).astype(np.int64)
 
 
 def _recovered_after_s(within: Ints, planned: Ints) -> float | None:
@@ -99,11 +97,10 @@ def _recovered_after_s(within: Ints, planned: Ints) -> float | None:
     By cell, the requests that were planned, and those of them that were answered within the limit: a window's p95 is
     within it where so many are. None where no window is, or where none carries a p95.
     """
-    good, asked = (np.concatenate(([0], np.cumsum(counts))) for counts in (within, planned))
-    for first in range(len(planned) - WINDOW_CELLS + 1):
-        all_of_it = int(asked[first + WINDOW_CELLS] - asked[first])
-        in_time = int(good[first + WINDOW_CELLS] - good[first])
-        if stats.carries(all_of_it, P95) and in_time >= stats.rank(all_of_it, P95):
+    window = np.ones(WINDOW_CELLS, np.int64)
+    in_time, asked = (np.convolve(counts, window, "valid").tolist() for counts in (within, planned))
+    for first, (good, all_of_it) in enumerate(zip(in_time, asked, strict=True)):
+        if stats.carries(all_of_it, P95) and good >= stats.rank(all_of_it, P95):
             return first / CELLS_PER_S
     return None
 
@@ -114,44 +111,28 @@ def plan_of(capacity_per_s: float) -> ArrivalPlan:
     return replace(arrival_plan(phases), answer_s=ANSWERS_S)
 
 
-def _derive_overload(
-    tables: Tables, hops: pa.Table, within: pa.Table | None, run: CapacityFacts, facts: OverloadFacts
-) -> Overload:
-    """The figures. tables: what it has in common with a step; within: in time, by tenth of a second."""
-    plan = plan_of(facts.capacity_per_s)
+def _derive_overload(every: Tables, run: CapacityFacts, facts: OverloadFacts) -> Overload:
+    """The figures. every: tables of all steps."""
+    plan, tables = plan_of(facts.capacity_per_s), _split(every, OVERLOAD)
     planned = np.bincount(plan.phase_indices(), minlength=len(plan.phases)).tolist()
-    recovered = None
-    if within is not None:
-        recovered = _recovered_after_s(whole(within, "within"), _by_cell(plan))
-    generator = generator_of(tables, samples.series(tables["samples"]), facts.sent, run.host)
+    within = whole(every[RECOVERY], "within") if RECOVERY in every else None
+    generator = generator_of(tables, samples.series(tables[SAMPLES]), facts.sent, run.host)
     return Overload(
         capacity_per_s=facts.capacity_per_s,
         phases=tuple(
-            _phase(phase, index, planned[index], tables, hops, run.slo_ms)
+            _phase(phase, index, planned[index], tables | {HOPS: every[HOPS]}, run.slo_ms)
             for index, phase in enumerate(plan.phases)
         ),
-        recovered_after_s=recovered,
+        recovered_after_s=None if within is None else _recovered_after_s(within, _by_cell(plan)),
         backlog_drained_after_s=_drained_after_s(tables, plan) if run.waits else None,
-        generator_faults=(*facts.sent.generator_faults, *_generator_faults(generator)),
+        generator_faults=(*facts.sent.generator_faults, *generator_faults(generator)),
     )
 
 
-def _generator_faults(generator: Generator) -> Iterator[str]:
-    """In words, where the other figures are the generator's too; what it dropped is among the errors."""
-    late_ms = generator.lateness_ms_p99
-    if generator.busiest > CPU_SHARE_LIMIT:
-        yield f"was saturated: {generator.saturated} (limit {CPU_SHARE_LIMIT:.0%})"
-    if late_ms is not None and late_ms > LATENESS_MS_LIMIT:
-        yield f"was late: it sent {late_ms:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
-
-
-def _phase(
-    phase: Phase, index: int, planned: int, tables: Tables, hops: pa.Table, slo_ms: float
-) -> OverloadPhase:
+def _phase(phase: Phase, index: int, planned: int, tables: Tables, slo_ms: float) -> OverloadPhase:
     found = times(tables, SCHEDULED, index)
-    own = whole(hops, "phase") == index
-    names = np.array(column_of(hops, "hop").to_pylist(), dtype=object)
-    errors = {name: int(whole(hops, "count")[own & (names == name)].sum()) for name in HOP_NAMES}
+    failed = tables[HOPS].filter(pc.equal(column_of(tables[HOPS], "phase"), index)).to_pylist()
+    errors = dict.fromkeys(HOP_NAMES, 0) | {row["hop"]: row["count"] for row in failed}
     good = int(found.count[found.value_us <= round(slo_ms * US_PER_MS)].sum())
     return OverloadPhase(
         name=phase.name,
@@ -175,7 +156,7 @@ def _recovered_limit_ms(tables: Tables, plan: ArrivalPlan) -> float | None:
 def _drained_after_s(tables: Tables, plan: ArrivalPlan) -> float | None:
     """From the overload's end to the first reading of the queue that is no deeper than any of the first stretch."""
     origin_us, end_s = scalars_of(tables)["origin_us"], _ended_s(plan)
-    at_us, depth = samples.queue_depth(inside(samples.series(tables["samples"]), origin_us, plan.seconds))
+    at_us, depth = samples.queue_depth(inside(samples.series(tables[SAMPLES]), origin_us, plan.seconds))
     at_s = (at_us - origin_us) / US_PER_S
     before = depth[at_s < plan.phases[BEFORE].seconds].max(initial=0.0)
     back = at_s[(at_s >= end_s) & (depth <= before)]
@@ -184,11 +165,9 @@ def _drained_after_s(tables: Tables, plan: ArrivalPlan) -> float | None:
 
 STEP, OVERLOAD = "step", 0  # the column, and its value in rows of the overload
 OVERLOAD_FOLDER = "overload"
-HOPS, RECOVERY, SAMPLES = "hops", "recovery", "samples"
 UNITS = 1e6  # of a sample's value, in evidence
 QUEUE = ("queue_ready", "queue_unacknowledged")
 WORDS = ("component", "metric")
-OF_OVERLOAD = (HOPS, RECOVERY)  # tables without steps
 
 
 def reduce_capacity(folder: Path, host: Host) -> Evidence:
@@ -229,7 +208,7 @@ def _reduce_overload(
         pc.is_in(column_of(seen, "metric"), pa.array(QUEUE)),
         pc.equal(column_of(seen, "component"), K6),
     )
-    answer_ms, hop = _asked(plan, ledger.read(folder / ledger.FILE), facts.sent.processes)
+    answer_ms, hop = _answers(plan, ledger.read(folder / ledger.FILE), facts.sent.processes)
     failed = hop != NOT_FAILED
     pairs = np.stack([plan.phase_indices()[failed], hop[failed]])
     (phase, place), count = np.unique(pairs, axis=1, return_counts=True)
@@ -257,7 +236,7 @@ def _split(tables: Tables, step: int) -> dict[str, pa.Table]:
     own = {
         name: table.filter(pc.equal(column_of(table, STEP), step)).drop_columns([STEP])
         for name, table in tables.items()
-        if name not in OF_OVERLOAD
+        if STEP in table.column_names
     }
     return own | {SAMPLES: _accumulated(own[SAMPLES])}
 
@@ -284,21 +263,12 @@ def derive_steps(run: CapacityFacts, tables: Tables) -> list[LoadStep]:
 
 def derive_capacity(evidence: Evidence) -> CapacityResult:
     """The result. LoadError where the run did not get as far as a load step."""
-    run, tables = from_data(CapacityFacts, dict(evidence.facts), FACTS_FILE), evidence.tables
+    run, tables = base.from_data(CapacityFacts, dict(evidence.facts), FACTS_FILE), evidence.tables
     if not run.steps:
         raise LoadError("the capacity run ended before its first load step: it has no figures")
     steps = derive_steps(run, tables)
     sustained = _bracket(run, steps, burst=False)
-    overload, searches, facts = None, None, run.searches
-    if run.overload is not None:
-        common = _split(tables, OVERLOAD)
-        overload = _derive_overload(common, tables[HOPS], tables.get(RECOVERY), run, run.overload)
-    if facts is not None:
-        during = None
-        if facts.during_writes is not None:
-            loads = {place: _split(tables, place) for place in FOLDERS}
-            during = derive_during_writes(loads, facts.during_writes)
-        searches = SearchLoad(data_set=facts.data_set, hits=facts.hits, during_writes=during)
+    searches = None if run.searches is None else _derive_searches(tables, run.searches)
     return CapacityResult(
         operation=run.operation.name,
         queue_path=run.queue_path,
@@ -307,12 +277,20 @@ def derive_capacity(evidence: Evidence) -> CapacityResult:
         sustained=sustained,
         burst=_bracket(run, steps, burst=True) if run.waits else sustained,
         steps=tuple(steps),
-        overload=overload,
+        overload=None if run.overload is None else _derive_overload(tables, run, run.overload),
         verdict=_verdict(run, steps, sustained, searches),
         searches=searches,
         warm_up=run.warm_up,
         ended=None if run.at_most_seconds is None else run.ended,
     )
+
+
+def _derive_searches(tables: Tables, facts: SearchLoadFacts) -> SearchLoad:
+    during = None
+    if facts.during_writes is not None:
+        loads = {place: _split(tables, place) for place in FOLDERS}
+        during = derive_during_writes(loads, facts.during_writes)
+    return SearchLoad(data_set=facts.data_set, hits=facts.hits, during_writes=during)
 
 
 def _bracket(run: CapacityFacts, steps: Sequence[LoadStep], *, burst: bool) -> Bracket:
@@ -325,23 +303,22 @@ def _verdict(
     run: CapacityFacts, steps: Sequence[LoadStep], sustained: Bracket, searches: SearchLoad | None
 ) -> Verdict:
     """A run that ends before its limit is known to the resolution is valid, and says so."""
-    broken = (*_broken(run, steps), *(() if searches is None else _wrong(searches)))
-    noisy = tuple(
+    broken = [*_broken(run, steps), *(_wrong(searches) if searches else ())]
+    noisy = [
         f"step {step.number} at {step.rate_per_s:,g}/s was noisy and not retried ({'; '.join(step.reasons)})"
         for step in unresolved(steps)
-    )
-    noisy += tuple(unsteady(run.warm_up))
-    if run.searches is not None and run.searches.during_writes is not None:
-        noise = run.searches.during_writes.noise
-        noisy += (f"searches during writes were noisy ({'; '.join(noise)})",) if noise else ()
-    notes = () if sustained.conclusive else (f"inconclusive: {_open(run, sustained)}",)
-    status: VerdictStatus = "invalid" if broken else "unknown" if noisy else "valid"
+    ]
+    noisy += unsteady(run.warm_up)
+    during = run.searches.during_writes if run.searches else None
+    if during is not None and during.noise:
+        noisy.append(f"searches during writes were noisy ({'; '.join(during.noise)})")
+    known = sustained.conclusive
     return Verdict(
-        status=status,
+        status="invalid" if broken else "unknown" if noisy else "valid",
         reasons=(*broken, *noisy),
-        notes=notes,
-        noise=status == "unknown",
-        finding=None if sustained.conclusive else "inconclusive",
+        notes=() if known else (f"inconclusive: {_open(run, sustained)}",),
+        noise=bool(noisy) and not broken,
+        finding=None if known else "inconclusive",
     )
 
 
@@ -356,9 +333,8 @@ def _open(run: CapacityFacts, sustained: Bracket) -> str:
 
 def _wrong(searches: SearchLoad) -> Iterator[str]:
     """Searches that do not find what they must."""
-    yield from (
-        f"the hits of '{one.keyword}' are not explained" for one in searches.hits if not one.explained
-    )
+    unexplained = (one.keyword for one in searches.hits if not one.explained)
+    yield from (f"the hits of '{keyword}' are not explained" for keyword in unexplained)
     during = searches.during_writes
     if during is not None and during.wrong_answers:
         yield f"{during.wrong_answers:,} searches returned a wrong total during writes"

@@ -37,34 +37,27 @@ class Fit(NamedTuple):
     high: float
 
 
-def fit(outcomes: Iterable[tuple[float, bool]], lowest_per_s: float, highest_per_s: float) -> Fit:
-    """outcomes: rates, and whether they passed; lowest, highest: what may be tried."""
+def fit(steps: Iterable[LoadStep], lowest_per_s: float, highest_per_s: float, *, burst: bool) -> Fit:
+    """lowest, highest: what may be tried. burst: of the rate of 201s alone; else of what is stored as fast."""
     begin, end = math.log(lowest_per_s / ROOM), math.log(highest_per_s * ROOM)
     grid = np.linspace(begin, end, math.ceil((end - begin) / CELL) + 2)
     likelihood = np.zeros((len(WIDTHS), len(grid)))
-    for rate, passed in outcomes:
-        above = np.clip((math.log(rate) - grid) / np.log1p(WIDTHS)[:, None], -50, 50)
-        passes = CHANCE / 2 + (1 - CHANCE) / (1 + 9**above)
-        likelihood += np.log(passes if passed else 1 - passes)
+    for step in steps:
+        if step.verdict != "noise":
+            above = np.clip((math.log(step.rate_per_s) - grid) / np.log1p(WIDTHS)[:, None], -50, 50)
+            passes = CHANCE / 2 + (1 - CHANCE) / (1 + 9**above)
+            likelihood += np.log(passes if step.passes(burst=burst) else 1 - passes)
     share = np.exp(likelihood - likelihood.max()).sum(axis=0).cumsum()
     return Fit(*(math.exp(grid[share.searchsorted(part * share[-1])]) for part in (TAIL, 0.5, 1 - TAIL)))
 
 
-def fit_steps(steps: Iterable[LoadStep], lowest_per_s: float, highest_per_s: float, *, burst: bool) -> Fit:
-    """burst: of the rate of 201s alone; else of what is stored as fast."""
-    known = [(step.rate_per_s, step.passes(burst=burst)) for step in steps if step.verdict != "noise"]
-    return fit(known, lowest_per_s, highest_per_s)
-
-
 def bracket(steps: Sequence[LoadStep], lowest_per_s: float, highest_per_s: float, *, burst: bool) -> Bracket:
     """The nearest rates on either side of the limit that passed and failed in full steps, and its interval."""
-    found = fit_steps(steps, lowest_per_s, highest_per_s, burst=burst)
+    found = fit(steps, lowest_per_s, highest_per_s, burst=burst)
     counted = [step for step in steps if step.counted]
-    low = max(
-        (one.rate_per_s for one in counted if one.passes(burst=burst) and one.rate_per_s <= found.limit),
-        default=None,
-    )
+    passes = [one.rate_per_s for one in counted if one.passes(burst=burst) and one.rate_per_s <= found.limit]
     fails = [one for one in counted if not one.passes(burst=burst) and one.rate_per_s > found.limit]
+    low = max(passes, default=None)
     high = min((one.rate_per_s for one in fails), default=None)
     bound = all(one.generator_bound for one in fails if one.rate_per_s == high)
     return Bracket(

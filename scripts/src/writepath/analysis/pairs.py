@@ -12,7 +12,7 @@ from scipy import stats
 from writepath.analysis.capacity import derive_steps, reduce_capacity
 from writepath.analysis.comparison import Better, Estimate, in_turns, paired
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
-from writepath.analysis.limit import MOST_TIMES, TAIL, Fit, carried_per_s, fit_steps
+from writepath.analysis.limit import MOST_TIMES, TAIL, Fit, carried_per_s, fit
 from writepath.analysis.lines import K6
 from writepath.analysis.stats import US_PER_S
 from writepath.analysis.step_verdict import BROKEN, GENERATOR_CPU_SHARE
@@ -33,28 +33,23 @@ Z = stats.norm.isf([0.025, TAIL])  # of an interval of 95 %, and of a fitted lim
 
 def next_rate(made: Sequence[LoadStep], run: CapacityFacts) -> float:
     """Of the next step of a path: where its limit probably is."""
-    if not made and (start := carried_per_s(run.warm_up)):
-        return rounded(max(run.lowest_per_s, min(start, run.highest_per_s)))
+    start = None if made else carried_per_s(run.warm_up)
     passed = max((one.rate_per_s for one in made if one.verdict == "pass"), default=math.inf)
-    return rounded(
-        max(run.lowest_per_s, min(limit_of(made, run).limit, MOST_TIMES * passed, run.highest_per_s))
-    )
+    rate = start or min(limit_of(made, run).limit, MOST_TIMES * passed)
+    return rounded(max(run.lowest_per_s, min(rate, run.highest_per_s)))
 
 
 def limit_of(made: Sequence[LoadStep], run: CapacityFacts) -> Fit:
     """The rate at which half of a path's steps pass."""
-    return fit_steps(made, run.lowest_per_s, run.highest_per_s, burst=False)
+    return fit(made, run.lowest_per_s, run.highest_per_s, burst=False)
 
 
 def reduce_pair(folder: Path, host: Host) -> Evidence:
     """The evidence of both paths' steps in the same tables; steps are numbered across the paths."""
     facts = from_data(PairFacts, load_facts(folder), str(folder / FACTS_FILE))
-    parts = {side: reduce_capacity(folder / side, host) for side in SIDES}
-    a, b = (part.tables for part in parts.values())
-    tables = {name: pa.concat_tables([table, b[name]]) for name, table in a.items()}
-    return Evidence(
-        tables=tables, facts={**to_data(facts), **{side: one.facts for side, one in parts.items()}}
-    )
+    a, b = (reduce_capacity(folder / side, host) for side in SIDES)
+    tables = {name: pa.concat_tables([table, b.tables[name]]) for name, table in a.tables.items()}
+    return Evidence(tables=tables, facts={**to_data(facts), "a": a.facts, "b": b.facts})
 
 
 def derive_pair(evidence: Evidence) -> PairResult:
@@ -66,7 +61,10 @@ def derive_pair(evidence: Evidence) -> PairResult:
     made = {side: derive_steps(run, evidence.tables) for side, run in runs.items()}
     by_number = {one.number: one for steps in made.values() for one in steps}
     steps = sorted(_steps(facts, by_number), key=lambda one: one.number)
-    limits: dict[str, PairLimit] = {side: _limit(made[side], run) for side, run in runs.items()}
+    limits: dict[str, PairLimit] = {}
+    for side, run in runs.items():
+        low, per_s, high = (round(one, 1) for one in limit_of(made[side], run))
+        limits[side] = PairLimit(low_per_s=low, per_s=per_s, high_per_s=high)
     return PairResult(
         against=facts.against,
         title=facts.title,
@@ -79,49 +77,41 @@ def derive_pair(evidence: Evidence) -> PairResult:
     )
 
 
-def _limit(made: Sequence[LoadStep], run: CapacityFacts) -> PairLimit:
-    found = limit_of(made, run)
-    return PairLimit(
-        low_per_s=round(found.low, 1), per_s=round(found.limit, 1), high_per_s=round(found.high, 1)
-    )
-
-
 def _steps(facts: PairFacts, made: Mapping[int, LoadStep]) -> Iterator[PairStep]:
     aims: dict[Aim, tuple[tuple[int, int], ...]] = {"equal": facts.equal, "limit": facts.limit}
     for aim, pairs in aims.items():
-        for number, pair in enumerate(pairs, 1):
-            for side, one in zip(SIDES, pair, strict=True):
-                yield _step(facts, made[one], side, number, aim)
-
-
-def _step(facts: PairFacts, made: LoadStep, side: Side, pair: int, aim: Aim) -> PairStep:
-    cpu_s = sum(one.cpu_seconds for name, one in made.resources.items() if name != K6)
-    acknowledged = made.requests.acknowledged
-    return PairStep(
-        number=made.number,
-        side=side,
-        pair=pair,
-        aim=aim,
-        rate_per_s=made.rate_per_s,
-        verdict=made.verdict,
-        reasons=made.reasons,
-        acknowledged=acknowledged,
-        cpu_us_per_write=round(cpu_s * US_PER_S / acknowledged, 3) if acknowledged and cpu_s else None,
-        p99_ms=made.planned_latency_ms.p99,
-        audit=made.audit,
-        generator_bound=made.generator_bound,
-        generator_cpu_share=made.generator.busiest,
-        canary_cpu_ms=None if made.noise.before is None else made.noise.before.cpu_ms,
-        frozen_cpu_seconds=facts.frozen_cpu_seconds[made.number - 1],
-    )
+        for pair, numbers in enumerate(pairs, 1):
+            for side, number in zip(SIDES, numbers, strict=True):
+                step, acknowledged = made[number], made[number].requests.acknowledged
+                cpu_s = sum(one.cpu_seconds for name, one in step.resources.items() if name != K6)
+                known = acknowledged and cpu_s
+                yield PairStep(
+                    number=number,
+                    side=side,
+                    pair=pair,
+                    aim=aim,
+                    rate_per_s=step.rate_per_s,
+                    verdict=step.verdict,
+                    reasons=step.reasons,
+                    acknowledged=acknowledged,
+                    cpu_us_per_write=round(cpu_s * US_PER_S / acknowledged, 3) if known else None,
+                    p99_ms=step.planned_latency_ms.p99,
+                    audit=step.audit,
+                    generator_bound=step.generator_bound,
+                    generator_cpu_share=step.generator.busiest,
+                    canary_cpu_ms=None if step.noise.before is None else step.noise.before.cpu_ms,
+                    frozen_cpu_seconds=facts.frozen_cpu_seconds[number - 1],
+                )
 
 
 def _verdict(steps: Sequence[PairStep], runs: Mapping[Side, CapacityFacts]) -> Verdict:
-    invalid = [
-        f"step {one.number}, {one.side.upper()} at {one.rate_per_s:,g}/s: {words}"
-        for one in steps
-        for words in (*(why for why in one.reasons if why.startswith(BROKEN)), *_moving(one))
-    ]
+    invalid = []
+    for one in steps:
+        broken = [why for why in one.reasons if why.startswith(BROKEN)]
+        if (used_s := one.frozen_cpu_seconds) > FROZEN_CPU_S:
+            broken.append(f"the frozen path used {used_s:.2f} s of CPU time (limit {FROZEN_CPU_S:g} s)")
+        where = f"step {one.number}, {one.side.upper()} at {one.rate_per_s:,g}/s"
+        invalid += [f"{where}: {words}" for words in broken]
     audited = {one.side for one in steps if one.audit == "PASS"}
     unseen = [f"the last step of {side.upper()} was not audited" for side in SIDES if side not in audited]
     unseen += [f"{side.upper()}: {words}" for side, run in runs.items() for words in unsteady(run.warm_up)]
@@ -136,11 +126,6 @@ def _verdict(steps: Sequence[PairStep], runs: Mapping[Side, CapacityFacts]) -> V
         notes=(f"load generator suspected in {suspected} of {len(steps)} steps",) if suspected else (),
         noise=noise and not invalid and not unseen,
     )
-
-
-def _moving(step: PairStep) -> Iterator[str]:
-    if step.frozen_cpu_seconds > FROZEN_CPU_S:
-        yield f"the frozen path used {step.frozen_cpu_seconds:.2f} s of CPU time (limit {FROZEN_CPU_S:g} s)"
 
 
 @dataclass(frozen=True)

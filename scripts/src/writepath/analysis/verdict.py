@@ -121,11 +121,16 @@ def _of_generator(facts: LoadFacts, generator: Generator, requests: Requests) ->
         yield f"k6: {fault}"
     if requests.dropped and facts.slo_ms is None:
         yield f"k6 dropped {requests.dropped} of {requests.planned} scheduled requests (limit 0)"
+    yield from (f"k6 {words}" for words in generator_faults(generator))
+
+
+def generator_faults(generator: Generator) -> Iterator[str]:
+    """In words, where the figures of a load are the generator's too."""
     if generator.busiest > CPU_SHARE_LIMIT:
-        yield f"k6 was saturated: {generator.saturated} (limit {CPU_SHARE_LIMIT:.0%})"
-    late = generator.lateness_ms_p99
-    if late is not None and late > LATENESS_MS_LIMIT:
-        yield f"k6 was late: it sent {late:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
+        yield f"was saturated: {generator.saturated} (limit {CPU_SHARE_LIMIT:.0%})"
+    late_ms = generator.lateness_ms_p99
+    if late_ms is not None and late_ms > LATENESS_MS_LIMIT:
+        yield f"was late: it sent {late_ms:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
 
 
 def _unseen(audit: Audit, generator: Generator, durability: Durability | None) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Any
 from writepath.config.registry import nearest
 from writepath.errors import UsageError
 from writepath.experiments.base import Experiment
-from writepath.experiments.capacity import CapacityExperiment
+from writepath.experiments.capacity.kind import CapacityExperiment
 from writepath.experiments.ceilings import CeilingsExperiment
 from writepath.experiments.faults.kind import FaultExperiment
 from writepath.experiments.load.kind import LoadExperiment

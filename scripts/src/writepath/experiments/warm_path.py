@@ -8,23 +8,33 @@ from typing import Any
 from writepath.analysis import raw
 from writepath.analysis.capacity import OVERLOAD_FOLDER, plan_of
 from writepath.analysis.evidence import save_facts
-from writepath.analysis.steps import folder_of, reduce_step, sampled_figures, steady
+from writepath.analysis.steps import derive_step, folder_of, reduce_step, sampled_figures, steady
 from writepath.errors import StartError
 from writepath.experiments.base import CellRun, Session
 from writepath.load import k6
 from writepath.load.ledger import WRITE, Ledger
 from writepath.load.plan import ArrivalPlan, arrival_plan, new_run_id
-from writepath.measure import loading
-from writepath.measure.loading import Driven, moment
+from writepath.measure import host, loading
+from writepath.measure.loading import Bench, Driven, moment
 from writepath.measure.read_back import Auditing, drain
 from writepath.records import base
 from writepath.records.capacity_run import CapacityFacts, OverloadFacts
 from writepath.records.measures import Canary
-from writepath.records.steps import LoadStep, SentFacts, StepDrain, StepFacts
+from writepath.records.steps import LoadStep, SentFacts, StepDrain, StepFacts, StepKind
 
 ANSWERS_S = 0.5  # in flight: a step that needs more than five times the default SLO fails, dropped or not
 SLO_TIMES = 2
 GIVEN_UP_S = 20.0  # of waiting for a backlog that grew: the rate is not sustained, whatever the wait shows
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Step:
+    """A constant rate to be measured."""
+
+    kind: StepKind
+    rate_per_s: float
+    seconds: float
+    for_burst: bool = False  # the sustained rate is known
 
 
 def step_in_words(made: LoadStep) -> str:
@@ -62,6 +72,12 @@ def canary(run: CellRun) -> Canary:
         return run.bench.cage.measure()
 
 
+def wait_for_quiet(bench: Bench, at_most_s: float = host.LONGEST_S) -> None:
+    """Before a step is retried; on a host that stays noisy it is, all the same."""
+    if not host.wait_until_quiet(bench.cage.folder, bench.progress, at_most_s):
+        bench.progress.say(f"  the host was noisy for {at_most_s:.0f} s; continuing")
+
+
 class WarmPath:
     """A started stack that is loaded with POSTs of the data set's texts again and again, and the facts so far."""
 
@@ -89,6 +105,21 @@ class WarmPath:
     def before_load(self) -> None:
         """An empty store; what waits in a queue is thrown away."""
         self.truth.purge()
+
+    def load_step(self, number: int, step: Step, shown: str) -> StepFacts:
+        """One rate into an empty store."""
+        with self.run.step("empty"):
+            self.before_load()
+        with self.run.step("load", f"{shown}, {step.rate_per_s:,g}/s"):
+            plan = constant(step.kind, step.rate_per_s, step.seconds, self.facts.slo_ms)
+            sent, _ = self.send(self.load(plan, folder_of(self.run.folder, number)))
+        return StepFacts(number=number, **vars(step), sent=sent)
+
+    def judged(self, step: StepFacts) -> LoadStep:
+        """The figures of a step, whose facts are saved first."""
+        self.know(steps=(*self.facts.steps, step))
+        tables = reduce_step(folder_of(self.run.folder, step.number), self.facts, step)
+        return derive_step(tables, self.facts, step, self.run.bench.host)
 
     def after_step(self, step: StepFacts) -> StepFacts:
         """The facts of a step that is counted, drained and read. What is left on its way is in no store."""

@@ -13,7 +13,7 @@ from writepath.records.steps import StepVerdict
 Side = Literal["a", "b"]  # a: the variant that the cell's own, b, is compared with
 Aim = Literal["equal", "limit"]  # a pair of steps at one rate, or each towards the limit of its path
 Rate = Annotated[float, Field(gt=0, le=100_000)]
-Share = Annotated[float, Field(gt=0, lt=1)]
+Shares = Annotated[tuple[Annotated[float, Field(gt=0, lt=1)], ...], Field(min_length=1)]
 
 
 @record
@@ -21,12 +21,8 @@ class PairParams:
     """The part `pair:` of a suite."""
 
     against: str  # variant A; each variant of the suite is a B, A itself too (A/A)
-    limit_steps: Annotated[
-        int, Field(ge=1, le=100)
-    ]  # of each path, towards its limit: the rate at which half of the steps pass
-    shares: Annotated[
-        tuple[Share, ...], Field(min_length=1)
-    ]  # of the lower limit: the equal rates, ascending
+    limit_steps: Annotated[int, Field(ge=1, le=100)]  # of a path, towards the rate at which half of them pass
+    shares: Shares  # of the lower limit: the equal rates, ascending
     rounds: Annotated[int, Field(ge=1, le=1_000)]  # of A B B A at each of these rates
     lowest_per_s: Rate
     highest_per_s: Rate

@@ -6,6 +6,7 @@ each of the keywords that must find it.
 """
 
 import dataclasses
+import itertools
 import math
 import shutil
 from collections.abc import Callable
@@ -21,9 +22,8 @@ from writepath.analysis.steps import rounded
 from writepath.analysis.verdict import noise_reasons, slower_reasons
 from writepath.config.registry import Scenario
 from writepath.experiments.base import CellRun, Session
-from writepath.experiments.capacity.measure import wait_for_quiet
 from writepath.experiments.capacity.stepper import MOST_REPEATS
-from writepath.experiments.warm_path import WarmPath, canary, constant, sent_facts
+from writepath.experiments.warm_path import WarmPath, canary, constant, sent_facts, wait_for_quiet
 from writepath.load import k6
 from writepath.load.corpus import Corpus, lines_of, write_questions
 from writepath.load.ledger import SEARCH, Outcome
@@ -95,36 +95,34 @@ class Searches(WarmPath):
         """Half of the capacity, alone and during writes. Adds posts to the store."""
         facts = self.facts.searches
         if facts is not None:
-            measured = during_writes(self, capacity_per_s, facts.data_set.mode)
+            measured = during_writes(self, rounded(SHARE * capacity_per_s), facts.data_set.mode)
             self.know(searches=dataclasses.replace(facts, during_writes=measured))
 
 
-def during_writes(path: Searches, capacity_per_s: float, mode: SearchMode) -> DuringWritesFacts:
-    """capacity_per_s: of searches. Leaves a folder of raw files for each load."""
-    run, slo_ms = path.run, path.facts.slo_ms
-    rate = rounded(SHARE * capacity_per_s)
-    seconds = max(path.facts.step_seconds, float(math.ceil(REQUESTS / rate)))
-    searches = constant("searches", rate, seconds, slo_ms)
+def during_writes(path: Searches, per_s: float, mode: SearchMode) -> DuringWritesFacts:
+    """per_s: of searches. Leaves a folder of raw files for each load."""
+    run = path.run
+    seconds = max(path.facts.step_seconds, float(math.ceil(REQUESTS / per_s)))
+    searches = constant("searches", per_s, seconds, path.facts.slo_ms)
 
     def alone() -> tuple[SentFacts, object]:
-        with run.step("load", f"searches alone, {rate:,g}/s"):
+        with run.step("load", f"searches alone, {per_s:,g}/s"):
             return path.send(path.load(searches, run.folder / FOLDERS[ALONE]))
 
     def together() -> tuple[SentFacts, tuple[SentFacts, Ints]]:
-        writes = constant("writes", WRITES_PER_S, seconds, slo_ms)
-        with run.step("load", f"searches, {rate:,g}/s, with writes, {WRITES_PER_S:g}/s"):
-            return _both(path, searches, writes)
+        with run.step("load", f"searches, {per_s:,g}/s, with writes, {WRITES_PER_S:g}/s"):
+            return _both(path, per_s, seconds)
 
     sent_alone, _, noise_alone = undisturbed(path, alone, FOLDERS[ALONE])
     path.require_whole("during searches alone")
-    warm_up(path, rate)
+    warm_up(path, per_s)
     sent, (sent_writes, acknowledged), noise = undisturbed(path, together, FOLDERS[SEARCHES], FOLDERS[WRITES])
     path.require_whole("during searches with writes")
     with run.step("search for every write"), Client(path.stack.base_url) as client:
         path.truth.count()  # refreshes
         writes_found = found(sent_writes.run_id, acknowledged, path.corpus, mode, client)
     return DuringWritesFacts(
-        search_rate_per_s=rate,
+        search_rate_per_s=per_s,
         write_rate_per_s=WRITES_PER_S,
         seconds=seconds,
         alone=sent_alone,
@@ -143,78 +141,70 @@ def undisturbed(
 
     folders: of its files; those of a noisy one stay next to them as `<name>-noise-<number>`.
     """
-    number = 0
-    while True:
+    for number in itertools.count(1):
         before = canary(path.run)
         sent, more = send()
         withheld = () if sent.withheld is None else noise_reasons(sent.withheld)
         noise = (*withheld, *slower_reasons(before, canary(path.run)))
-        if not noise or number == MOST_REPEATS:
-            return sent, more, noise
-        number += 1
+        if not noise or number > MOST_REPEATS:
+            break
         path.run.bench.progress.say(f"  discarded: {'; '.join(noise)}")
         for name in folders:
             (path.run.folder / name).rename(path.run.folder / f"{name}-noise-{number}")
         wait_for_quiet(path.run.bench)
+    return sent, more, noise
 
 
-def warm_up(path: Searches, rate_per_s: float) -> None:
-    """Nothing stays of it but its posts, which are older than those that are measured."""
-    run, slo_ms = path.run, path.facts.slo_ms
+def warm_up(path: Searches, per_s: float) -> None:
+    """Nothing stays of it but its posts, which are older than those that are measured. per_s: of searches."""
+    run = path.run
     stages = (
-        ("writes", min(WARM_UP_SEARCHES_PER_S, rate_per_s), WARM_UP_WRITES_PER_S),
-        ("searches with writes", rate_per_s, WRITES_PER_S),
+        ("writes", min(WARM_UP_SEARCHES_PER_S, per_s), WARM_UP_WRITES_PER_S),
+        ("searches with writes", per_s, WRITES_PER_S),
     )
     for words, searches_per_s, writes_per_s in stages:
-        searches, writes = (
-            constant(name, per_s, WARM_UP_S, slo_ms)
-            for name, per_s in (("searches", searches_per_s), ("writes", writes_per_s))
-        )
-        load = _mixed(
-            path, searches, run.folder / WARM_UP, _writes(path, writes, run.folder / WARM_UP_WRITES)
-        )
+        folders = (run.folder / WARM_UP, run.folder / WARM_UP_WRITES)
+        load, _ = _mixed(path, searches_per_s, writes_per_s, WARM_UP_S, folders)
         with run.step("warm-up", f"warm-up with {words}, {WARM_UP_S:.0f} s"):
             path.send(load)
-        for name in (WARM_UP, WARM_UP_WRITES):
-            shutil.rmtree(run.folder / name)
+        for folder in folders:
+            shutil.rmtree(folder)
 
 
-def _mixed(path: Searches, searches: ArrivalPlan, folder: Path, writes: k6.Load) -> k6.Load:
-    """Both, sent by the same k6; totals may be above what they were before the load."""
-    return dataclasses.replace(
-        path.load(searches, folder),
-        script=path.run.bench.root / SCRIPT,
-        variables={"BENCH_TOTAL": "at-least"},
-        beside=writes,
-    )
+def _mixed(
+    path: Searches, per_s: float, writes_per_s: float, seconds: float, folders: tuple[Path, Path]
+) -> tuple[k6.Load, k6.Load]:
+    """Searches with writes of lines that a search must find, sent by the same k6; and these writes alone.
+
+    Totals may be above what they were before the load.
+    """
+    run, slo_ms, run_id, written = path.run, path.facts.slo_ms, new_run_id(), path.corpus.written
+    folder, write_folder = folders
+    write_folder.mkdir(parents=True, exist_ok=True)
+    written.write(write_folder / CONTENT_FILE)
+    plan = constant("writes", writes_per_s, seconds, slo_ms)
+    loading.save_plan(run_id, plan, run.seed, written, write_folder)
+    bench = dataclasses.replace(run.bench, content=write_folder / CONTENT_FILE)
+    writes = loading.load_of(WRITING, bench, path.stack, plan, run_id, write_folder)
+    searches = path.load(constant("searches", per_s, seconds, slo_ms), folder)
+    script, variables = run.bench.root / SCRIPT, {"BENCH_TOTAL": "at-least"}
+    return dataclasses.replace(searches, script=script, variables=variables, beside=writes), writes
 
 
-def _both(
-    path: Searches, searches: ArrivalPlan, plan: ArrivalPlan
-) -> tuple[SentFacts, tuple[SentFacts, Ints]]:
+def _both(path: Searches, per_s: float, seconds: float) -> tuple[SentFacts, tuple[SentFacts, Ints]]:
     """The searches; the writes, and the sequences of those that were acknowledged."""
-    folder = path.run.folder / FOLDERS[WRITES]
-    writes = _writes(path, plan, folder)
+    folders = (path.run.folder / FOLDERS[SEARCHES], path.run.folder / FOLDERS[WRITES])
+    load, writes = _mixed(path, per_s, WRITES_PER_S, seconds, folders)
     with visible.Prober.of(path.truth.store, writes, path.run.seed) as prober:
-        sent, driven = path.send(_mixed(path, searches, path.run.folder / FOLDERS[SEARCHES], writes))
+        sent, driven = path.send(load)
         taken, result = driven.beside, driven.result.beside
         if taken is None or result is None:
             raise AssertionError("the load has writes")
         prober.settle(taken)
     if (seen := prober.seen()) is not None:
-        raw.save_visible(seen, folder / raw.VISIBLE_FILE)
+        raw.save_visible(seen, writes.folder / raw.VISIBLE_FILE)
     acknowledged = taken.records["seq"][taken.outcomes() == Outcome.ACKNOWLEDGED]
     return sent, (sent_facts(writes.run_id, driven, result, taken), acknowledged)
-
-
-def _writes(path: Searches, plan: ArrivalPlan, folder: Path) -> k6.Load:
-    """Of lines that a search must find."""
-    run, run_id, written = path.run, new_run_id(), path.corpus.written
-    folder.mkdir(parents=True, exist_ok=True)
-    written.write(folder / CONTENT_FILE)
-    loading.save_plan(run_id, plan, run.seed, written, folder)
-    bench = dataclasses.replace(run.bench, content=folder / CONTENT_FILE)
-    return loading.load_of(WRITING, bench, path.stack, plan, run_id, folder)
 
 
 def found(run_id: str, acknowledged: Ints, corpus: Corpus, mode: SearchMode, client: Client) -> int:
@@ -233,8 +223,7 @@ def _searched(keyword: str, run_id: str, client: Client) -> set[int]:
     """Writes of the run that a search finds: they are younger than all other posts."""
     sequences: set[int] = set()
     for ids in client.ids(keyword):
-        decoded = [decode_id(post_id) for post_id in ids]
-        ours = {known[1] for known in decoded if known is not None and known[0] == run_id}
+        ours = {known[1] for post_id in ids if (known := decode_id(post_id)) and known[0] == run_id}
         sequences |= ours
         if len(ours) < len(ids):
             break
