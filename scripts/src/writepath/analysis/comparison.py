@@ -55,8 +55,12 @@ class Judged:
     estimate: Estimate
     word: Word
     because: str  # in words
-    adjusted_p: float  # after Holm's correction
     resolution_percent: float | None  # the least difference that could be told here; None: nobody knows
+
+    def in_words(self, faster: str, slower: str) -> str:
+        """The word; its metric may have others for two of them."""
+        words = {"faster": faster, "slower": slower, "same": f"same within {SAME_PERCENT:.0f} %"}
+        return words.get(self.word, "not resolved")
 
 
 def paired(values: Sequence[float | None], others: Sequence[float | None], better: Better) -> Estimate:
@@ -117,14 +121,14 @@ def middle(values: Sequence[float | None], again: Sequence[float | None]) -> lis
     ]
 
 
-def _apart(a_a: Estimate) -> float | None:
+def _apart(a_a: Estimate) -> float:
     """How far the two runs of the A/A control differ, as a logarithm: what the order or the host gave to one of them.
 
-    Infinite where only one of the two was; None without a pair.
+    Infinite where only one of the two was.
     """
     if a_a.worse or a_a.better:
         return math.inf
-    return None if a_a.ratio is None or not a_a.pairs else abs(math.log(a_a.ratio))
+    return abs(math.log(a_a.ratio)) if a_a.ratio and a_a.pairs else 0.0
 
 
 def signed_rank_p(d: Floats) -> float:
@@ -210,18 +214,14 @@ def judge(estimates: Sequence[Estimate], better: Better, a_a: Estimate | None = 
     control and 3 %. same: the whole 95 % interval is within ±5 %. Else nothing is resolved. The smallest detectable
     difference is by the A/A control where there is one, else by the pairs.
     """
-    noise = None if a_a is None else _apart(a_a)
+    noise = 0.0 if a_a is None else _apart(a_a)
     judged = []
     for one, adjusted_p in zip(estimates, holm([one.p for one in estimates]), strict=True):
         word, because = _word(one, better, noise, adjusted_p, len(estimates))
         spread = one.spread if a_a is None or a_a.spread is None else a_a.spread
         seen = None if spread is None else detectable(spread, one.pairs)
-        resolution = None if seen is None else percent(max(seen, noise or 0.0))
-        judged.append(
-            Judged(
-                estimate=one, word=word, because=because, adjusted_p=adjusted_p, resolution_percent=resolution
-            )
-        )
+        resolution = None if seen is None else percent(max(seen, noise))
+        judged.append(Judged(estimate=one, word=word, because=because, resolution_percent=resolution))
     return tuple(judged)
 
 
@@ -233,7 +233,7 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
 
 
 def _word(
-    estimate: Estimate, better: Better, noise: float | None, adjusted_p: float, family: int
+    estimate: Estimate, better: Better, noise: float, adjusted_p: float, family: int
 ) -> tuple[Word, str]:
     """The word, and what decided it. family: number of comparisons that the correction covers."""
     if estimate.worse or estimate.better:
@@ -242,7 +242,7 @@ def _word(
         nothing = "infinite in both variants" if estimate.compared else "no value to compare"
         single = "a single run does not show how much runs vary"
         return "unresolved", nothing if estimate.ratio is None else single
-    effect, threshold = abs(math.log(estimate.ratio)), max(LEAST, noise or 0.0)
+    effect, threshold = abs(math.log(estimate.ratio)), max(LEAST, noise)
     by_t, by_rank = adjusted_p < SAYS, estimate.rank_p < ALPHA
     if by_t and by_rank and effect > threshold:
         slower = (estimate.ratio > 1) == (better == "lower")
@@ -263,14 +263,13 @@ def _word(
 
 def _of_unserved(estimate: Estimate) -> tuple[Word, str]:
     """An infinite percentile has no ratio; in every pair, or by rank, it is a difference all the same."""
-    if estimate.worse and estimate.better:
-        where = f"infinite here in {estimate.worse} pairs, in the baseline in {estimate.better}"
-        return "unresolved", where
-    word: Word = "slower" if estimate.worse else "faster"
-    count, where = (estimate.worse, "here") if estimate.worse else (estimate.better, "in the baseline")
-    if count == estimate.compared or estimate.rank_p < ALPHA:
-        return word, f"infinite {where} in {count} of {estimate.compared} pairs"
-    return "unresolved", f"infinite {where} in only {count} of {estimate.compared} pairs"
+    worse, better, pairs = estimate.worse, estimate.better, estimate.compared
+    if worse and better:
+        return "unresolved", f"infinite here in {worse} pairs, in the baseline in {better}"
+    count, where = (worse, "here") if worse else (better, "in the baseline")
+    if count == pairs or estimate.rank_p < ALPHA:
+        return ("slower" if worse else "faster"), f"infinite {where} in {count} of {pairs} pairs"
+    return "unresolved", f"infinite {where} in only {count} of {pairs} pairs"
 
 
 def _uncertain(estimate: Estimate, adjusted_p: float, family: int) -> str:

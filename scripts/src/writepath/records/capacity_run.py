@@ -87,7 +87,3 @@ class CapacityResult:
     searches: SearchLoad | None = None  # of a run of searches
     warm_up: WarmUpFacts | None = None
     ended: str | None = None  # why before its limit was known; null: recorded before limits were fitted
-
-    def passed(self, rate_per_s: float | None) -> list[LoadStep]:
-        """Its steps that passed a rate, those of the ramp too."""
-        return [step for step in self.steps if step.rate_per_s == rate_per_s and step.verdict == "pass"]

@@ -12,10 +12,11 @@ from typing import Literal
 
 from writepath.analysis import stats
 from writepath.analysis.comparison import Estimate, paired
+from writepath.analysis.lines import K6
 from writepath.analysis.stats import Spread
 from writepath.records.capacity_run import CapacityResult, Overload
 from writepath.records.index import VariantRecord
-from writepath.records.search_load import DuringWrites, SearchLoad
+from writepath.records.search_load import DuringWrites
 from writepath.records.steps import Bracket, LoadStep, Saturated
 from writepath.report.data import CellData, RowKey, SuiteData, host_name
 from writepath.report.model import Cell, number, text
@@ -23,6 +24,7 @@ from writepath.report.rows import DAGGER
 
 Suite = SuiteData[CapacityResult]
 Runs = Mapping[int, CapacityResult]  # by block, those that came to their brackets
+Range = tuple[float, float]  # of a rate that is not measured; both ends are the same where it is
 
 Comparison = Literal["more", "less", "within noise", "not resolved"]
 UNKNOWN = "not known"
@@ -37,36 +39,43 @@ class Capacity:
     by_block: Mapping[int, Bracket]
 
     @property
-    def passed(self) -> dict[int, float]:
-        """By block, the highest passing rate; 0 where none passed."""
-        return {block: one.highest_passing_per_s or 0.0 for block, one in self.by_block.items()}
+    def ranges(self) -> dict[int, Range]:
+        """By block, between which rates it is."""
+        return {block: _range(one) for block, one in self.by_block.items()}
+
+    @property
+    def limits(self) -> Range:
+        """Between which rates the median is."""
+        return _median(self.ranges.values())
+
+    @property
+    def measured(self) -> bool:
+        """Whether no block has a bound."""
+        return all(low == high for low, high in self.ranges.values())
+
+    @property
+    def passed(self) -> list[float]:
+        """The highest passing rate of each block; 0 where none passed."""
+        return [low for low, _ in self.ranges.values()]
 
     @property
     def per_s(self) -> float:
         """The median of the highest passing rates."""
-        return statistics.median(self.passed.values())
+        return statistics.median(self.passed)
 
     @property
     def lowest_failing(self) -> Spread | None:
-        """Of the lowest failing rates; infinite in a block in which no rate failed."""
-        return stats.spread(_lowest_failing(one) for one in self.by_block.values())
+        """Of the blocks; infinite where every rate passed: without it the median could be below what passed."""
+        return stats.spread(
+            one.lowest_failing_per_s or (math.inf if one.highest_passing_per_s else None)
+            for one in self.by_block.values()
+        )
 
     @property
     def interval(self) -> str:
         """`1,938–2,104`, in which the limits of all blocks are; empty where none was fitted."""
         known = [one.interval_per_s for one in self.by_block.values() if one.interval_per_s is not None]
-        ends = (min(low for low, _ in known), max(high for _, high in known)) if known else ()
-        return "–".join(map(number, ends))
-
-    @property
-    def measured(self) -> bool:
-        """Whether no block has a bound."""
-        return all(low == high for low, high in map(limits, self.by_block.values()))
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """Between which rates the median is; equal where it is measured."""
-        return _median([limits(one) for one in self.by_block.values()])
+        return f"{number(min(known)[0])}–{number(max(high for _, high in known))}" if known else ""
 
     @property
     def confidence(self) -> str:
@@ -79,58 +88,62 @@ class Capacity:
     @property
     def inconclusive(self) -> int:
         """Blocks whose run ended before the limit was known; none where every run failed at its lowest rate."""
-        below = all(
-            one.highest_passing_per_s is None and one.lowest_failing_per_s for one in self.by_block.values()
-        )
+        below = all(not low and high < math.inf for low, high in self.ranges.values())
         return 0 if below else sum(not one.conclusive for one in self.by_block.values())
 
 
-def limits(bracket: Bracket, times: float = 1.0) -> tuple[float, float]:
-    """Between which rates the maximum sustainable rate is, multiplied; equal where it is measured."""
+def _range(bracket: Bracket) -> Range:
     low, fail = bracket.highest_passing_per_s, bracket.lowest_failing_per_s
     if low is None:
-        return 0.0, math.inf if fail is None else times * fail
-    return times * low, times * low if bracket.conclusive and not bracket.lower_bound else math.inf
+        return 0.0, math.inf if fail is None else fail
+    return low, low if bracket.conclusive and not bracket.lower_bound else math.inf
 
 
-def compare(one: Capacity, other: Capacity, apart: float) -> Comparison:
-    """Block by block, where host and day were the same. apart: ratio that noise does not explain.
-
-    Bounds and inconclusive runs have no order: one of them in any common block leaves the comparison unresolved.
-    """
-    blocks = one.by_block.keys() & other.by_block.keys()
-    pairs = [(limits(one.by_block[block]), limits(other.by_block[block])) for block in blocks]
-    if not pairs or any(low != high for pair in pairs for low, high in pair):
-        return "not resolved"
-    if all(mine > apart * theirs for (mine, _), (theirs, _) in pairs):
-        return "more"
-    if all(theirs > apart * mine for (mine, _), (theirs, _) in pairs):
-        return "less"
-    return "within noise"
+def _median(ranges: Iterable[Range]) -> Range:
+    lows, highs = zip(*ranges, strict=True)
+    return statistics.median(lows), statistics.median(highs)
 
 
-def bound_cell(found: Capacity, whole: Mapping[int, float] | None = None) -> Cell:
+def pairs(one: Capacity, other: Capacity) -> list[tuple[Range, Range]]:
+    """Of the same block, where host and day were the same."""
+    mine, theirs = one.ranges, other.ranges
+    return [(mine[block], theirs[block]) for block in sorted(mine.keys() & theirs.keys())]
+
+
+def times(one: Capacity, other: Capacity) -> Estimate:
+    """The one ÷ the other, block by block. Only of resolved comparisons."""
+    found = pairs(one, other)
+    return paired([mine for (mine, _), _ in found], [theirs for _, (theirs, _) in found], "higher")
+
+
+def bound_cell(found: Capacity, ceiling_per_s: Mapping[int, float] | None = None) -> Cell:
     """The median with its range, each with the sign of its bound: `≥ 2,081 (< 200–≥ 2,177)`.
 
-    whole: by block, what the rate is a share of, in percent.
+    ceiling_per_s: by block, what the rate is given as a percentage of.
     """
-    between = [
-        limits(one, 1.0 if whole is None else 100 / whole[block])
-        for block, one in found.by_block.items()
-        if whole is None or block in whole
-    ]
-    if not between:
+    ranges = list(found.ranges.values())
+    if ceiling_per_s is not None:
+        percent = {block: 100 / per_s for block, per_s in ceiling_per_s.items()}
+        known = found.ranges.items()
+        ranges = [(percent[at] * low, percent[at] * high) for at, (low, high) in known if at in percent]
+    if not ranges:
         return Cell()
-    value, sign = _signed(*_median(between))
+    value, sign = _signed(_median(ranges))
     if value == math.inf:
         return text(UNKNOWN)
-    known = sorted(_signed(low, high) for low, high in between)
-    (low, low_sign), (high, high_sign) = known[0], known[-1]
+    (low, low_sign), *_ = signed = sorted(map(_signed, ranges))
+    high, high_sign = signed[-1]
     return Cell(
-        figure=Spread(median=value, low=low, high=high, repetitions=len(between)),
+        figure=Spread(median=value, low=low, high=high, repetitions=len(ranges)),
         prefix=sign,
         ends=(low_sign, high_sign),
     )
+
+
+def _signed(found: Range) -> tuple[float, str]:
+    """The bound that is known, and its sign."""
+    low, high = found
+    return (low, AT_LEAST if high > low else "") if low else (high, BELOW)
 
 
 def rate_in_words(found: Capacity) -> str:
@@ -140,39 +153,18 @@ def rate_in_words(found: Capacity) -> str:
     return f"{value}, {found.confidence}{f' (90 %: {found.interval}/s)' if found.interval else ''}"
 
 
-def _signed(low: float, high: float) -> tuple[float, str]:
-    """The bound that is known, and its sign."""
-    return (low, AT_LEAST if high > low else "") if low else (high, BELOW)
-
-
-def _median(between: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    lows, highs = zip(*between, strict=True)
-    return statistics.median(lows), statistics.median(highs)
-
-
-def _lowest_failing(bracket: Bracket) -> float | None:
-    """+∞ where every rate passed: left out, the others' median could be below the highest passing rate."""
-    passed_all = bracket.lowest_failing_per_s is None and bracket.highest_passing_per_s is not None
-    return math.inf if passed_all else bracket.lowest_failing_per_s
-
-
 def about(capacity: Capacity) -> str:
     """`~2,300/s`, `at least 2,300/s`, `below 200/s`; two digits, rounded down, as a run ends at 5 %."""
     low, high = capacity.limits
     if low:
-        words = f"{'~' if low == high else 'at least '}{two_digits(low)}/s"
+        unit = 10.0 ** (math.floor(math.log10(low)) - 1)
+        words = f"{'~' if low == high else 'at least '}{math.floor(low / unit) * unit:,.0f}/s"
     else:
         words = UNKNOWN if high == math.inf else f"below {number(high)}/s"
     blocks = len(capacity.by_block)
     if unsure := capacity.inconclusive:
         words += f", inconclusive in {unsure} of {blocks} block{'s' if blocks > 1 else ''}"
     return words
-
-
-def two_digits(per_s: float) -> str:
-    """Rounded down."""
-    unit = 10.0 ** (math.floor(math.log10(per_s)) - 1)
-    return f"{math.floor(per_s / unit) * unit:,.0f}"
 
 
 BISECTION = 0.05  # a capacity run ends when its limit is known to this; smaller differences are not measured
@@ -184,12 +176,14 @@ MOST_COMMON = 4  # rates that several variants passed
 class Limit:
     """What was saturated in the failing steps next to a bracket."""
 
-    first: Saturated | None  # the most frequent; None: nothing was saturated
-    times: int
+    label: str  # of the variant
+    bracket: str  # sustained or burst
+    lowest_failing: Spread | None
+    shown: Saturated | None  # first in most of them; if nothing was saturated: what most often came closest
+    times: int  # so many of them; 0: nothing was saturated
     steps: int
     suspected: bool  # the load generator could explain one of these steps
     others: tuple[str, ...]  # resources that were saturated, too
-    nearest: Saturated | None  # if nothing was saturated: what most often came closest
     reasons: tuple[str, ...]  # of the first of these steps
 
 
@@ -253,12 +247,12 @@ class VariantFigures:
 
     def passed_at(self, rate_per_s: float | None = None) -> dict[int, list[LoadStep]]:
         """By block, the steps of a rate that passed; None: those at its highest passing rate, without the ramp's."""
-        if rate_per_s is not None:
-            return {block: run.passed(rate_per_s) for block, run in self.runs.items()}
-        return {
-            block: [step for step in run.passed(run.sustained.highest_passing_per_s) if step.counted]
-            for block, run in self.runs.items()
-        }
+        found = {}
+        for block, run in self.runs.items():
+            at = rate_per_s or run.sustained.highest_passing_per_s
+            passed = (step for step in run.steps if step.rate_per_s == at and step.verdict == "pass")
+            found[block] = [step for step in passed if rate_per_s or step.counted]
+        return found
 
     def p99_at(self, rate_per_s: float | None = None) -> Spread | None:
         """Over blocks, of these steps the slowest: percentiles are never averaged."""
@@ -278,17 +272,19 @@ class VariantFigures:
             and not step.passes(burst=burst)
         ]
         seen = [step.limited_by for step in failing if step.limited_by is not None]
-        first, count = _most_frequent(limited.first for limited in seen)
-        nearest, _ = _most_frequent(limited.nearest for limited in seen)
+        first = _most_frequent(limited.first for limited in seen)
+        shown = next(iter(first or _most_frequent(limited.nearest for limited in seen)), None)
         saturated = (one for limited in seen for one in (limited.first, *limited.others) if one is not None)
         others = dict.fromkeys(one.resource for one in saturated)
         return Limit(
-            first=first,
-            times=count,
+            label=self.label,
+            bracket="burst" if burst else "sustained",
+            lowest_failing=(self.burst if burst else self.sustained).lowest_failing,
+            shown=shown,
+            times=len(first),
             steps=len(failing),
             suspected=any(step.generator_bound for step in failing),
-            others=tuple(name for name in others if first is None or name != first.resource),
-            nearest=nearest if first is None else None,
+            others=tuple(name for name in others if shown is None or name != shown.resource),
             reasons=failing[0].reasons if failing else (),
         )
 
@@ -299,22 +295,12 @@ class CapacityFigures:
 
     data: Suite
     variants: tuple[VariantFigures, ...]  # in the suite's order
-    controls: Runs  # of the baseline's A/A control
+    control: Capacity  # of the baseline's A/A control
 
     @property
     def slo_ms(self) -> float:
         """Limit of the p99."""
         return next((run.slo_ms for one in self.variants for run in one.runs.values()), 0.0)
-
-    @property
-    def step_seconds(self) -> float:
-        """Of a load step, at least."""
-        return next((run.step_seconds for one in self.variants for run in one.runs.values()), 0.0)
-
-    @property
-    def searches(self) -> bool:
-        """Whether its requests are searches."""
-        return any(one.mode for one in self.variants)
 
     @property
     def base(self) -> VariantFigures | None:
@@ -324,14 +310,9 @@ class CapacityFigures:
     @property
     def control_ratios(self) -> tuple[float, ...]:
         """The A/A control ÷ the baseline, of each block in which both are measured."""
-        if self.base is None:
-            return ()
-        blocks = sorted(self.base.runs.keys() & self.controls.keys())
-        pairs = [
-            [limits(runs[block].sustained) for runs in (self.base.runs, self.controls)] for block in blocks
-        ]
+        found = pairs(self.base.sustained, self.control) if self.base else []
         return tuple(
-            again / first for (first, high), (again, most) in pairs if first == high and again == most
+            again / first for (first, high), (again, most) in found if first == high and again == most
         )
 
     @property
@@ -352,8 +333,18 @@ class CapacityFigures:
         return next((one for one in self.variants if one.variant.name == name), None)
 
     def compare(self, one: Capacity, other: Capacity) -> Comparison:
-        """Whether the one is higher in every block by more than the smallest detectable difference."""
-        return compare(one, other, 1 + self.resolution)
+        """Whether the one is higher in every block by more than the smallest detectable difference.
+
+        Bounds and inconclusive runs have no order: one of them in any common block leaves the comparison unresolved.
+        """
+        found, apart = pairs(one, other), 1 + self.resolution
+        if not found or any(low != high for pair in found for low, high in pair):
+            return "not resolved"
+        if all(mine > apart * theirs for (mine, _), (theirs, _) in found):
+            return "more"
+        if all(theirs > apart * mine for (mine, _), (theirs, _) in found):
+            return "less"
+        return "within noise"
 
     @property
     def common_rates_per_s(self) -> tuple[float, ...]:
@@ -375,24 +366,17 @@ class CapacityFigures:
         return tuple(sorted(chosen))
 
 
-def times(one: Capacity, other: Capacity) -> Estimate:
-    """The one ÷ the other in the same block, where host and day were the same. Only of resolved comparisons."""
-    blocks = sorted(one.by_block.keys() & other.by_block.keys())
-    mine, theirs = ([side.passed[block] for block in blocks] for side in (one, other))
-    return paired(mine, theirs, "higher")
-
-
 def capacity_figures(data: Suite) -> CapacityFigures:
     """Of all rows that have a finished run."""
-    controls: dict[int, CapacityResult] = {}
+    control: dict[int, Bracket] = {}
     found = []
     for row in data.rows:
-        controls |= _runs(data.of(row, control=True))
+        control |= {block: run.sustained for block, run in _runs(data.of(row, control=True)).items()}
         cells = data.of(row)
         if runs := _runs(cells):
             levels = {one.record.durability.level for one in cells if one.result and one.record.durability}
             found.append(VariantFigures(row=row, level=", ".join(sorted(levels)), runs=runs))
-    return CapacityFigures(data=data, variants=tuple(found), controls=controls)
+    return CapacityFigures(data=data, variants=tuple(found), control=Capacity(by_block=control))
 
 
 def by_host(data: Suite) -> tuple[tuple[str, CapacityFigures], ...]:
@@ -408,49 +392,46 @@ def _runs(cells: Iterable[CellData[CapacityResult]]) -> dict[int, CapacityResult
     }
 
 
-def _most_frequent(seen: Iterable[Saturated | None]) -> tuple[Saturated | None, int]:
-    """The resource seen most often, as it was seen first, and how often; None where there is none."""
-    known = [one for one in seen if one is not None]
-    for named, count in Counter((one.resource, one.component) for one in known).most_common(1):
-        return next(one for one in known if (one.resource, one.component) == named), count
-    return None, 0
+def _most_frequent(seen: Iterable[Saturated | None]) -> list[Saturated]:
+    """Of one resource, the one seen most often."""
+    found: dict[tuple[str, str], list[Saturated]] = {}
+    for one in seen:
+        if one is not None:
+            found.setdefault((one.resource, one.component), []).append(one)
+    return max(found.values(), key=len, default=[])
 
 
-Get = Callable[[LoadStep], float | None]
-
-GENERATOR = "k6"
 MIB = 1 << 20
 
 
-def per_1000(by_block: Mapping[int, Sequence[LoadStep]], get: Get) -> dict[int, float]:
+def per_1000(
+    by_block: Mapping[int, Sequence[LoadStep]], get: Callable[[LoadStep], float | None]
+) -> dict[int, float]:
     """By block, per 1,000 writes that reached the final store during all steps of the block together."""
     found = {}
     for block, steps in by_block.items():
         values, writes = [get(step) for step in steps], sum(map(_stored, steps))
-        known = [value for value in values if value is not None]
-        if writes and len(known) == len(values):
-            found[block] = sum(known) * 1000 / writes
+        if writes and None not in values:
+            found[block] = sum(filter(None, values)) * 1000 / writes
     return found
 
 
 def cpu_s(step: LoadStep) -> float | None:
     """Of all components but the generator."""
-    used = [one.cpu_seconds for name, one in step.resources.items() if name != GENERATOR]
+    used = [one.cpu_seconds for name, one in step.resources.items() if name != K6]
     return sum(used) if used else None
 
 
 def written_mib(step: LoadStep) -> float | None:
     """None where the runtime cannot tell it of every component."""
-    written = [one.write_bytes for name, one in step.resources.items() if name != GENERATOR]
+    written = [one.write_bytes for name, one in step.resources.items() if name != K6]
     known = [value for value in written if value is not None]
     return sum(known) / MIB if known and len(known) == len(written) else None
 
 
 def _stored(step: LoadStep) -> float:
     """Writes that reached the final store while the load ran; of a ramp step those acknowledged."""
-    if step.stored_per_s is None:
-        return float(step.requests.acknowledged)
-    return step.stored_per_s * step.seconds
+    return step.requests.acknowledged if step.stored_per_s is None else step.stored_per_s * step.seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -472,15 +453,14 @@ def during_writes(data: Suite) -> tuple[tuple[str, tuple[Searched, ...]], ...]:
     found: dict[str, list[Searched]] = {}
     first: dict[str, int] = {}  # block
     for row in data.rows:
-        own: dict[str, list[SearchLoad]] = {}
+        own: dict[tuple[str, str], list[DuringWrites]] = {}  # by host and mode, of which a row has one
         for cell in data.of(row):
-            searches = None if cell.result is None else cell.result.searches
-            if searches is not None and (during := searches.during_writes) is not None:
+            searches = cell.result.searches if cell.result else None
+            if searches and (during := searches.during_writes):
                 host, block = host_name(during.rerun_host or cell.record.host), cell.record.block
                 first[host] = min(block, first.get(host, block))
-                own.setdefault(host, []).append(searches)
-        for host, known in own.items():
-            loads = tuple(one.during_writes for one in known if one.during_writes is not None)
-            found.setdefault(host, []).append(Searched(row=row, mode=known[0].data_set.mode, loads=loads))
+                own.setdefault((host, searches.data_set.mode), []).append(during)
+        for (host, mode), loads in own.items():
+            found.setdefault(host, []).append(Searched(row=row, mode=mode, loads=tuple(loads)))
     hosts = sorted(found, key=lambda host: first[host])
     return tuple((host, tuple(found[host])) for host in hosts) or (("", ()),)

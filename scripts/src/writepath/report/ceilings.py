@@ -11,6 +11,7 @@ from writepath.report.rows import Field, field
 
 Cells = Iterable[CellData[CeilingsResult]]
 Found = Sequence[Ceiling]  # of the blocks
+STORES = ("postgres", "rabbitmq", "elasticsearch")  # by how far they are from a search index
 
 FIELDS: tuple[Field[Found], ...] = (
     field("ceiling", "ceiling", lambda found: found[0].name),
@@ -39,14 +40,14 @@ def by_block(cells: Cells, name: str) -> dict[int, Ceiling]:
 def table(cells: Sequence[CellData[CeilingsResult]]) -> Table:
     """One row a ceiling; what has no figure is a note."""
     results = [cell.result for cell in cells if cell.result is not None]
-    names = sorted({(one.store, one.name) for result in results for one in result.ceilings}, key=_order)
+    found = {(STORES.index(one.store), one.name) for result in results for one in result.ceilings}
     return rows.table(
         "ceilings",
         "Ceilings: the stores' own tools",
         "Measured on the same host without application and proxy; the tool generates the load itself. The best"
         " value of each block, median (lowest–highest).",
         FIELDS,
-        [list(by_block(cells, name).values()) for _, name in names],
+        [list(by_block(cells, name).values()) for _, name in sorted(found)],
         notes=tuple(dict.fromkeys(note for result in results for note in result.verdict.notes)),
     )
 
@@ -55,14 +56,8 @@ def answer(cells: Sequence[CellData[CeilingsResult]]) -> tuple[str, ...]:
     """The highest rate of each store, in words."""
     best: dict[str, Ceiling] = {}
     for one in (one for cell in cells if cell.result is not None for one in cell.result.ceilings):
-        if one.store not in best or one.writes_per_s > best[one.store].writes_per_s:
-            best[one.store] = one
+        best[one.store] = max(best.get(one.store, one), one, key=lambda one: one.writes_per_s)
     words = [f"{store} {number(one.writes_per_s)} writes/s ({one.name})" for store, one in best.items()]
     return (
         f"The stores' own tools reach at most: {', '.join(words)}." if words else "No tool gave a figure.",
     )
-
-
-def _order(key: tuple[str, str]) -> tuple[int, str]:
-    """Stores by how far they are from a search index, then tools."""
-    return ("postgres", "rabbitmq", "elasticsearch").index(key[0]), key[1]

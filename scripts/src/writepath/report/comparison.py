@@ -4,18 +4,10 @@ import itertools
 import math
 import string
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from writepath.analysis.comparison import (
-    FEWEST_PAIRS,
-    SAME_PERCENT,
-    Estimate,
-    Judged,
-    judge,
-    middle,
-    paired,
-)
+from writepath.analysis.comparison import FEWEST_PAIRS, SAME_PERCENT, Estimate, Judged, judge, middle, paired
 from writepath.analysis.stats import Spread
 from writepath.report import rows
 from writepath.report.data import Metric, RowKey, SuiteData
@@ -89,14 +81,12 @@ def with_baseline(
 
 def _row(title: str, metric: Metric[Any], judged: Judged, words: tuple[str, str]) -> Row:
     """words: for faster and slower."""
-    faster, slower = words
-    said = {"faster": faster, "slower": slower, "same": f"same within {SAME_PERCENT:.0f} %"}
     return row_of(
         title,
         metric.title,
         ratio_cell(judged.estimate),
         judged.estimate.pairs,
-        said.get(judged.word, "not resolved"),
+        judged.in_words(*words),
         judged.resolution_percent,
         judged.because,
     )
@@ -151,18 +141,16 @@ def compared(
     """
     letters = [string.ascii_uppercase[at] if at < LETTERS else f"R{at + 1}" for at in range(len(runs))]
     names = labels or [one.index.stamp for one in runs]
-    titles = [f"{letter} {name}" for letter, name in zip(letters, names, strict=True)]
+    titles = {letter: f"{letter} {name}" for letter, name in zip(letters, names, strict=True)}
     reports = [report(one) for one in runs]
-    return _figures(runs, letters, titles, reports), _settings(letters, titles, reports)
+    return _figures(runs, titles, reports), _settings(titles, reports)
 
 
-def _figures(
-    runs: Sequence[SuiteData[R]], letters: Sequence[str], titles: Sequence[str], reports: Sequence[Report]
-) -> Table:
+def _figures(runs: Sequence[SuiteData[R]], titles: Mapping[str, str], reports: Sequence[Report]) -> Table:
     columns = [rows.VARIANT, Column(key="compared_figure", title="metric")]
-    for letter, title in zip(letters, titles, strict=True):
+    for place, (letter, title) in enumerate(titles.items()):
         columns.append(Column(key=letter.lower(), title=title))
-        if letter != letters[0]:
+        if place:
             columns.append(Column(key=f"{letter.lower()}_percent", title=f"{letter} versus A", unit="%"))
     first, *others = [dict(_cells(report)) for report in reports]
     body = []
@@ -173,13 +161,11 @@ def _figures(
             body.append(row_of(key[0], column.header, shown(cell, column), *values))
     ran = [[row.title for row in one.rows] for one in runs]
     only = [one for one in dict.fromkeys(itertools.chain(*ran)) if not all(one in own for own in ran)]
+    suites = zip(titles, (one.index for one in runs), strict=True)
     return Table(
         key="compare",
         title="Side by side",
-        caption=" ".join(
-            f"{letter}: {one.index.suite} {one.index.stamp}."
-            for letter, one in zip(letters, runs, strict=True)
-        ),
+        caption=" ".join(f"{letter}: {index.suite} {index.stamp}." for letter, index in suites),
         columns=tuple(columns),
         rows=tuple(body),
         notes=(
@@ -207,17 +193,14 @@ def _percent(a: Cell, b: Cell) -> float | None:
     return percent if math.isfinite(percent) else None
 
 
-def _settings(letters: Sequence[str], titles: Sequence[str], reports: Sequence[Report]) -> Table:
+def _settings(titles: Mapping[str, str], reports: Sequence[Report]) -> Table:
     facts = [_facts(one) for one in reports]
     body = [
         row_of(fact, *(one.get(fact, ABSENT) for one in facts))
         for fact in dict.fromkeys(itertools.chain.from_iterable(facts))
         if len({one.get(fact) for one in facts}) > 1
     ]
-    runs = [
-        Column(key=f"{letter.lower()}_setting", title=title)
-        for letter, title in zip(letters, titles, strict=True)
-    ]
+    runs = [Column(key=f"{letter.lower()}_setting", title=title) for letter, title in titles.items()]
     return Table(
         key="compare_settings",
         title="Settings that differ",

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from writepath.analysis import stats
-from writepath.records.measures import Latency
 from writepath.records.search import SearchMode
 from writepath.records.search_load import DuringWrites
 from writepath.report import load_ranks, rows
@@ -40,8 +39,7 @@ def _ranked(figures: CapacityFigures, found: Sequence[VariantFigures]) -> Iterat
         return
     best = measured[0]
     for one in measured:
-        if figures.compare(one.sustained, best.sustained) == "more":
-            best = one
+        best = one if figures.compare(one.sustained, best.sustained) == "more" else best
     first = [one for one in measured if figures.compare(one.sustained, best.sustained) == "within noise"]
     yield f"highest measured rate with {_rates(first)}{' (no measurable difference)' if len(first) > 1 else ''}"
     if less := [one for one in measured if one not in first]:
@@ -70,8 +68,8 @@ def findings(figures: CapacityFigures) -> Iterator[str]:
 def _median(one: Searched) -> str:
     """The slowest block's."""
     medians = [load.search_latency_ms.median for load in one.warm]
-    known = [median for median in medians if median is not None]
-    return f"{one.row.title} (median {f'{short(max(known))} ms' if len(known) == len(medians) else '∞'})"
+    shown = "∞" if None in medians else f"{short(max(filter(None, medians)))} ms"
+    return f"{one.row.title} (median {shown})"
 
 
 def _within(load: DuringWrites, slo_ms: float) -> bool:
@@ -82,25 +80,22 @@ def _within(load: DuringWrites, slo_ms: float) -> bool:
     return value is not None and value <= slo_ms
 
 
-def _loads(
-    key: str, title: str, get: Callable[[DuringWrites], Value], unit: str = "", *, exact: bool = False
-) -> Field[Searched]:
-    """Over all blocks."""
-    return field(key, title, lambda one: cell(map(get, one.loads)), unit, exact=exact)
+def _of(key: str, title: str, get: Callable[[DuringWrites], Value], unit: str = "") -> Field[Searched]:
+    """Over all blocks; times over those in which they are valid."""
+    timed = unit in ("ms", "×")
+    return field(
+        key, title, lambda one: cell(map(get, one.warm if timed else one.loads)), unit, exact=not unit
+    )
 
 
-def _warm(key: str, title: str, get: Callable[[DuringWrites], Value], unit: str = "ms") -> Field[Searched]:
-    """Over the blocks whose times are valid."""
-    return field(key, title, lambda one: cell(map(get, one.warm)), unit)
+def _rank(name: str, of: str) -> Callable[[DuringWrites], Value]:
+    """of: whose latency."""
 
+    def get(load: DuringWrites) -> Value:
+        per_s = load.write_rate_per_s if of == "write" else load.search_rate_per_s
+        return load_ranks.rank(getattr(load, f"{of}_latency_ms"), name, int(per_s * load.seconds))
 
-def _rank(name: str, latency: Callable[[DuringWrites], Latency]) -> Callable[[DuringWrites], Value]:
-    """Of searches."""
-    return lambda load: load_ranks.rank(latency(load), name, int(load.search_rate_per_s * load.seconds))
-
-
-def _write_p99(load: DuringWrites) -> Value:
-    return load_ranks.rank(load.write_latency_ms, "p99", int(load.write_rate_per_s * load.seconds))
+    return get
 
 
 def _slower_times(load: DuringWrites) -> float | None:
@@ -115,22 +110,20 @@ def _found_percent(load: DuringWrites) -> float | None:
 DURING: tuple[Field[Searched], ...] = (
     field("variant", "variant", lambda one: one.row.title),
     field("search_mode", "mode", lambda one: one.mode),
-    _loads("during_search_per_s", "searches", lambda load: load.search_rate_per_s, "1/s"),
-    _loads("during_write_per_s", "writes", lambda load: load.write_rate_per_s, "1/s"),
-    _warm("alone_median_ms", "search alone, median", _rank("median", lambda load: load.alone_latency_ms)),
-    _warm(
-        "during_median_ms", "search with writes, median", _rank("median", lambda load: load.search_latency_ms)
-    ),
-    _warm("alone_p99_ms", "search alone, p99", _rank("p99", lambda load: load.alone_latency_ms)),
-    _warm("during_p99_ms", "search with writes, p99", _rank("p99", lambda load: load.search_latency_ms)),
-    _warm("during_times", "p99 with writes ÷ alone", _slower_times, "×"),
-    _warm("during_write_p99_ms", "write, p99", _write_p99),
-    _warm("during_visible_median_ms", "searchable after, median", lambda load: load.visible_ms_median),
-    _warm("during_visible_p95_ms", "searchable after, p95", lambda load: load.visible_ms_p95),
-    _loads("during_acknowledged", "acknowledged", lambda load: load.writes_acknowledged, exact=True),
-    _loads("during_found", "found of these", lambda load: load.writes_found, exact=True),
-    _loads("during_found_percent", "found", _found_percent, "%"),
-    _loads("during_wrong", "wrong answers", lambda load: load.wrong_answers, exact=True),
+    _of("during_search_per_s", "searches", lambda load: load.search_rate_per_s, "1/s"),
+    _of("during_write_per_s", "writes", lambda load: load.write_rate_per_s, "1/s"),
+    _of("alone_median_ms", "search alone, median", _rank("median", "alone"), "ms"),
+    _of("during_median_ms", "search with writes, median", _rank("median", "search"), "ms"),
+    _of("alone_p99_ms", "search alone, p99", _rank("p99", "alone"), "ms"),
+    _of("during_p99_ms", "search with writes, p99", _rank("p99", "search"), "ms"),
+    _of("during_times", "p99 with writes ÷ alone", _slower_times, "×"),
+    _of("during_write_p99_ms", "write, p99", _rank("p99", "write"), "ms"),
+    _of("during_visible_median_ms", "searchable after, median", lambda load: load.visible_ms_median, "ms"),
+    _of("during_visible_p95_ms", "searchable after, p95", lambda load: load.visible_ms_p95, "ms"),
+    _of("during_acknowledged", "acknowledged", lambda load: load.writes_acknowledged),
+    _of("during_found", "found of these", lambda load: load.writes_found),
+    _of("during_found_percent", "found", _found_percent, "%"),
+    _of("during_wrong", "wrong answers", lambda load: load.wrong_answers),
 )
 COLD = (
     "Times of blocks measured without a warm-up of both loads together are not shown: service and store had not"

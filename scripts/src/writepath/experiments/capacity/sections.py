@@ -3,8 +3,9 @@
 Paths whose 201 is sent before the row is in its final store have a dagger: they do not guarantee the same.
 """
 
+import operator
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from writepath.experiments.capacity import search_tables, tables
 from writepath.experiments.capacity.tables import resource_in_words
@@ -23,23 +24,15 @@ from writepath.report.data import Metric
 from writepath.report.fingerprint import fingerprint, in_one_line
 from writepath.report.model import Report, Section, Table, listed, plain, short
 
-Hosts = Sequence[tuple[str, CapacityFigures]]
-
-METRICS: tuple[Metric[CapacityResult], ...] = (
+METRICS: tuple[Metric[CapacityResult], ...] = tuple(
     Metric(
-        key="sustained_per_s",
-        title="sustained rate",
+        key=f"{name}_per_s",
+        title=f"{name} rate",
         better="higher",
-        get=lambda result: result.sustained.highest_passing_per_s,
+        get=operator.attrgetter(f"{name}.highest_passing_per_s"),
         words=("more", "less"),
-    ),
-    Metric(
-        key="burst_per_s",
-        title="burst rate",
-        better="higher",
-        get=lambda result: result.burst.highest_passing_per_s,
-        words=("more", "less"),
-    ),
+    )
+    for name in ("sustained", "burst")
 )
 PER_HOST: tuple[Callable[[CapacityFigures], Table | None], ...] = (
     tables.capacity,
@@ -49,10 +42,7 @@ PER_HOST: tuple[Callable[[CapacityFigures], Table | None], ...] = (
     tables.overload,
     tables.ceilings,
 )
-OF_SEARCHES = (
-    tables.capacity,
-    tables.limited,
-)  # they store nothing, and no tool of a store searches
+OF_SEARCHES = (tables.capacity, tables.limited)  # they store nothing, and no tool of a store searches
 
 
 def report(data: Suite) -> Report:
@@ -62,23 +52,27 @@ def report(data: Suite) -> Report:
     known = by_host(data)
     drawn = pictures(known)
     searches = data.index.params.get("operation") == "search"
-    built = [_merged(known, build) for build in (OF_SEARCHES if searches else PER_HOST)]
-    main, *details = [
-        table for table in (built[0], search_tables.during(data), *built[1:]) if table is not None
+    built = [
+        rows.merged([(host, build(figures)) for host, figures in known])
+        for build in (OF_SEARCHES if searches else PER_HOST)
     ]
-    facts = (("SLO", _slo(data)), ("load step", _step(data)), *_posts(data))
-    last = [tables.validity(data), tables.steps(data), fingerprint(data, facts)]
+    every = (built[0], search_tables.during(data), *built[1:])
+    main, *details = [table for table in every if table is not None]
     opening, more = (search_tables.answer, search_tables.findings) if searches else (answer, findings)
-    found = Section(
-        key="findings",
-        title="Findings",
-        text=" ".join(rows.told(known, more)),
-        plots=drawn[1:],
-    )
+    found = Section(key="findings", title="Findings", text=" ".join(rows.told(known, more)), plots=drawn[1:])
+    # Of the results: what a suite asked for may have been changed since.
+    results = [cell.result for cell in data.cells if cell.result]
+    slo = f"p99 from the scheduled send time at most {_or(one.slo_ms for one in results)} ms"
+    step = f"{_or(one.step_seconds for one in results)} s at one rate"
+    documents = data.index.params.get("documents")
+    posts = [] if documents is None else [("posts", f"{documents:,}, the same in every store")]
+    facts = (("SLO", slo), ("load step", step), *posts)
+    last = [tables.validity(data), tables.steps(data), fingerprint(data, facts)]
+    load = in_one_line(data, f"steps of {step}, {slo}")
     return Report(
         title=data.index.title,
         answer=tuple(rows.told(known, opening)) or ("No capacity run has finished.",),
-        facts=f"{in_one_line(data, load_in_words(data))} Load generator and stores on the same host. {CURVES_SAY}",
+        facts=f"{load} Load generator and stores on the same host. {CURVES_SAY}",
         picture=drawn[0] if drawn else None,
         table=main,
         details=(
@@ -94,29 +88,8 @@ def _section(table: Table) -> Section:
     return Section(key=table.key, title=table.title, tables=(table,))
 
 
-def _merged(known: Hosts, build: Callable[[CapacityFigures], Table | None]) -> Table | None:
-    return rows.merged([(host, build(figures)) for host, figures in known])
-
-
-def load_in_words(data: Suite) -> str:
-    """`steps of 60 s at one rate, p99 from the scheduled send time at most 100 ms`."""
-    return f"steps of {_step(data)}, {_slo(data)}"
-
-
-def _posts(data: Suite) -> Iterator[tuple[str, str]]:
-    if (documents := data.index.params.get("documents")) is not None:
-        yield "posts", f"{documents:,}, the same in every store"
-
-
-def _slo(data: Suite) -> str:
-    """Of the results: what a suite asked for may have been changed since."""
-    found = dict.fromkeys(plain(cell.result.slo_ms) for cell in data.cells if cell.result)
-    return f"p99 from the scheduled send time at most {' or '.join(found)} ms"
-
-
-def _step(data: Suite) -> str:
-    found = dict.fromkeys(plain(cell.result.step_seconds) for cell in data.cells if cell.result)
-    return f"{' or '.join(found)} s at one rate"
+def _or(values: Iterable[float]) -> str:
+    return " or ".join(dict.fromkeys(map(plain, values)))
 
 
 AGAINST: dict[Comparison, str] = {
@@ -144,7 +117,7 @@ def answer(figures: CapacityFigures) -> Iterator[str]:
 
 def findings(figures: CapacityFigures) -> Iterator[str]:
     """What else is known: bursts and defaults."""
-    yield from (_burst(figures, one) for one in figures.main if _bursts(figures, one))
+    yield from (_burst(one) for one in figures.main if _bursts(figures, one))
     yield from (_defaults(figures, one) for one in figures.variants if one.variant.tutorial_of)
 
 
@@ -153,10 +126,11 @@ def _baseline(base: VariantFigures) -> str:
     words = f"{base.label} (baseline): {about(known)}"
     low, high = known.limits
     if low == high:
-        late, first = base.p99_at(), base.limited(burst=False).first
-        if late is None or first is None:
+        late, limit = base.p99_at(), base.limited(burst=False)
+        if late is None or limit.shown is None or not limit.times:
             return f"{words}."
-        return f"{words}. p99 at this rate: {short(late.median)} ms; bottleneck above it: {resource_in_words(first)}."
+        resource = resource_in_words(limit.shown)
+        return f"{words}. p99 at this rate: {short(late.median)} ms; bottleneck above it: {resource}."
     if any(one.lower_bound and one.lowest_failing_per_s is not None for one in known.by_block.values()):
         return f"{words}; the load generator may have been the limit."
     return f"{words}; {'no higher rate failed' if low else 'the lowest rate tried failed'}."
@@ -169,22 +143,21 @@ def _rates(variants: Sequence[VariantFigures]) -> str:
 
 def _bursts(figures: CapacityFigures, one: VariantFigures) -> bool:
     """Whether in every block it answers more than it stores, by what noise does not explain."""
-    pairs = zip(one.sustained.passed.values(), one.burst.passed.values(), strict=True)
-    return one.sustained.measured and all(burst > (1 + figures.resolution) * low for low, burst in pairs)
+    both = zip(one.sustained.passed, one.burst.passed, strict=True)
+    return one.sustained.measured and all(burst > (1 + figures.resolution) * low for low, burst in both)
 
 
-def _burst(figures: CapacityFigures, queue: VariantFigures) -> str:
+def _burst(queue: VariantFigures) -> str:
     """How late the last row of a burst is stored."""
-    waits = [
-        seconds
-        for run in queue.runs.values()
-        for step in run.steps
-        if step.counted and step.verdict == "fail" and step.burst and step.backlog is not None
-        and step.rate_per_s == run.burst.highest_passing_per_s
-        and (seconds := step.drain_seconds if step.drain_seconds is not None else step.backlog.work_seconds)
-        is not None
-    ]  # fmt: skip
-    words = f"{queue.label}, in bursts of {figures.step_seconds:g} s: {about(queue.burst)}. The backlog grows"
+    waits, seconds = list[float](), 0.0
+    for run in queue.runs.values():
+        seconds = run.step_seconds
+        for step in run.steps:
+            at_limit = step.counted and step.rate_per_s == run.burst.highest_passing_per_s
+            if at_limit and step.verdict == "fail" and step.burst and step.backlog is not None:
+                drained = step.backlog.work_seconds if step.drain_seconds is None else step.drain_seconds
+                waits += [] if drained is None else [drained]
+    words = f"{queue.label}, in bursts of {seconds:g} s: {about(queue.burst)}. The backlog grows"
     if waits:
         words += f"; the last row is stored {short(statistics.median(waits))} s after the burst"
     return f"{words}."
@@ -195,9 +168,10 @@ def _defaults(figures: CapacityFigures, one: VariantFigures) -> str:
     of = figures.one(one.variant.tutorial_of or "")
     if of is None:
         return f"{one.label}: {about(one.sustained)}."
-    result = figures.compare(one.sustained, of.sustained)
-    words = f"{AGAINST[result][0].lower()}{AGAINST[result][1:]} {of.label}"
-    if result in ("more", "less") and (ratio := times(one.sustained, of.sustained).ratio) is not None:
+    result, ratio = figures.compare(one.sustained, of.sustained), times(one.sustained, of.sustained).ratio
+    if result in ("more", "less") and ratio is not None:
         words = f"{short(ratio)} × {of.label}"
+    else:
+        words = f"{AGAINST[result][0].lower()}{AGAINST[result][1:]} {of.label}"
     less = f" Its 201 guarantees less: durability class {one.level}, not {of.level}."
     return f"{one.label}: {about(one.sustained)}; {words}.{less if one.level > of.level else ''}"

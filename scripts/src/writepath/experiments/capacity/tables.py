@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from writepath.analysis import stats
+from writepath.analysis.lines import HOST
 from writepath.analysis.saturation import RESOURCES
 from writepath.records import ceilings as ceiling_names
-from writepath.records.capacity_run import CapacityResult
+from writepath.records.capacity_run import CapacityResult, Overload
 from writepath.records.steps import LoadStep, Saturated, unresolved
 from writepath.report import ceilings as tools
 from writepath.report import rows
@@ -18,15 +19,14 @@ from writepath.report.capacity import (
     VariantFigures,
     bound_cell,
     cpu_s,
-    limits,
     per_1000,
     times,
     written_mib,
 )
 from writepath.report.comparison import ratio_cell
 from writepath.report.data import CellData
-from writepath.report.model import ABSENT, INFINITE, Cell, Column, Row, Table, Value, number, row_of, text
-from writepath.report.rows import AGAIN, DAGGER, VARIANT, Field, field
+from writepath.report.model import ABSENT, INFINITE, Cell, Column, Row, Table, Value, cell, number, row_of
+from writepath.report.rows import DAGGER, VARIANT, Field, field
 
 LOWER = "≥ marks a lower bound: the load generator or its host ended the run, or no rate failed within 5 %."
 UPPER = "< marks an upper bound: the lowest rate tried failed."
@@ -36,10 +36,7 @@ UNRESOLVED = (
 )
 LATER = f"{DAGGER} The 201 is sent before the row is in its final store."
 
-Cells = Sequence[CellData[CapacityResult]]
-
 LABEL: Field[VariantFigures] = field("variant", "variant", lambda one: one.label)
-LEVEL: Field[VariantFigures] = field("capacity_class", "durability class", lambda one: one.level or ABSENT)
 LOWEST_FAILING: Field[VariantFigures] = field(
     "first_fail_per_s", "lowest failing rate", lambda one: one.sustained.lowest_failing, "1/s"
 )
@@ -50,22 +47,19 @@ KEYWORDS = ". Requests are first pages; keywords are words of the posts, drawn a
 
 def capacity(figures: CapacityFigures) -> Table:
     """The main table: sustained rate, its bottleneck, and how well it is known."""
-    searches, base = figures.searches, figures.base
+    searches, base = any(one.mode for one in figures.variants), figures.base
+    rate = "searches" if searches else "sustained"
     fields: list[Field[VariantFigures]] = [
         LABEL,
-        *(() if searches else (LEVEL,)),  # a search guarantees nothing
-        field(
-            "sustained_per_s",
-            "searches" if searches else "sustained",
-            lambda one: bound_cell(one.sustained),
-            "1/s",
-        ),
-        *((LOWEST_FAILING,) if searches else ()),
+        field("capacity_class", "durability class", lambda one: one.level or ABSENT),
+        field("sustained_per_s", rate, lambda one: bound_cell(one.sustained), "1/s"),
         field("by_baseline", "× baseline", lambda one: _by_baseline(figures, one)),
         field("capacity_p99_ms", "p99 at highest passing rate", lambda one: one.p99_at(), "ms"),
         field("capacity_limited_by", "bottleneck", lambda one: limit_in_words(one.limited(burst=False))),
         field("capacity_bound", "confidence", lambda one: one.sustained.confidence),
     ]
+    if searches:  # they guarantee nothing
+        fields[1:3] = [fields[2], LOWEST_FAILING]
     ratio = (
         f" × baseline: highest passing rate ÷ that of {base.label} in the same block; geometric mean over the"
         " blocks, with its 95 % interval if there are several (Student's t on the logarithms)."
@@ -85,13 +79,13 @@ def capacity(figures: CapacityFigures) -> Table:
     )
 
 
-def _by_baseline(figures: CapacityFigures, one: VariantFigures) -> Cell:
+def _by_baseline(figures: CapacityFigures, one: VariantFigures) -> Value:
     """Block by block, with the interval over blocks; empty for the baseline itself, or without it."""
     base = figures.base
     if base is None or base is one:
         return Cell()
     if figures.compare(one.sustained, base.sustained) == "not resolved":
-        return text("not resolved")
+        return "not resolved"
     return ratio_cell(times(one.sustained, base.sustained))
 
 
@@ -99,15 +93,14 @@ def _notes(figures: CapacityFigures) -> Iterator[str]:
     """What the signs and words of bounds mean, where they are used, and what the ratios can resolve."""
     if any(one.later for one in figures.variants):
         yield LATER
-    known = [one.sustained for one in figures.variants]
-    between = [limits(bracket) for one in known for bracket in one.by_block.values()]
-    if any(low and low < high for low, high in between):
+    known, base = [one.sustained for one in figures.variants], figures.base
+    ranges = [own for one in known for own in one.ranges.values()]
+    if any(low and low < high for low, high in ranges):
         yield LOWER
-    if any(not low for low, _ in between):
+    if any(not low for low, _ in ranges):
         yield UPPER
     if any(one.inconclusive for one in known):
         yield INCONCLUSIVE
-    base = figures.base
     if base and any(figures.compare(one, base.sustained) == "not resolved" for one in known):
         yield UNRESOLVED
     yield resolution_in_words(figures)
@@ -131,7 +124,7 @@ def _share(figures: CapacityFigures, one: VariantFigures) -> Cell:
 
 def resolution_in_words(figures: CapacityFigures) -> str:
     """The smallest detectable difference, from the A/A control."""
-    if not figures.controls:
+    if not figures.control.by_block:
         return "There is no A/A control: the smallest detectable difference is not known."
     if not figures.control_ratios:
         return "A/A control: not resolved. The smallest detectable difference is not known."
@@ -167,7 +160,6 @@ def rates(figures: CapacityFigures) -> Table:
     )
 
 
-HOST = "host"
 UNSATURATED = "none saturated"
 SUSPECTED = "load generator (suspected)"
 
@@ -176,12 +168,11 @@ def limit_in_words(limit: Limit) -> str:
     """`connection pool (jpa-writer), 2 of 3`; the load generator first where it is suspected."""
     if not limit.steps:
         return "not reached"
-    if limit.first is not None:
-        words = resource_in_words(limit.first)
-        words += f", {limit.times} of {limit.steps}" if limit.steps > 1 else ""
-    else:
-        near = limit.nearest
-        words = UNSATURATED if near is None else f"{UNSATURATED}; highest use: {resource_in_words(near)}"
+    words = UNSATURATED if limit.shown is None else resource_in_words(limit.shown)
+    if limit.shown is not None and not limit.times:
+        words = f"{UNSATURATED}; highest use: {words}"
+    elif limit.times and limit.steps > 1:
+        words += f", {limit.times} of {limit.steps}"
     return f"{SUSPECTED}; {words}" if limit.suspected else words
 
 
@@ -191,14 +182,18 @@ def resource_in_words(found: Saturated) -> str:
     return title if found.component == HOST else f"{title} ({found.component})"
 
 
-LIMITED_COLUMNS = (
-    VARIANT,
-    Column(key="limited_bracket", title="capacity"),
-    Column(key="limited_rate_per_s", title="lowest failing rate", unit="1/s"),
-    Column(key="limited_why", title="failed because"),
-    Column(key="limited_by", title="bottleneck"),
-    Column(key="limited_evidence", title="evidence"),
-    Column(key="limited_others", title="also saturated"),
+LIMITED: tuple[Field[Limit], ...] = (
+    field("variant", "variant", lambda limit: limit.label),
+    field("limited_bracket", "capacity", lambda limit: limit.bracket),
+    field("limited_rate_per_s", "lowest failing rate", lambda limit: limit.lowest_failing, "1/s"),
+    field("limited_why", "failed because", lambda limit: "; ".join(limit.reasons) or ABSENT),
+    field("limited_by", "bottleneck", limit_in_words),
+    field("limited_evidence", "evidence", lambda limit: limit.shown.evidence if limit.shown else ABSENT),
+    field(
+        "limited_others",
+        "also saturated",
+        lambda limit: ", ".join(RESOURCES.get(other, other) for other in limit.others) or ABSENT,
+    ),
 )
 
 
@@ -206,27 +201,17 @@ def limited(figures: CapacityFigures) -> Table:
     """What the steps at the lowest failing rate say; of the burst rate where it is another one."""
     found = []
     for one in figures.variants:
-        for burst in (False, True) if one.burst.passed != one.sustained.passed else (False,):
-            limit = one.limited(burst=burst)
-            seen = limit.first or limit.nearest
-            row = row_of(
-                one.label,
-                "burst" if burst else "sustained",
-                (one.burst if burst else one.sustained).lowest_failing,
-                "; ".join(limit.reasons) or ABSENT,
-                limit_in_words(limit),
-                seen.evidence if seen else ABSENT,
-                ", ".join(RESOURCES.get(other, other) for other in limit.others) or ABSENT,
-            )
-            found.append(row)
-    return Table(
-        key="limited",
-        title="Bottlenecks",
-        caption="The resource that was saturated first in the load steps that failed at the lowest failing rate, and"
+        found.append(one.limited(burst=False))
+        if one.burst.passed != one.sustained.passed:
+            found.append(one.limited(burst=True))
+    return rows.table(
+        "limited",
+        "Bottlenecks",
+        "The resource that was saturated first in the load steps that failed at the lowest failing rate, and"
         " in how many of them. If none was saturated: the one that used most of its limit over the whole step. Reason"
         " and evidence are those of one such step.",
-        columns=LIMITED_COLUMNS,
-        rows=tuple(found),
+        LIMITED,
+        found,
     )
 
 
@@ -236,54 +221,48 @@ def ceilings(figures: CapacityFigures) -> Table | None:
     return table if table.rows else None
 
 
-COST_COLUMNS = (
-    Column(key="cost_rate", title="rate"),
-    VARIANT,
-    Column(key="cost_p99_ms", title="p99", unit="ms"),
-    Column(key="cost_cpu_s_per_1000", title="CPU per 1,000 stored writes", unit="s"),
-    Column(key="cost_written_mib_per_1000", title="written per 1,000 stored writes", unit="MiB"),
+Cost = tuple[str, VariantFigures, float | None]  # name of a rate, who passed it, the rate; None: its highest
+
+
+def _used(get: Callable[[LoadStep], float | None]) -> Callable[[Cost], Value]:
+    return lambda cost: stats.spread(per_1000(cost[1].passed_at(cost[2]), get).values())
+
+
+COSTS: tuple[Field[Cost], ...] = (
+    field("cost_rate", "rate", lambda cost: cost[0]),
+    field("variant", "variant", lambda cost: cost[1].label),
+    field("cost_p99_ms", "p99", lambda cost: cost[1].p99_at(cost[2]), "ms"),
+    field("cost_cpu_s_per_1000", "CPU per 1,000 stored writes", _used(cpu_s), "s"),
+    field("cost_written_mib_per_1000", "written per 1,000 stored writes", _used(written_mib), "MiB"),
 )
 
 
 def costs(figures: CapacityFigures) -> Table:
     """At the rates that several variants passed, then each at its highest passing rate."""
-    lines: list[tuple[str, VariantFigures, float | None]] = [
+    found: list[Cost] = [
         (f"{number(per_s)}/s", one, per_s)
         for per_s in figures.common_rates_per_s
         for one in figures.variants
         if all(one.passed_at(per_s).values())
     ]
-    lines += [
+    found += [
         ("highest passing rate", one, None) for one in figures.variants if any(one.passed_at().values())
     ]
-    cost = [
-        row_of(
-            at,
-            one.label,
-            one.p99_at(per_s),
-            *(stats.spread(per_1000(one.passed_at(per_s), used).values()) for used in (cpu_s, written_mib)),
-        )
-        for at, one, per_s in lines
-    ]
-    return Table(
-        key="cost",
-        title="Latency and cost at common rates",
-        caption="p99 from the scheduled send time; CPU time of all components except the load generator, per 1,000"
+    return rows.table(
+        "cost",
+        "Latency and cost at common rates",
+        "p99 from the scheduled send time; CPU time of all components except the load generator, per 1,000"
         " writes that reached the final store during the load. Only this table includes the short steps of the ramp,"
         " which run at the same rates for every variant; their writes are those answered 201. Each rate lists the"
         " variants that passed it in every block.",
-        columns=COST_COLUMNS,
-        rows=tuple(cost),
+        COSTS,
+        found,
         names=2,
         compared=True,
     )
 
 
 NEVER = "not during the load"
-
-
-def _goodput(phase: int) -> Callable[[VariantFigures], Value]:
-    return lambda one: stats.spread(over.phases[phase].goodput_per_s for over in one.overloads)
 
 
 def _errors(one: VariantFigures) -> str:
@@ -321,17 +300,16 @@ def _generator(one: VariantFigures) -> str:
     return "; ".join(faults) or "on schedule"
 
 
+def _over(key: str, title: str, get: Callable[[Overload], float]) -> Field[VariantFigures]:
+    return field(key, title, lambda one: cell(map(get, one.overloads)), "1/s")
+
+
 OVERLOAD: tuple[Field[VariantFigures], ...] = (
     LABEL,
-    field(
-        "overload_capacity_per_s",
-        "highest passing rate",
-        lambda one: stats.spread(over.capacity_per_s for over in one.overloads),
-        "1/s",
-    ),
-    field("overload_before_per_s", "goodput at 0.5×", _goodput(0), "1/s"),
-    field("overload_over_per_s", "goodput at 2×", _goodput(1), "1/s"),
-    field("overload_after_per_s", "goodput after, at 0.5×", _goodput(2), "1/s"),
+    _over("overload_capacity_per_s", "highest passing rate", lambda over: over.capacity_per_s),
+    _over("overload_before_per_s", "goodput at 0.5×", lambda over: over.phases[0].goodput_per_s),
+    _over("overload_over_per_s", "goodput at 2×", lambda over: over.phases[1].goodput_per_s),
+    _over("overload_after_per_s", "goodput after, at 0.5×", lambda over: over.phases[2].goodput_per_s),
     field("overload_errors", "errors at 2×, by hop", _errors),
     field(
         "overload_back_s",
@@ -460,7 +438,7 @@ def validity(data: Suite) -> Table:
     )
 
 
-def _validity_row(name: str, cells: Cells) -> Row:
+def _validity_row(name: str, cells: Sequence[CellData[CapacityResult]]) -> Row:
     results = [cell.result for cell in cells if cell.result is not None]
     made = [step for result in results for step in result.steps]
     noisy = [step for step in made if step.verdict == "noise"]
@@ -486,9 +464,7 @@ def _validity_row(name: str, cells: Cells) -> Row:
     )
 
 
-def _name(cell: CellData[CapacityResult]) -> str:
+def _name(one: CellData[CapacityResult]) -> str:
     """Its title, how it searches, and whether it is the A/A control."""
-    words = [cell.record.title, *(f"{name}={level}" for name, level in cell.record.levels.items())]
-    searches = None if cell.result is None else cell.result.searches
-    mode = "" if searches is None else f" ({searches.data_set.mode})"
-    return ", ".join(words) + mode + (AGAIN if cell.record.role == "A/A control" else "")
+    searches = one.result.searches if one.result else None
+    return rows.cell_title(one, f" ({searches.data_set.mode})" if searches else "")

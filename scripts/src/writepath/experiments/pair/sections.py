@@ -10,21 +10,13 @@ from writepath.report import rows
 from writepath.report.comparison import ratio_cell
 from writepath.report.data import CellData, RowKey, SuiteData
 from writepath.report.fingerprint import fingerprint, in_one_line
-from writepath.report.model import (
-    Column,
-    Report,
-    Row,
-    Section,
-    Table,
-    number,
-    plain,
-    row_of,
-)
+from writepath.report.model import Column, Report, Row, Section, Table, number, plain, row_of
 from writepath.report.rows import field
 
 Suite = SuiteData[PairResult]
 Step = tuple[CellData[PairResult], PairStep]
 Pairs = tuple[RowKey, Sequence[PairResult]]  # the results of a B, block by block
+Words = dict[str, Judged]  # by variant
 
 COLUMNS = (
     Column(key="pair_variant", title="B"),
@@ -34,6 +26,12 @@ COLUMNS = (
     Column(key="pair_ratio", title="B ÷ A", unit="×"),
     Column(key="pairs", title="pairs", exact=True),
     Column(key="word", title="verdict"),
+)
+CAPTION = (
+    "Both stacks run on one host; one is frozen while the other is loaded. CPU time and p99 at equal rates: median and"
+    " range of the steps; B ÷ A: Hodges-Lehmann estimate over the pairs of steps that followed each other. Rate at the"
+    " limit: at which half of the steps pass, fitted to all of them. Intervals: 95 %. The A/A control pairs A with"
+    " itself: what it shows is noise."
 )
 STEPS: tuple[rows.Field[Step], ...] = (
     field("pair_variant", "B", lambda one: rows.cell_title(one[0])),
@@ -53,26 +51,33 @@ def report(data: Suite) -> Report:
     found = [(row, [one.result for one in data.shown(row) if one.result]) for row in data.rows]
     judged = {figure: _judged(found, figure) for figure in FIGURES}
     shown = [pairs for pairs in found if pairs[1]]
+    against = shown[0][1][0].title if shown else data.index.params["against"]
+    load = _load(data)
     table = Table(
         key="pairs",
         title="Pairs",
-        caption=_caption(data, [one for _, own in shown for one in own]),
+        caption=f"A is {against}. {CAPTION}",
         columns=COLUMNS,
         rows=tuple(one for row, own in shown for one in _rows(data, row, own, judged)),
         names=2,
     )
-    details = (_steps(data), fingerprint(data, (("load", _load(data)),)))
+    steps = rows.table(
+        "pair-steps",
+        "Load steps of the pairs",
+        "In the order they ran. The canary is a fixed CPU task right before each step: absolute figures hold for a host"
+        " of that speed.",
+        STEPS,
+        [(one, step) for one in data.cells if one.result for step in one.result.steps],
+    )
+    details = (steps, fingerprint(data, (("load", load),)))
     return Report(
         title=data.index.title,
-        answer=tuple(_answer(shown, judged)) or ("No pair has finished.",),
-        facts=in_one_line(data, _load(data)),
+        answer=tuple(_answer(*pairs, judged) for pairs in shown) or ("No pair has finished.",),
+        facts=in_one_line(data, load),
         picture=None,
         table=table,
         details=tuple(Section(key=one.key, title=one.title, tables=(one,)) for one in details),
     )
-
-
-Words = dict[str, Judged]  # by variant
 
 
 def _judged(found: Sequence[Pairs], figure: Figure) -> Words:
@@ -90,26 +95,20 @@ def _rows(data: Suite, row: RowKey, own: Sequence[PairResult], judged: dict[Figu
     mark = rows.mark(data.shown(row))
     title = row.title + (rows.AGAIN if own[0].against == row.variant.name else "")
     for figure in FIGURES:
-        word = judged[figure][row.title]
+        found = judged[figure][row.title]
+        word = found.in_words(*figure.words) + (f": {found.because}" if found.word == "unresolved" else "")
         a, b = (spread(values(own, figure)[side]) for side in SIDES)
-        said = (ratio_cell(word.estimate), word.estimate.pairs, _word(word, figure))
-        yield row_of(title, figure.title, a, b, *said, mark=mark)
+        yield row_of(
+            title, figure.title, a, b, ratio_cell(found.estimate), found.estimate.pairs, word, mark=mark
+        )
 
 
-def _word(judged: Judged, figure: Figure) -> str:
-    better, worse = figure.words
-    said = {"faster": better, "slower": worse, "same": "same within 5 %"}
-    return said.get(judged.word, f"not resolved: {judged.because}")
-
-
-def _answer(shown: Sequence[Pairs], judged: dict[Figure, Words]) -> Iterator[str]:
-    """What each B costs and carries, measured in turns with its A."""
-    for row, own in shown:
-        words = [f"{figure.title} {_in_words(judged[figure][row.title].estimate)}" for figure in FIGURES]
-        classes = own[0].guarantees
-        differs = classes.get("a") != classes.get("b")
-        less = f" Their 201s guarantee different things: durability class {classes.get('b')}, not {classes.get('a')}."
-        yield f"{row.title} ÷ {own[0].title}: {', '.join(words)}.{less if differs else ''}"
+def _answer(row: RowKey, own: Sequence[PairResult], judged: dict[Figure, Words]) -> str:
+    """What a B costs and carries, measured in turns with its A."""
+    words = [f"{figure.title} {_in_words(judged[figure][row.title].estimate)}" for figure in FIGURES]
+    a, b = (own[0].guarantees.get(side) for side in SIDES)
+    less = f" Their 201s guarantee different things: durability class {b}, not {a}." if a != b else ""
+    return f"{row.title} ÷ {own[0].title}: {', '.join(words)}.{less}"
 
 
 def _in_words(found: Estimate) -> str:
@@ -127,25 +126,4 @@ def _load(data: Suite) -> str:
     return (
         f"{params['limit_steps']} steps of each path towards its limit (p99 at most {plain(params['slo_ms'])} ms), then"
         f" {params['rounds']} rounds of A B B A at {shares} of the lower one, {plain(params['step_seconds'])} s a step"
-    )
-
-
-def _caption(data: Suite, results: Sequence[PairResult]) -> str:
-    against = results[0].title if results else data.index.params["against"]
-    return (
-        f"A is {against}. Both stacks run on one host; one is frozen while the other is loaded. CPU time and p99 at"
-        " equal rates: median and range of the steps; B ÷ A: Hodges-Lehmann estimate over the pairs of steps that"
-        " followed each other. Rate at the limit: at which half of the steps pass, fitted to all of them. Intervals:"
-        " 95 %. The A/A control pairs A with itself: what it shows is noise."
-    )
-
-
-def _steps(data: Suite) -> Table:
-    return rows.table(
-        "pair-steps",
-        "Load steps of the pairs",
-        "In the order they ran. The canary is a fixed CPU task right before each step: absolute figures hold for a host"
-        " of that speed.",
-        STEPS,
-        [(one, step) for one in data.cells if one.result for step in one.result.steps],
     )
