@@ -1,6 +1,5 @@
 """What do samples look like of a load with room everywhere, and of one with a resource at its limit?"""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +25,8 @@ GENERATOR = Generator(
     samples_late=0,
 )
 LATE = replace(GENERATOR, lateness_ms_p99=400.0)
+JPA, PRODUCER, CONSUMER = "jpa-writer", "rabbitmq-producer", "rabbitmq-consumer"
+ELASTICSEARCH = "elasticsearch-writer"
 
 
 def at_s() -> Floats:
@@ -42,51 +43,32 @@ def counter(rate_per_s: float, *, before: float = 0.0, since_s: float = 0.0) -> 
     return (seconds - late) * before + late * rate_per_s
 
 
+def samples(component: str, since_s: float = 0.0, **metrics: float) -> Planted:
+    """Of counters, their growth per second."""
+    return {
+        (component, name): (counter if name.endswith(COUNTED) else gauge)(value, since_s=since_s)
+        for name, value in metrics.items()
+    }
+
+
 def healthy() -> Planted:
     """Every part has room: what a load at a third of capacity looks like."""
     return {
-        ("host", "total_seconds"): counter(CORES),
-        ("host", "busy_seconds"): counter(0.6),
-        ("host", "runner_seconds"): counter(0.02),
-        ("host", "core_busy_max"): gauge(0.5),
+        **samples("host", total_seconds=CORES, busy_seconds=0.6, runner_seconds=0.02, core_busy_max=0.5),
+        **samples("host", pressure_io_seconds=0.1, pressure_memory_seconds=0.0),
         ("host", "disk_busy_seconds@1"): counter(0.2),
-        ("host", "pressure_io_seconds"): counter(0.1),
-        ("host", "pressure_memory_seconds"): counter(0.0),
-        ("k6", "cpu_seconds"): counter(0.2),
-        ("nginx", "cpu_seconds"): counter(0.1),
-        ("nginx", "connections_open"): gauge(60),
-        ("nginx", "connections_max"): gauge(8192),
-        ("nginx", "connections_refused"): counter(0),
-        ("postgres", "cpu_seconds"): counter(0.1),
-        ("jpa-writer", "cpu_seconds"): counter(0.2),
-        ("jpa-writer", "in_flight"): gauge(4),
-        ("jpa-writer", "in_flight_max"): gauge(256),
-        ("jpa-writer", "in_flight_rejected"): counter(0),
-        ("jpa-writer", "pool_active"): gauge(2),
-        ("jpa-writer", "pool_waiting"): gauge(0),
-        ("jpa-writer", "pool_max"): gauge(5),
-        ("jpa-writer", "database_waiting"): gauge(1),
-        ("jpa-writer", "database_between_statements"): gauge(0),
-        ("jpa-writer", "jvm_gc_seconds"): counter(0.01),
-        ("jpa-writer", "jvm_seconds"): counter(1),
-        ("rabbitmq-producer", "in_flight_max"): gauge(256),
-        ("rabbitmq-producer", "unconfirmed"): gauge(3),
-        ("rabbitmq-producer", "blocked"): gauge(0),
-        ("rabbitmq-consumer", "queue_ready"): gauge(0),
-        ("rabbitmq-consumer", "consumed"): counter(500),
-        ("rabbitmq-consumer", "consumer_busy_seconds"): counter(0.3),
-        ("rabbitmq-consumer", "jvm_seconds"): counter(1),
-        ("elasticsearch-writer", "in_flight_max"): gauge(256),
-        ("elasticsearch-writer", "bulk_queued"): gauge(10),
-        ("elasticsearch-writer", "bulks_in_flight"): gauge(2),
-        ("elasticsearch-writer", "bulks_in_flight_max"): gauge(2),
-        ("elasticsearch-writer", "bulk_rejected"): counter(0),
-        ("elasticsearch-writer", "index_write_threads"): gauge(2),
-        ("elasticsearch-writer", "index_write_active"): gauge(1),
-        ("elasticsearch-writer", "index_write_queue"): gauge(0),
-        ("elasticsearch-writer", "index_write_rejected"): counter(0),
-        ("elasticsearch-writer", "index_gc_seconds"): counter(0.01),
-        ("elasticsearch-writer", "index_seconds"): counter(1),
+        **samples("k6", cpu_seconds=0.2),
+        **samples("nginx", cpu_seconds=0.1, connections_open=60, connections_max=8192, connections_refused=0),
+        **samples("postgres", cpu_seconds=0.1),
+        **samples(JPA, cpu_seconds=0.2, in_flight=4, in_flight_max=256, in_flight_rejected=0),
+        **samples(JPA, pool_active=2, pool_waiting=0, pool_max=5),
+        **samples(JPA, database_waiting=1, database_between_statements=0, jvm_gc_seconds=0.01, jvm_seconds=1),
+        **samples(PRODUCER, in_flight_max=256, unconfirmed=3, blocked=0),
+        **samples(CONSUMER, queue_ready=0, consumed=500, consumer_busy_seconds=0.3, jvm_seconds=1),
+        **samples(ELASTICSEARCH, in_flight_max=256, bulk_queued=10, bulk_rejected=0),
+        **samples(ELASTICSEARCH, bulks_in_flight=2, bulks_in_flight_max=2, index_write_rejected=0),
+        **samples(ELASTICSEARCH, index_write_threads=2, index_write_active=1, index_write_queue=0),
+        **samples(ELASTICSEARCH, index_gc_seconds=0.01, index_seconds=1),
     }
 
 
@@ -96,130 +78,115 @@ def look(planted: Planted, generator: Generator = GENERATOR) -> LimitedBy:
 
 
 def full_host(since_s: float = 0.0) -> Planted:
-    return {
-        ("host", "busy_seconds"): counter(1.94, before=0.6, since_s=since_s),
-        ("jpa-writer", "cpu_seconds"): counter(0.9),
-        ("postgres", "cpu_seconds"): counter(0.4),
-        ("nginx", "cpu_seconds"): counter(0.22),
-        ("k6", "cpu_seconds"): counter(0.35),
-    }
+    used = {JPA: 0.9, "postgres": 0.4, "nginx": 0.22, "k6": 0.35}
+    busy: Planted = {("host", "busy_seconds"): counter(1.94, before=0.6, since_s=since_s)}
+    return busy | {(name, "cpu_seconds"): counter(cores) for name, cores in used.items()}
 
 
 def split(system_busy: float, generator_busy: float) -> Planted:
     """A processor each; the host's own figures are of both."""
-    sides = {"system": system_busy, "generator": generator_busy}
-    busy = {("host", f"{side}_busy_seconds"): counter(share) for side, share in sides.items()}
-    return {("host", f"{side}_total_seconds"): counter(1) for side in sides} | busy
+    return samples(
+        "host",
+        system_total_seconds=1,
+        generator_total_seconds=1,
+        system_busy_seconds=system_busy,
+        generator_busy_seconds=generator_busy,
+    )
 
 
 def full_pool(since_s: float = 0.0) -> Planted:
-    return {
-        ("jpa-writer", "pool_active"): gauge(5, before=2, since_s=since_s),
-        ("jpa-writer", "pool_waiting"): gauge(30, since_s=since_s),
-        ("jpa-writer", "database_between_statements"): gauge(4, since_s=since_s),
-    }
+    waiting = samples(JPA, since_s, pool_waiting=30, database_between_statements=4)
+    return waiting | {(JPA, "pool_active"): gauge(5, before=2, since_s=since_s)}
 
 
 def waiting_database(since_s: float = 0.0) -> Planted:
-    return {
-        ("jpa-writer", "database_waiting"): gauge(4, since_s=since_s),
-        ("jpa-writer", "database_wait.IO.WalSync"): gauge(1, since_s=since_s),
-        ("jpa-writer", "database_wait.LWLock.WALWrite"): gauge(3, since_s=since_s),
-    }
+    kinds = {"database_wait.IO.WalSync": 1, "database_wait.LWLock.WALWrite": 3}
+    return samples(JPA, since_s, database_waiting=4, **kinds)
 
 
 def growing_queue() -> Planted:
-    return {
-        ("rabbitmq-consumer", "queue_ready"): at_s() * 400,
-        ("rabbitmq-consumer", "consumed"): counter(1600),
-    }
+    return samples(CONSUMER, consumed=1600) | {(CONSUMER, "queue_ready"): at_s() * 400}
 
 
-PLANTED: dict[str, tuple[Callable[[], Planted], str, str]] = {
+PLANTED: dict[str, tuple[Planted, str, str]] = {
     "system-cpu": (
-        lambda: split(0.95, 0.3) | {("jpa-writer", "cpu_seconds"): counter(0.5)},
+        split(0.95, 0.3) | samples(JPA, cpu_seconds=0.5),
         "host",
         "the CPU of the system under test (2 cores) was 95% busy; cores used: jpa-writer 0.50, ",
     ),
     "host-cpu": (
-        full_host,
+        full_host(),
         "host",
         "the host CPU (2 cores) was 97% busy; cores used: jpa-writer 0.90, postgres 0.40, k6 0.35",
     ),
     "disk": (
-        lambda: {("host", "disk_busy_seconds@1"): counter(0.97)},
+        {("host", "disk_busy_seconds@1"): counter(0.97)},
         "host",
         "a disk was busy 97% of the time; processes waited for a disk 10%",
     ),
     "memory": (
-        lambda: {("jpa-writer", "jvm_gc_seconds"): counter(0.3)},
-        "jpa-writer",
+        samples(JPA, jvm_gc_seconds=0.3),
+        JPA,
         "jpa-writer spent 30% of the time on garbage collection",
     ),
     "database-waits": (
-        waiting_database,
+        waiting_database(),
         "postgres",
         "4.0 of 5 writing connections waited inside PostgreSQL: LWLock.WALWrite 75%, IO.WalSync 25%",
     ),
     "index-writes": (
-        lambda: {
-            ("elasticsearch-writer", "index_write_active"): gauge(2),
-            ("elasticsearch-writer", "index_write_queue"): gauge(12),
-        },
+        samples(ELASTICSEARCH, index_write_active=2, index_write_queue=12),
         "elasticsearch",
         "12 writes waited for one of Elasticsearch's 2 write threads (100% busy)",
     ),
     "index-rejections": (
-        lambda: {("elasticsearch-writer", "index_write_rejected"): counter(40)},
+        samples(ELASTICSEARCH, index_write_rejected=40),
         "elasticsearch",
         "Elasticsearch rejected 40 writes/s",
     ),
     "broker-blocked": (
-        lambda: {("rabbitmq-producer", "blocked"): gauge(1)},
+        samples(PRODUCER, blocked=1),
         "rabbitmq",
         "the broker blocked publishers 100% of the time",
     ),
     "consumer": (
-        lambda: {("rabbitmq-consumer", "consumer_busy_seconds"): counter(0.97)},
-        "rabbitmq-consumer",
+        samples(CONSUMER, consumer_busy_seconds=0.97),
+        CONSUMER,
         "the consumer was processing a batch 97% of the time, 500 messages/s",
     ),
     "pool": (
-        full_pool,
-        "jpa-writer",
+        full_pool(),
+        JPA,
         "30 requests waited for one of 5 pool connections (100% in use); 4.0 connections were idle in PostgreSQL",
     ),
     "bulks": (
-        lambda: {("elasticsearch-writer", "bulk_queued"): gauge(200)},
-        "elasticsearch-writer",
+        samples(ELASTICSEARCH, bulk_queued=200),
+        ELASTICSEARCH,
         "200 documents waited for one of 2 bulk requests (100% in flight)",
     ),
     "confirms": (
-        lambda: {("rabbitmq-producer", "unconfirmed"): gauge(230)},
-        "rabbitmq-producer",
+        samples(PRODUCER, unconfirmed=230),
+        PRODUCER,
         "230 of at most 256 requests waited for the broker's confirm",
     ),
-    "queue": (growing_queue, "rabbitmq", "growing by 400/s; 1600/s were consumed"),
+    "queue": (growing_queue(), "rabbitmq", "growing by 400/s; 1600/s were consumed"),
     "in-flight": (
-        lambda: {
-            ("jpa-writer", "in_flight"): gauge(200),
-            ("jpa-writer", "in_flight_rejected"): counter(25),
-        },
-        "jpa-writer",
+        samples(JPA, in_flight=200, in_flight_rejected=25),
+        JPA,
         "200 of at most 256 requests were in flight, 25/s refused",
     ),
     "one-core": (
-        lambda: {("nginx", "cpu_seconds"): counter(0.98), ("host", "core_busy_max"): gauge(0.99)},
+        samples("nginx", cpu_seconds=0.98) | samples("host", core_busy_max=0.99),
         "nginx",
         "nginx used 0.98 of the one core it can use; the busiest core was 99% busy",
     ),
     "proxy-connections": (
-        lambda: {("nginx", "connections_open"): gauge(8100)},
+        samples("nginx", connections_open=8100),
         "nginx",
         "nginx had 8100 of at most 8192 connections open",
     ),
     "generator": (
-        lambda: {("k6", "cpu_seconds"): counter(0.95)},
+        samples("k6", cpu_seconds=0.95),
         "k6",
         "k6 used 0.95 cores (limit 0.8); the host CPU was not saturated",
     ),

@@ -1,8 +1,7 @@
-"""Is a queue that fills up told from one that breathes, and is the line the one scipy draws?"""
+"""Is a queue that fills up told from one that breathes?"""
 
 import numpy as np
 import pytest
-from scipy.stats import theilslopes
 
 from writepath.analysis.stats import Floats
 from writepath.analysis.steps import backlog
@@ -24,10 +23,8 @@ def test_a_queue_that_is_long_and_stays_so_does_not_grow() -> None:
 
 def test_a_few_in_flight_at_the_end_are_no_backlog_however_steep() -> None:
     assert not backlog(SECONDS, SECONDS * 1.5, 100.0, 98.0).grows  # ends at 87 messages
-    assert not backlog(SECONDS, SECONDS * 25, 2000.0, 1970.0).slope_per_s > 2000.0
-    assert not backlog(
-        SECONDS[:20], SECONDS[:20] * 45, 2000.0, 1900.0
-    ).grows  # 810 of 2,000/s: under half a second
+    short = SECONDS[:20]
+    assert not backlog(short, short * 45, 2000.0, 1900.0).grows  # 810 of 2,000/s: under half a second
 
 
 def test_one_peak_does_not_bend_the_line() -> None:
@@ -36,13 +33,6 @@ def test_one_peak_does_not_bend_the_line() -> None:
     found = backlog(SECONDS, depth, 1000.0, 1000.0)
     assert not found.grows
     assert found.slope_per_s == 0.0
-
-
-def test_the_slope_is_that_of_theil_and_sen() -> None:
-    depth = np.random.default_rng(4).normal(300, 80, 60) + SECONDS * 7
-    assert backlog(SECONDS, depth, 1000.0, None).slope_per_s == pytest.approx(
-        theilslopes(depth, SECONDS).slope
-    )
 
 
 @pytest.mark.parametrize("stored", [None, 0.0])

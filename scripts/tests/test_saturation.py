@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 
 from planted_load import (
+    CONSUMER,
     CORES,
     COUNTED,
+    ELASTICSEARCH,
     GENERATOR,
+    JPA,
     LATE,
     PLANTED,
+    PRODUCER,
     SECONDS,
     START_US,
     Planted,
@@ -20,6 +24,7 @@ from planted_load import (
     growing_queue,
     healthy,
     look,
+    samples,
     split,
     waiting_database,
 )
@@ -28,8 +33,7 @@ from writepath.analysis.saturation import RESOURCES, limited_by
 from writepath.analysis.stats import US_PER_S
 from writepath.records.steps import LimitedBy, Saturated
 
-JPA, CONSUMER, ELASTICSEARCH = "jpa-writer", "rabbitmq-consumer", "elasticsearch-writer"
-REJECTING: Planted = {(ELASTICSEARCH, "index_write_rejected"): counter(40)}
+REJECTING = samples(ELASTICSEARCH, index_write_rejected=40)
 
 
 def resources(found: LimitedBy) -> list[str]:
@@ -44,7 +48,7 @@ def first(planted: Planted) -> Saturated:
 
 
 def test_where_nothing_is_at_its_limit_what_came_nearest_is_named_with_its_evidence() -> None:
-    found = look({**healthy(), ("host", "busy_seconds"): counter(1.7)})
+    found = look(healthy() | samples("host", busy_seconds=1.7))
     assert resources(found) == []
     assert found.nearest is not None
     assert (found.nearest.resource, found.nearest.component) == ("host-cpu", "host")
@@ -53,9 +57,11 @@ def test_where_nothing_is_at_its_limit_what_came_nearest_is_named_with_its_evide
 
 def test_one_long_queue_is_not_what_came_nearest() -> None:
     second = at_s() == SECONDS / 2
-    pool = {"pool_active": np.where(second, 5.0, 2.0), "pool_waiting": np.where(second, 2000.0, 0.0)}
-    busy: Planted = {("host", "busy_seconds"): counter(1.5), **{(JPA, name): pool[name] for name in pool}}
-    found = look({**healthy(), **busy})
+    pool: Planted = {
+        (JPA, "pool_active"): np.where(second, 5.0, 2.0),
+        (JPA, "pool_waiting"): np.where(second, 2000.0, 0.0),
+    }
+    found = look(healthy() | samples("host", busy_seconds=1.5) | pool)
     assert resources(found) == []
     assert found.nearest is not None
     assert found.nearest.resource == "host-cpu"
@@ -70,14 +76,14 @@ def test_a_resource_at_its_limit_is_named_with_its_evidence_unless_it_was_for_th
     resource: str,
 ) -> None:
     """A checkpoint, a compiler, a collection: each load has some."""
-    plant, component, words = PLANTED[resource]
-    found = look({**healthy(), **plant()})
+    planted, component, words = PLANTED[resource]
+    found = look({**healthy(), **planted})
     assert (resources(found), found.nearest) == ([resource], None)
     assert found.first is not None
     assert found.first.component == component
     assert words in found.first.evidence
     brief: Planted = {}
-    for key, value in plant().items():
+    for key, value in planted.items():
         always = key[1].endswith("_total_seconds")
         usual = healthy().get(key, value if always else np.zeros_like(value))
         if key[1].endswith(COUNTED):
@@ -108,21 +114,13 @@ def test_the_one_that_was_at_its_limit_earlier_is_first() -> None:
         ),
         # Of a pool of 5 a consumer uses one: 0.8 sessions that wait are most of what it can have.
         (
-            {
-                (CONSUMER, "consumer_loops"): gauge(1),
-                (CONSUMER, "pool_max"): gauge(5),
-                (CONSUMER, "database_waiting"): gauge(0.8),
-                (CONSUMER, "consumer_busy_seconds"): counter(0.97),
-            },
+            samples(CONSUMER, consumer_loops=1, pool_max=5, database_waiting=0.8, consumer_busy_seconds=0.97),
             ["database-waits", "consumer"],
         ),
         # Both ends of a queue look at the same store.
         (
-            {
-                (component, f"index_write_{name}"): gauge(value)
-                for component in ("rabbitmq-producer", CONSUMER)
-                for name, value in (("threads", 2), ("active", 2), ("queue", 12))
-            },
+            samples(PRODUCER, index_write_threads=2, index_write_active=2, index_write_queue=12)
+            | samples(CONSUMER, index_write_threads=2, index_write_active=2, index_write_queue=12),
             ["index-writes"],
         ),
     ],
@@ -138,8 +136,8 @@ def test_what_waits_for_a_saturated_resource_is_told_after_it_and_nothing_twice(
     [
         ({}, ["generator"]),
         (full_pool(), ["pool", "generator"]),
-        ({("k6", "cpu_seconds"): counter(0.95)}, ["generator"]),
-        ({**full_host(), ("k6", "cpu_seconds"): counter(0.95)}, ["host-cpu"]),  # then it lacks a processor
+        (samples("k6", cpu_seconds=0.95), ["generator"]),
+        (full_host() | samples("k6", cpu_seconds=0.95), ["host-cpu"]),  # then it lacks a processor
     ],
 )
 def test_a_late_generator_is_named_once_after_what_is_full_and_not_blamed_on_a_full_host(
@@ -228,7 +226,7 @@ def test_a_missing_series_breaks_no_other_rule_and_the_next_best_stands_in(
 
 
 def test_one_reading_alone_or_none_says_nothing() -> None:
-    everything = {key: value for plant, _, _ in PLANTED.values() for key, value in plant().items()}
+    everything = {key: value for planted, _, _ in PLANTED.values() for key, value in planted.items()}
     one = {key: (np.array([START_US]), value[-1:]) for key, value in {**healthy(), **everything}.items()}
     assert limited_by(one, CORES, GENERATOR).first is None
     nothing, empty = LimitedBy(first=None), (np.empty(0, np.int64), np.empty(0))

@@ -127,11 +127,11 @@ def _of_path(facts: Facts, name: str) -> Figures:
     """Of one write path."""
     getters: Mapping[str, Callable[[str], object]] = {
         "p99_ms": facts.p99_ms,
-        "median_ms": lambda path: facts.steady_ms(path, "median"),
-        "acknowledged_ms": facts.acknowledged_ms,
-        "durable_ms": facts.durable_ms,
-        "searchable_ms": facts.searchable_ms,
-        "searchable_ms_p99": facts.searchable_ms_p99,
+        "median_ms": facts.median_ms,
+        "acknowledged_ms": lambda path: facts.p99_ms(path, "acknowledged"),
+        "durable_ms": lambda path: facts.p99_ms(path, "durable"),
+        "searchable_ms": lambda path: facts.median_ms(path, "searchable"),
+        "searchable_ms_p99": lambda path: facts.p99_ms(path, "searchable"),
         "durability_class": facts.durability_class,
         "sustainable": facts.sustainable,
         "goodput_at_double": facts.goodput_at_double,

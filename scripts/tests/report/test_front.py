@@ -122,7 +122,7 @@ def test_the_answer_names_the_paths_that_leave_the_limit_first_and_last(facts: F
 
 def test_lower_bounds_are_not_ordered(facts: Facts) -> None:
     assert "measured" not in facts.sustainable("jpa")
-    assert front.order(facts, "rabbitmq-jpa", "jpa") == "Which is higher is not resolved."
+    assert facts.order("rabbitmq-jpa", "jpa") == "Which is higher is not resolved."
 
 
 def test_durability_classes_are_as_they_were_read_back(facts: Facts) -> None:

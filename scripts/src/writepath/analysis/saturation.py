@@ -7,6 +7,7 @@ with a saturated part behind it, it is that part's symptom, which the order of R
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,6 @@ RESOURCES: Mapping[str, str] = {
     "proxy-connections": "proxy connections",
     "generator": "load generator",
 }
-_DEPTH = {resource: depth for depth, resource in enumerate(RESOURCES)}
 
 PROXY = "nginx"
 HOST_CPU, SYSTEM_CPU, GENERATOR = "host-cpu", "system-cpu", "generator"
@@ -80,12 +80,12 @@ def read_by_rules(metric: str) -> bool:
 
 
 class Means(dict[str, Any]):
-    """What fills a template of evidence: by metrics as Sampled.share() takes them, their mean from a moment on."""
+    """What fills a signal's templates: by metrics as Sampled.share() takes them, their mean from a moment on."""
 
-    def __init__(self, sampled: Sampled, owner: str, since_us: int, **known: float | str) -> None:
-        cores = f"{sampled.cores} {'core' if sampled.cores == 1 else 'cores'}"
-        super().__init__(cores=cores, **known)
-        self.sampled, self.owner, self.since_us = sampled, owner, since_us
+    def __init__(self, signal: "Signal", since_us: int) -> None:
+        self.sampled, self.owner, self.since_us = signal.sampled, signal.owner, since_us
+        cores = f"{self.sampled.cores} {'core' if self.sampled.cores == 1 else 'cores'}"
+        super().__init__(cores=cores, component=signal.component, used=signal.used.since(since_us))
 
     def __missing__(self, metrics: str) -> float:
         line = self.sampled.share(self.owner, metrics)
@@ -111,11 +111,10 @@ class Rule:
     words: str  # template
     more: str = ""  # template of what follows, where all of it was sampled
     also: Callable[[Means], str] = lambda _: ""  # what follows, where it needs more than a template
-    of: str | None = None  # this component's samples alone
+    of: str | None = None  # this component alone
     named: str | None = None  # the component in the result, if not the one that has the samples
     full: str = ""  # metrics: nothing counts as used while this share is not full
     refused: str = ""  # a counter: whoever refuses has no more to give, whatever was read in between
-    without: str = ""  # only of components that do not have this metric
 
     def signals(self, sampled: Sampled) -> "Iterator[Signal]":
         """One or none a component."""
@@ -124,7 +123,7 @@ class Rule:
             if self.full:
                 full = sampled.share(owner, self.full)
                 used = together(used, full, lambda one, other: np.where(other >= FULL, one, 0.0))
-            if used is None or (self.without and sampled.line(owner, self.without)):
+            if used is None:
                 continue
             refused = sampled.line(owner, self.refused)
             if refused is not None:
@@ -148,26 +147,13 @@ class Signal:
         """In the result."""
         return self.rule.named or self.owner
 
-    def words(self, since_us: int) -> str:
-        """The evidence from a moment on."""
-        rule, used = self.rule, self.used.since(since_us)
-        means = Means(self.sampled, self.owner, since_us, used=used, component=self.component)
-        rate = self.refused.since(since_us) if self.refused else 0.0
-        refusals = f", {rate:.0f}/s refused" if rate else ""
-        return means.fill(rule.words) + refusals + means.fill(rule.more) + rule.also(means)
-
     def begin_us(self) -> int | None:
         """The first moment over the threshold from which it stays so: soon after, and to the end."""
         over = self.used.value >= self.rule.threshold
-        count = over.size
-        if count < FEWEST_READINGS:
-            return None
-        fewest = max(FEWEST_READINGS, int(np.ceil(SHORTEST_SHARE * count)))
-        sums = np.concatenate(([0], np.cumsum(over)))
-        for first in np.flatnonzero(over[: count - fewest + 1]):
-            soon = (sums[first + FEWEST_READINGS] - sums[first]) / FEWEST_READINGS
-            to_the_end = (sums[count] - sums[first]) / (count - first)
-            if min(soon, to_the_end) >= STAYS_SHARE:
+        fewest = max(FEWEST_READINGS, int(np.ceil(SHORTEST_SHARE * over.size)))
+        for first in np.flatnonzero(over):
+            soon, to_the_end = over[first : first + FEWEST_READINGS].mean(), over[first:].mean()
+            if over.size - first >= fewest and min(soon, to_the_end) >= STAYS_SHARE:
                 return int(self.used.at_us[first])
         return None
 
@@ -177,9 +163,12 @@ class Signal:
         return float(of_limit.clip(max=1.0).mean()) if of_limit.size else 0.0
 
     def told(self, since_us: int, began: str = "") -> Saturated:
-        """As records have it."""
-        evidence = self.words(since_us) + began
-        return Saturated(resource=self.rule.resource, component=self.component, evidence=evidence)
+        """As records have it, with the evidence from a moment on."""
+        rule, means = self.rule, Means(self, since_us)
+        rate = self.refused.since(since_us) if self.refused else 0.0
+        refusals = f", {rate:.0f}/s refused" if rate else ""
+        words = (means.fill(rule.words), refusals, means.fill(rule.more), rule.also(means), began)
+        return Saturated(resource=rule.resource, component=self.component, evidence="".join(words))
 
 
 def _cores_used(means: Means) -> str:
@@ -217,19 +206,24 @@ DISK = Rule(
     0.90,  # of the time with a request under way: a flush comes after another one nearly always
     "a disk was busy {used:.0%} of the time",
     more=f"; {WAITED_FOR_DISK}",
-    of=HOST,
 )
-REJECTIONS = Rule("index-rejections", "", 1.0, "", named="elasticsearch")  # any at all
+NO_DISK_RULE = Rule("disk", "pressure_io_seconds", DISK.threshold, f"{WAITED_FOR_DISK} of the time")
+REJECTIONS = Rule(
+    "index-rejections",
+    "",
+    0.001,  # any at all
+    "Elasticsearch rejected {used:.0f} writes/s",
+    named="elasticsearch",
+)
 QUEUE = Rule(
     "queue", "queue_ready", 1.0, "", named="rabbitmq"
-)  # seconds of work: below it lies between two batches
+)  # seconds of work: less is between two batches
 HOST_RULE = Rule(
     HOST_CPU,
     "busy_seconds / total_seconds",
     0.90,  # seconds of 90 % hold moments of 100 %, and waiting grows as 1 / (1 - busy)
     "the host CPU ({cores}) was {used:.0%} busy",
     also=_cores_used,
-    of=HOST,
 )
 SYSTEM_RULE = replace(
     HOST_RULE,
@@ -243,7 +237,6 @@ RULES = (
         "pressure_memory_seconds",
         0.10,  # of the time something waited for memory: the host reclaims instead of working
         "processes waited for memory {used:.0%} of the time",
-        of=HOST,
     ),
     Rule("memory", "jvm_gc_seconds / jvm_seconds", COLLECTING, COLLECTION),
     Rule("memory", "index_gc_seconds / index_seconds", COLLECTING, COLLECTION, named="elasticsearch"),
@@ -263,9 +256,8 @@ RULES = (
             f"{{database_waiting:.1f}} of {{{most}:.0f}} writing connections waited inside PostgreSQL",
             also=_largest_waits,
             named="postgres",
-            without=without,
         )
-        for most, without in (("consumer_loops", ""), ("pool_max", "consumer_loops"))
+        for most in ("consumer_loops", "pool_max")  # of a component with both, the fewer are told first
     ),
     Rule(
         "broker-blocked",
@@ -325,7 +317,6 @@ RULES = (
         "connections_open / connections_max",
         FULL,
         "nginx had {connections_open:.0f} of at most {connections_max:.0f} connections open",
-        of=PROXY,
         refused="connections_refused",
     ),
 )
@@ -341,7 +332,6 @@ OWN_GENERATOR_RULE = Rule(
     "generator_busy_seconds / generator_total_seconds",  # the runner's and the samplers' part included
     CPU_SHARE_LIMIT,
     f"the processors of the load generator were {{used:.0%}} busy (limit {CPU_SHARE_LIMIT:.0%})",
-    of=HOST,
     named=K6,
 )
 
@@ -349,23 +339,15 @@ OWN_GENERATOR_RULE = Rule(
 def _disks(sampled: Sampled) -> Iterator[Signal]:
     """Where no disk is seen, as in many containers, what waits for one still is."""
     names = [name for name in sampled.named(HOST, DISKS) if sampled.line(HOST, name) is not None]
-    for name in names:
-        yield from replace(DISK, used=name).signals(sampled)
-    if not names:
-        words = f"{WAITED_FOR_DISK} of the time"
-        yield from replace(DISK, used="pressure_io_seconds", words=words, more="").signals(sampled)
+    for rule in [replace(DISK, used=name) for name in names] or [NO_DISK_RULE]:
+        yield from rule.signals(sampled)
 
 
-def _index_rejections(sampled: Sampled) -> Iterator[Signal]:
+def _rejections(sampled: Sampled) -> Iterator[Signal]:
     """As Elasticsearch counts them; what the writer saw of it is the same, and counted where it alone answers."""
-    for metric in REJECTED:
-        for owner in sampled.having(metric):
-            rejected = sampled.line(owner, metric)
-            if rejected is not None and rejected.value.any():
-                rule = replace(REJECTIONS, words=f"Elasticsearch rejected {{{metric}:.0f}} writes/s")
-                any_at_all = (rejected.value > 0).astype(np.float64)
-                yield Signal(rule, sampled, owner, replace(rejected, value=any_at_all))
-                return
+    rules = [replace(REJECTIONS, used=metric) for metric in REJECTED]
+    found = (signal for rule in rules for signal in rule.signals(sampled) if signal.used.value.any())
+    return islice(found, 1)
 
 
 def _queues(sampled: Sampled) -> Iterator[Signal]:
@@ -391,7 +373,7 @@ def limited_by(
     sampled, split = Sampled(series=series, cores=cores), is_split(series)
     rules = ((SYSTEM_RULE, OWN_GENERATOR_RULE) if split else (HOST_RULE,)) + RULES
     signals = [signal for rule in rules for signal in rule.signals(sampled)]
-    signals += [*_disks(sampled), *_index_rejections(sampled), *_queues(sampled)]
+    signals += [*_disks(sampled), *_rejections(sampled), *_queues(sampled)]
     late_ms, late = generator.lateness_ms_p99, None
     if all(signal.rule.resource != HOST_CPU or signal.begin_us() is None for signal in signals):
         if not split:
@@ -412,16 +394,15 @@ def limited_by(
 
 def _in_order(signals: list[Signal], sampled: Sampled) -> Iterator[Saturated]:
     """Those that were at their limit, the first one first."""
-    tie_us = max(TIE_US, TIE_SHARE * sampled.span_us)
+    depths, tie_us = [*RESOURCES], max(TIE_US, TIE_SHARE * sampled.span_us)
     begun = [(begin, signal) for signal in signals if (begin := signal.begin_us()) is not None]
     left = sorted(begun, key=lambda each: each[0])
     while left:
         together = [each for each in left if each[0] <= left[0][0] + tie_us]
-        begin_us, signal = min(together, key=lambda each: _DEPTH[each[1].rule.resource])
+        begin_us, signal = min(together, key=lambda each: depths.index(each[1].rule.resource))
         after_us = begin_us - sampled.start_us
-        told = signal.told(
-            begin_us, "" if after_us <= TIE_US else f", starting at {after_us / US_PER_S:.0f} s"
-        )
+        began = "" if after_us <= TIE_US else f", starting at {after_us / US_PER_S:.0f} s"
+        told = signal.told(begin_us, began)
         yield told
         # Both ends of a queue look at the same store: it is told once.
         key = (told.resource, told.component)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from writepath.analysis import stats
 from writepath.records.capacity_run import CapacityFacts
-from writepath.records.steps import Backlog, Bracket, LoadStep
+from writepath.records.steps import Bracket, LoadStep
 
 ACKNOWLEDGED_SHARE = 0.999  # of the scheduled requests
 COMPLETED_SHARE = 0.99  # of the scheduled rate
@@ -84,21 +84,16 @@ def _storing(step: LoadStep, run: CapacityFacts) -> Iterator[str]:
     if not run.writes:
         return
     if step.backlog is not None and step.backlog.grows:
-        yield f"unstable: {_unstable(step.backlog, step.seconds)}"
+        work_seconds, left = step.backlog.work_seconds, "none stored during the step"
+        if work_seconds is not None:
+            left = f"{work_seconds:,.0f} s of work at the rate they are stored"
+        yield f"unstable: {step.backlog.at_end:,.0f} messages waiting after {step.seconds:g} s, {left}"
     if step.kind == "ramp":
         return
     if step.drain_seconds is not None and step.drain_seconds > DRAIN_SECONDS:
         yield f"{step.drain_seconds:.1f} s until the last row was stored (limit {DRAIN_SECONDS:.0f} s)"
     if step.audit is None:
         yield "not all rows were stored when the wait for them ended, so nothing was audited"
-
-
-def _unstable(backlog: Backlog, seconds: float) -> str:
-    """How large a growing backlog is, in messages and in the time to store them."""
-    waiting, work = f"{backlog.at_end:,.0f} messages waiting after {seconds:g} s", backlog.work_seconds
-    if work is None:
-        return f"{waiting}, none stored during the step"
-    return f"{waiting}, {work:,.0f} s of work at the rate they are stored"
 
 
 def _generator(step: LoadStep, run: CapacityFacts) -> Iterator[str]:

@@ -5,17 +5,17 @@ the values at the ranks that are reported are exact, so that figures of the evid
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from scipy.stats import theilslopes
 
 from writepath.analysis import load_rows, raw, verdict
-from writepath.analysis.audit import MUST_BE_ZERO, NOT_READ_AGAIN, audit_of
+from writepath.analysis.audit import MUST_BE_ZERO, audit_of
 from writepath.analysis.load_aggregates import ACCEPT, LATENESS, SCHEDULED, aggregated
 from writepath.analysis.load_result import SHARE_DIGITS, answers_of, generator_of, scalars_of
 from writepath.analysis.samples import (
@@ -37,7 +37,7 @@ from writepath.load.ledger import NO_TIME, WRONG_TOTAL
 from writepath.load.parquet import column_of, whole
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import LoadFacts, PhaseFacts
-from writepath.records.measures import Audit, AuditVerdict, Host, Requests
+from writepath.records.measures import Audit, Host, Requests
 from writepath.records.steps import Backlog, LoadStep, Noise, SampledFigures, SentFacts, StepFacts
 
 Tables = Mapping[str, pa.Table]
@@ -85,9 +85,9 @@ def rounded(rate_per_s: float) -> float:
 
 def load_of(run: CapacityFacts, sent: SentFacts, *phases: Phase, **more: Any) -> LoadFacts:
     """What the functions of loads are told; no crash comes between two loads, so the store is read once."""
-    known: dict[str, Any] = {"operations": (run.operation,), **more}
+    of_sent = {name: value for name, value in vars(sent).items() if name != "started_at"}
+    known: dict[str, Any] = {"operations": (run.operation,), **of_sent, **more}
     return LoadFacts(
-        run_id=sent.run_id,
         runtime=run.runtime,
         declared_level="",
         model="open",
@@ -97,12 +97,6 @@ def load_of(run: CapacityFacts, sent: SentFacts, *phases: Phase, **more: Any) ->
         queue_path=False,  # the order of writes is no figure here
         load_started_at=sent.started_at,
         load_finished_at=sent.started_at,
-        dropped=sent.dropped,
-        exit_code=sent.exit_code,
-        generator_faults=sent.generator_faults,
-        samples_late=sent.samples_late,
-        withheld=sent.withheld,
-        processes=sent.processes,
         reads_required=1,
         **known,
     )
@@ -157,22 +151,17 @@ def _p99_us(found: Times) -> list[int]:
 def reduce_samples(folder: Path) -> pa.Table:
     """What rules read of a load's samples, by component, metric and time; of resident memory the highest value."""
     path = folder / raw.SAMPLES_FILE
-    parts = []
-    for (component, metric), (at_us, value) in sorted(
-        raw.read_samples(path).items() if path.is_file() else ()
-    ):
-        known = ~np.isnan(value)
-        if metric == RESIDENT and known.any():
-            known &= np.arange(len(value)) == np.nanargmax(value)
+    found = raw.read_samples(path) if path.is_file() else {}
+    parts = [SAMPLES_SCHEMA.empty_table()]
+    for (component, metric), (at_us, value) in sorted(found.items()):
+        places = np.flatnonzero(~np.isnan(value))
+        if metric == RESIDENT and len(places):
+            places = np.array([np.nanargmax(value)])
         if metric == RESIDENT or read_by_rules(metric):
-            parts.append(samples_of(component, metric, at_us[known], value[known]))
-    return pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *parts])
-
-
-def samples_of(component: str, metric: str, at_us: NDArray[Any], value: NDArray[Any]) -> pa.Table:
-    """Rows of `samples` of one series."""
-    words = [pa.array([word] * len(value), pa.string()) for word in (component, metric)]
-    return pa.table([pa.array(at_us), *words, pa.array(value, pa.float64())], schema=SAMPLES_SCHEMA)
+            words = {"component": [component] * len(places), "metric": [metric] * len(places)}
+            columns = {"at_us": at_us[places], **words, "value": value[places]}
+            parts.append(pa.table(columns, schema=SAMPLES_SCHEMA))
+    return pa.concat_tables(parts)
 
 
 SLOPE_SHARE = 0.01  # of the rate
@@ -203,6 +192,7 @@ def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, host: Host)
     """The figures that a step's tables and facts give."""
     known = scalars_of(tables)
     requests = requests_of(tables, known, step.sent)
+    samples = series(tables["samples"])
     seen = step.sampled or sampled_figures(tables, run, step, host)
     audit = _audit(tables, run, step, requests)
     figures = LoadStep(
@@ -221,10 +211,10 @@ def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, host: Host)
         planned_latency_ms=times(tables, SCHEDULED).latency(requests.planned),
         stored_per_s=_stored_per_s(step, known),
         drain_seconds=_drain_seconds(step, known),
-        audit=None if audit is None else audit_verdict(audit),
+        audit=None if audit is None else audit.verdict,
         backlog=seen.backlog,
-        resources=resources(series(tables["samples"]), run.runtime),
-        generator=generator_of(tables, series(tables["samples"]), step.sent, host),
+        resources=resources(samples, run.runtime),
+        generator=generator_of(tables, samples, step.sent, host),
         noise=_noise(step, seen),
         limited_by=seen.limited_by,
     )
@@ -259,11 +249,10 @@ def sampled_figures(tables: Tables, run: CapacityFacts, step: StepFacts, host: H
 def inside(seen: Series, from_us: int, seconds: float) -> Series:
     """What was sampled while the load lasted."""
     to_us = from_us + round(seconds * US_PER_S)
-    within = {key: (at_us >= from_us) & (at_us <= to_us) for key, (at_us, _) in seen.items()}
     return {
-        key: (at_us[within[key]], value[within[key]])
+        key: (at_us[within], value[within])
         for key, (at_us, value) in seen.items()
-        if within[key].any()
+        if (within := (at_us >= from_us) & (at_us <= to_us)).any()
     }
 
 
@@ -289,17 +278,8 @@ def _audit(tables: Tables, run: CapacityFacts, step: StepFacts, requests: Reques
     load = as_load(run, step)
     scalars = {"rows_second": 0, "read_again": 0, **scalars_of(tables)}
     listed = {**tables, "offenders": NO_OFFENDERS}
-    return audit_of(listed, scalars, tables["unexpected"], load, requests)
-
-
-def audit_verdict(audit: Audit) -> AuditVerdict:
-    """Of one whole read of a store that has drained: FAIL over UNKNOWN over PASS."""
-    if any(_offences(audit)):
-        return "FAIL"
-    unread = [words for words in audit.unread if words != NOT_READ_AGAIN]
-    if unread or not audit.reads or audit.never_read or not audit.acknowledged:
-        return "UNKNOWN"
-    return "PASS"
+    audit = audit_of(listed, scalars, tables["unexpected"], load, requests)
+    return replace(audit, verdict="FAIL") if any(_offences(audit)) else audit  # though something was not read
 
 
 def _offences(audit: Audit) -> Iterator[str]:

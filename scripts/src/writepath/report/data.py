@@ -78,19 +78,17 @@ class SuiteData(Generic[R]):
     def by_host(self) -> tuple[tuple[str, "SuiteData[R]"], ...]:
         """What was measured on each host, in order of the first block; at least one, itself."""
         by_block = sorted(self.cells, key=lambda cell: cell.record.block)
-        hosts = list(
-            dict.fromkeys(host_name(cell.record.host) for cell in by_block if cell.result is not None)
-        )
+        hosts = dict.fromkeys(host_name(cell.record.host) for cell in by_block if cell.result is not None)
         if len(hosts) < 2:  # noqa: PLR2004 - all is of one host
             return ((next(iter(hosts), UNKNOWN_HOST), self),)
 
         def of(cells: tuple[CellData[Any], ...], host: str) -> tuple[CellData[Any], ...]:
             return tuple(cell for cell in cells if host_name(cell.record.host) == host)
 
-        parts = (
-            replace(self, cells=of(self.cells, host), references=of(self.references, host)) for host in hosts
+        return tuple(
+            (host, replace(self, cells=of(self.cells, host), references=of(self.references, host)))
+            for host in hosts
         )
-        return tuple(zip(hosts, parts, strict=True))
 
     @property
     def ranked(self) -> "SuiteData[R]":
@@ -101,20 +99,17 @@ class SuiteData(Generic[R]):
         """With these variants alone."""
         variants = tuple(variant for variant in self.index.variants if keep(variant))
         names = {variant.name for variant in variants}
-        return SuiteData(
-            index=replace(self.index, variants=variants),
-            cells=tuple(cell for cell in self.cells if cell.record.variant in names),
-            references=self.references,
-        )
+        cells = tuple(cell for cell in self.cells if cell.record.variant in names)
+        return replace(self, index=replace(self.index, variants=variants), cells=cells)
 
     @property
     def rows(self) -> tuple[RowKey, ...]:
         """Variants in the suite's order, each with the levels that ran, in the factors' order."""
-        found: dict[tuple[str, tuple[tuple[str, str], ...]], None] = {}
-        for name in (name for block in self.index.order for name in block):
-            for cell in self.cells:
-                if cell.entry.name == name and cell.entry.role == "measured":
-                    found[cell.record.variant, tuple(cell.record.levels.items())] = None
+        found = dict.fromkeys(
+            (cell.record.variant, tuple(cell.record.levels.items()))
+            for cell in self.cells
+            if cell.record.role == "measured"
+        )
         by_level = {factor.name: factor.levels for factor in self.index.factors}
         return tuple(
             RowKey(variant=variant, levels=levels)
@@ -128,13 +123,10 @@ class SuiteData(Generic[R]):
     def of(self, row: RowKey, *, control: bool = False) -> tuple[CellData[R], ...]:
         """The row's cells, by block; control: the A/A control's, which no table ranks."""
         role = "A/A control" if control else "measured"
-        own = (
-            cell
-            for cell in self.cells
-            if cell.record.role == role
-            and cell.record.variant == row.variant.name
-            and tuple(cell.record.levels.items()) == row.levels
-        )
+        key = (role, row.variant.name, dict(row.levels))
+        own = [
+            cell for cell in self.cells if (cell.record.role, cell.record.variant, cell.record.levels) == key
+        ]
         return tuple(sorted(own, key=lambda cell: cell.record.block))
 
     def shown(self, row: RowKey) -> tuple[CellData[R], ...]:

@@ -2,28 +2,43 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from writepath.analysis.stats import spread
 from writepath.records.faults import FaultResult
 from writepath.records.index import VariantRecord
 from writepath.records.load import LoadResult
-from writepath.records.search_load import DuringWrites
 from writepath.report import load_ranks
-from writepath.report.capacity import CapacityFigures, cpu_s, during_writes, per_1000, rate_in_words
+from writepath.report.capacity import CapacityFigures, Searched, cpu_s, during_writes, per_1000, rate_in_words
 from writepath.report.capacity import VariantFigures as Capacity
 from writepath.report.data import CellData, SuiteData, host_name
 from writepath.report.faults import Struck
-from writepath.report.model import ABSENT, Cell, Column, cell, number, shown
+from writepath.report.model import ABSENT, Column, cell, number, shown
+
+T = TypeVar("T")
 
 LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites
 KILLS = {"kill-database": "database", "kill-broker": "broker", "kill-index": "Elasticsearch"}
+CLOCKS: Mapping[str, Callable[[LoadResult, str], float | None]] = {
+    "planned": load_ranks.steady_rank,  # from the scheduled send time to the 201, at the rate that is compared
+    "acknowledged": load_ranks.usual,  # from sending to the 201
+    "durable": load_ranks.usual_durable,  # from sending to the row in its final store
+    "searchable": load_ranks.visible,  # from sending to the first search that finds the post, of a sample
+}
 PLAIN = Column(key="", title="")
 
 
 class NotPublishedError(LookupError):
     """A figure that no published run has."""
+
+
+def published(figure: T | None, what: str) -> T:
+    """The figure; NotPublishedError where there is none."""
+    if figure is None:
+        raise NotPublishedError(what)
+    return figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,26 +77,17 @@ class Facts:
     @property
     def rate_per_s(self) -> str:
         """The constant rate at which the load suite compares latency."""
-        phase = next((load_ranks.steady(one) for one in self._results() if one.phases), None)
-        if phase is None:
-            raise NotPublishedError(f"rate of suite {LOAD}")
+        phases = (load_ranks.steady(one) for one in self._results() if one.phases)
+        phase = published(next(phases, None), f"rate of suite {LOAD}")
         return number(phase.planned / phase.seconds)
 
-    def steady_ms(self, name: str, rank: str) -> float | None:
-        """Rank of the time from the scheduled send time to the 201, at that rate."""
-        return _median(load_ranks.steady_rank(one, rank) for one in self._results(name))
+    def p99_ms(self, name: str, clock: str = "planned") -> float | None:
+        """99th percentile by one of CLOCKS; None where the sample is too small."""
+        return _median(CLOCKS[clock](one, "p99") for one in self._results(name))
 
-    def p99_ms(self, name: str) -> float | None:
-        """99th percentile of the same."""
-        return self.steady_ms(name, "p99")
-
-    def acknowledged_ms(self, name: str) -> float | None:
-        """99th percentile from sending to the 201."""
-        return _median(load_ranks.usual(one, "p99") for one in self._results(name))
-
-    def durable_ms(self, name: str) -> float | None:
-        """99th percentile from sending to the row in its final store."""
-        return _median(load_ranks.usual_durable(one, "p99") for one in self._results(name))
+    def median_ms(self, name: str, clock: str = "planned") -> float | None:
+        """Median by one of CLOCKS."""
+        return _median(CLOCKS[clock](one, "median") for one in self._results(name))
 
     @property
     def load_slo_ms(self) -> float:
@@ -102,14 +108,6 @@ class Facts:
         """Whether rows reach their final store after the 201."""
         return any(one.durable_later for one in self._results(name))
 
-    def searchable_ms(self, name: str) -> float | None:
-        """Median from sending to the first search that finds the post, of a sample of the load."""
-        return _median(load_ranks.visible(one, "median") for one in self._results(name))
-
-    def searchable_ms_p99(self, name: str) -> float | None:
-        """99th percentile of the same; None where the sample is too small."""
-        return _median(load_ranks.visible(one, "p99") for one in self._results(name))
-
     def durability_class(self, name: str) -> str:
         """A, B or C, as read back from the running system."""
         levels = {one.record.durability.level for one in self._cells(name) if one.record.durability}
@@ -117,10 +115,8 @@ class Facts:
 
     def setting(self, name: str, key: str) -> str:
         """A setting as the running store or broker answered it."""
-        for one in self._cells(name):
-            if one.record.durability and key in one.record.durability.settings:
-                return one.record.durability.settings[key]
-        raise NotPublishedError(f"{key} of {name}")
+        known = [one.record.durability.settings for one in self._cells(name) if one.record.durability]
+        return published(next((own[key] for own in known if key in own), None), f"{key} of {name}")
 
     # Capacity
 
@@ -128,20 +124,24 @@ class Facts:
         """Highest passing rate on the host with most blocks, their median: `≥ 2,100/s, lower bound`."""
         return rate_in_words(self._sustained(name).sustained)
 
-    def compared(self, one: str, other: str) -> str:
-        """One highest passing rate against another: `more`, `less`, `within noise` or `not resolved`."""
-        return self._capacity().compare(self._sustained(one).sustained, self._sustained(other).sustained)
+    def order(self, one: str, other: str) -> str:
+        """Whether one sustains more than the other, as far as that is resolved."""
+        return {
+            "not resolved": "Which is higher is not resolved.",
+            "within noise": "The difference is within noise.",
+            "more": f"{self.title(one)} sustains more.",
+            "less": f"{self.title(one)} sustains less.",
+        }[self._capacity().compare(self._sustained(one).sustained, self._sustained(other).sustained)]
 
-    def generator_late(self, name: str) -> bool:
-        """Whether the load generator kept no schedule in the overload of a variant."""
-        return any(overload.generator_faults for overload in self._sustained(name).overloads)
+    def overload_caveat(self, *names: str) -> str:
+        """That goodput under overload may be the generator's, where it kept no schedule."""
+        late = any(over.generator_faults for name in names for over in self._sustained(name).overloads)
+        return "The load generator was late in these runs, so this does not decide." if late else ""
 
     def goodput_at_double(self, name: str) -> str:
         """201s within the limit, per second, at twice the highest passing rate; range over that host's blocks."""
-        found = self._sustained(name).overloads
-        if not found:
-            raise NotPublishedError(f"overload of {name}")
-        return shown(Cell(figure=spread(over.phases[1].goodput_per_s for over in found)), PLAIN)
+        found = published(self._sustained(name).overloads or None, f"overload of {name}")
+        return shown(cell(over.phases[1].goodput_per_s for over in found), PLAIN)
 
     def cpu_s(self, name: str, per_s: float) -> float | None:
         """CPU seconds per 1,000 stored writes at a rate, without the load generator; median of that host's blocks.
@@ -158,19 +158,19 @@ class Facts:
         """The variant of a family, by the begin of its name, with the highest passing rate of searches in a mode."""
         figures = self._search().variants
         rated = [one for one in figures if one.mode == mode and one.variant.name.startswith(family)]
-        if not rated:
-            raise NotPublishedError(f"searches of {family}, {mode}")
-        return max(rated, key=lambda one: one.sustained.per_s)
+        fastest = max(rated, key=lambda one: one.sustained.per_s, default=None)
+        return published(fastest, f"searches of {family}, {mode}")
 
     def searchable_during_searches_ms(self, name: str) -> float | None:
         """Median from sending a post to the first search that finds it, while searches run."""
-        return _median(load.visible_ms_median for load in self._during(name))
+        loads = [load for one in self._during() if one.row.variant.name == name for load in one.warm]
+        found = published(loads or None, f"searches during writes of {name}")
+        return _median(load.visible_ms_median for load in found)
 
     @property
     def writes_during_searches_per_s(self) -> str:
         """Rate of these writes."""
-        ((_, known), *_) = during_writes(self._search().data)
-        return number(next(load.write_rate_per_s for one in known for load in one.warm))
+        return number(next(load.write_rate_per_s for one in self._during() for load in one.warm))
 
     @property
     def search_slo_ms(self) -> str:
@@ -181,10 +181,7 @@ class Facts:
 
     def kills(self, name: str, fault: str) -> FaultResult:
         """Of one variant under one kind of fault."""
-        for one in self.faults:
-            if (one.variant.name, one.result.fault) == (name, fault):
-                return one.result
-        raise NotPublishedError(f"{fault} of {name}")
+        return published(self._faults(name).get(fault), f"{fault} of {name}")
 
     def losing(self, name: str, fault: str) -> str:
         """`in 18 of 20 faults`."""
@@ -196,26 +193,18 @@ class Facts:
 
         `none in 20 database kills`, `in 18 of 20 database kills`; `unknown` where the audit proves neither.
         """
-        known = {one.result.fault: one.result for one in self.faults if one.variant.name == name}
         words = []
         for fault, process in KILLS.items():
-            if one := known.get(fault):
-                begin = (
-                    f"in {one.losing} of"
-                    if one.losing
-                    else "none in"
-                    if one.status == "held"
-                    else "unknown in"
-                )
+            if one := self._faults(name).get(fault):
+                proved = "none in" if one.status == "held" else "unknown in"
+                begin = f"in {one.losing} of" if one.losing else proved
                 words.append(f"{begin} {one.effective} {process} kills")
         return ", ".join(words) or "not tested"
 
     # Where they are
 
     def _load(self) -> SuiteData[LoadResult]:
-        if self.load is None:
-            raise NotPublishedError(f"suite {LOAD}")
-        return self.load
+        return published(self.load, f"suite {LOAD}")
 
     def _cells(self, name: str | None = None) -> Iterator[CellData[LoadResult]]:
         """Of one variant, or of all."""
@@ -228,28 +217,21 @@ class Facts:
         yield from (one.result for one in self._cells(name) if one.result is not None)
 
     def _capacity(self) -> CapacityFigures:
-        if not self.capacity:
-            raise NotPublishedError(f"suite {CAPACITY}")
-        figures = [own for _, own in self.capacity]
+        figures = published([own for _, own in self.capacity] or None, f"suite {CAPACITY}")
         return max(figures, key=lambda own: max((len(one.runs) for one in own.variants), default=0))
 
     def _sustained(self, name: str) -> Capacity:
-        one = self._capacity().one(name)
-        if one is None:
-            raise NotPublishedError(f"capacity of {name}")
-        return one
+        return published(self._capacity().one(name), f"capacity of {name}")
 
     def _search(self) -> CapacityFigures:
-        if self.search is None:
-            raise NotPublishedError(f"suite {SEARCH}")
-        return self.search
+        return published(self.search, f"suite {SEARCH}")
 
-    def _during(self, name: str) -> tuple[DuringWrites, ...]:
-        ((_, known), *_) = during_writes(self._search().data)
-        loads = next((one.warm for one in known if one.row.variant.name == name), ())
-        if not loads:
-            raise NotPublishedError(f"searches during writes of {name}")
-        return loads
+    def _during(self) -> tuple[Searched, ...]:
+        return during_writes(self._search().data)[0][1]
+
+    def _faults(self, name: str) -> dict[str, FaultResult]:
+        """By kind of fault."""
+        return {one.result.fault: one.result for one in self.faults if one.variant.name == name}
 
 
 def _median(values: Iterable[float | None]) -> float | None:

@@ -74,35 +74,34 @@ def _suite_facts(
     for dataset in dict.fromkeys((index.dataset, *(one.dataset for one in records))):
         yield "dataset", f"{dataset.name}, {dataset.lines:,} lines, sha256 {dataset.sha256[:SHORT_HASH]}…"
     codes = dict.fromkeys(one.code for one in records)
-    yield "commit", of_code(next(iter(codes))) if len(codes) == 1 else f"{len(codes)} different commits"
+    yield "commit", _of_code(next(iter(codes))) if len(codes) == 1 else f"{len(codes)} different commits"
     for code in codes if len(codes) > 1 else ():
         of = [f"{one.variant} {_block(one)}" for one in records if one.code == code]
-        yield f"commit {of_code(code)}", ", ".join(of)
+        yield f"commit {_of_code(code)}", ", ".join(of)
     for factor in index.factors:
         yield f"{factor.name}, varied", ", ".join(factor.levels)
     for name, value in sorted(index.settings.items()):
         yield f"{name}, set for all cells", value
 
 
-def of_code(code: Code) -> str:
-    """Short, with what is not in it."""
+def _of_code(code: Code) -> str:
     return code.commit[:SHORT_HASH] + (" with local changes" if code.dirty else "")
 
 
-def of_host(host: Host) -> Iterator[Fact]:
-    """What the machine is."""
-    yield "host", "processor", host_name(host)
-    yield "host", "memory", f"{number(host.memory_bytes / GIB)} GiB"
-    yield "host", "kernel", host.kernel
-    yield "host", "filesystem of the stores", host.filesystem
+def of_host(host: Host) -> dict[str, str]:
+    """What the machine is, by name."""
+    return {
+        "processor": host_name(host),
+        "memory": f"{number(host.memory_bytes / GIB)} GiB",
+        "kernel": host.kernel,
+        "filesystem of the stores": host.filesystem,
+    }
 
 
 def hosts(data: SuiteData[R]) -> tuple[str, ...]:
     """The hosts of its cells, by processor; of several each with all its facts."""
     known = dict.fromkeys(
-        tuple(value for *_, value in of_host(one.record.host))
-        for one in data.cells
-        if one.record.host is not None
+        tuple(of_host(one.record.host).values()) for one in data.cells if one.record.host is not None
     )
     return tuple(", ".join(facts) if len(known) > 1 else facts[0] for facts in known)
 
@@ -117,13 +116,10 @@ def in_one_line(data: SuiteData[R], load: str) -> str:
 
 
 def _cell_facts(record: CellRecord) -> Iterator[Fact]:
-    if record.host is not None:
-        yield from of_host(record.host)
-        split = record.host.split
-        yield "host", "processors", "shared by load generator and system" if split is None else split.words
-    for name, value in record.versions.items():
-        yield "version", name, value
-    if record.durability is not None:
-        yield "setting", "durability class", record.durability.level
-        for name, value in record.durability.settings.items():
-            yield "setting", name, value
+    found = {"version": record.versions}
+    if (host := record.host) is not None:
+        split = "shared by load generator and system" if host.split is None else host.split.words
+        found["host"] = of_host(host) | {"processors": split}
+    if (durability := record.durability) is not None:
+        found["setting"] = {"durability class": durability.level} | durability.settings
+    yield from ((group, *fact) for group, own in found.items() for fact in own.items())

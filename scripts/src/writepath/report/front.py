@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from writepath.errors import UsageError
+from writepath.records.index import VariantRecord
+from writepath.report import rows
 from writepath.report.data import SuiteData
-from writepath.report.facts import Facts, NotPublishedError
+from writepath.report.facts import Facts, NotPublishedError, published
 from writepath.report.faults import coverage_in_words
-from writepath.report.model import Column, listed, number, short
+from writepath.report.model import listed, number, short
 from writepath.report.plots import clocks_ms
-from writepath.report.render import engine, escaped, pipe_table
-from writepath.report.rows import DAGGER
+from writepath.report.render import bare, engine, escaped
+from writepath.report.rows import DAGGER, Field, field
 
 ANSWER, CHOOSING = "readme.md.j2", "choosing.md.j2"
 CHOOSING_PAGE = "docs/choosing.md"
@@ -39,26 +41,30 @@ def choosing(facts: Facts) -> str | None:
 
 def table(facts: Facts) -> str:
     """One row per write path: six columns."""
-    columns = [
-        Column(key="path", title="write path"),
-        Column(key="guarantee", title="a 201 guarantees"),
-        Column(key="p99", title=f"p99 at {facts.rate_per_s}/s", unit="ms"),
-        Column(key="leaves", title=f"p99 leaves {number(facts.load_slo_ms)} ms at"),
-        Column(key="searchable", title="searchable after, median", unit="ms"),
-        Column(key="loss", title="data loss when its store or broker is killed"),
-    ]
-    rows = [
-        (
-            f"{variant.title} {DAGGER}" if facts.durable_later(variant.name) else variant.title,
-            f"{variant.acknowledges} (class {facts.durability_class(variant.name)})",
-            _ms(facts.p99_ms(variant.name)),
-            facts.leaves_slo(variant.name),
-            _ms(facts.searchable_ms(variant.name)),
-            facts.loss(variant.name),
-        )
-        for variant in facts.variants
-    ]
-    return pipe_table(columns, rows)
+    fields: tuple[Field[VariantRecord], ...] = (
+        field(
+            "path",
+            "write path",
+            lambda one: f"{one.title} {DAGGER}" if facts.durable_later(one.name) else one.title,
+        ),
+        field(
+            "guarantee",
+            "a 201 guarantees",
+            lambda one: f"{one.acknowledges} (class {facts.durability_class(one.name)})",
+        ),
+        field("p99", f"p99 at {facts.rate_per_s}/s", lambda one: _ms(facts.p99_ms(one.name)), "ms"),
+        field(
+            "leaves", f"p99 leaves {number(facts.load_slo_ms)} ms at", lambda one: facts.leaves_slo(one.name)
+        ),
+        field(
+            "searchable",
+            "searchable after, median",
+            lambda one: _ms(facts.median_ms(one.name, "searchable")),
+            "ms",
+        ),
+        field("loss", "data loss when its store or broker is killed", lambda one: facts.loss(one.name)),
+    )
+    return bare(rows.table("paths", "", "", fields, facts.variants))
 
 
 def classes(suites: Iterable[SuiteData[Any]]) -> str:
@@ -67,20 +73,17 @@ def classes(suites: Iterable[SuiteData[Any]]) -> str:
     for record in (one.record for data in suites for one in data.cells):
         if record.durability is not None:
             found.setdefault(record.durability.level, {})[record.title] = None
-    if not found:
-        return NOTHING
-    columns = [
-        Column(key="class", title="durability class"),
-        Column(key="variants", title="published variants"),
-    ]
-    return pipe_table(columns, [(level, "; ".join(found[level])) for level in sorted(found)])
+    fields: tuple[Field[str], ...] = (
+        field("class", "durability class", str),
+        field("variants", "published variants", lambda level: "; ".join(found[level])),
+    )
+    return bare(rows.table("classes", "", "", fields, sorted(found))) if found else NOTHING
 
 
 def throughput(facts: Facts) -> str:
     """The paths whose p99 leaves the limit first and last, in one load each; not those above it before the climb."""
     calm = [one.name for one in facts.variants if (facts.p99_ms(one.name) or 0.0) <= facts.load_slo_ms]
-    rates = {name: facts.leaves_slo_per_s(name) for name in calm}
-    known = sorted((rate, name) for name, rate in rates.items() if rate is not None)
+    known = sorted((rate, name) for name in calm if (rate := facts.leaves_slo_per_s(name)) is not None)
     if not known:
         raise NotPublishedError("a load that climbs")
     first, last = (f"{facts.leaves_slo(name)} ({facts.title(name)})" for _, name in (known[0], known[-1]))
@@ -123,39 +126,16 @@ def cpu_in_words(facts: Facts, per_s: float) -> str:
     return ", ".join(f"{facts.title(name)} {short(value)} s" for value, name in known)
 
 
-def order(facts: Facts, one: str, other: str) -> str:
-    """Whether one sustains more than the other, as far as that is resolved."""
-    return {
-        "not resolved": "Which is higher is not resolved.",
-        "within noise": "The difference is within noise.",
-        "more": f"{facts.title(one)} sustains more.",
-        "less": f"{facts.title(one)} sustains less.",
-    }[facts.compared(one, other)]
-
-
-def overload_caveat(facts: Facts, *names: str) -> str:
-    """That goodput under overload may be the generator's, where it was late."""
-    late = [name for name in names if facts.generator_late(name)]
-    return "The load generator was late in these runs, so this does not decide." if late else ""
-
-
 def _ms(value: float | None) -> str:
     return "not measured" if value is None else number(value)
 
 
 def _rendered(name: str, facts: Facts, **given: bool) -> str:
     templates = engine()
-    templates.filters["short"] = _rounded
-    sentences = (throughput, footnote, picture_in_words, cpu_in_words, order, overload_caveat, table)
+    templates.filters["short"] = lambda figure: short(published(figure, "a time"))
+    sentences = (throughput, footnote, picture_in_words, cpu_in_words, table)
     said = {sentence.__name__: partial(sentence, facts) for sentence in sentences}
     return templates.get_template(name).render(facts=facts, **said, **given)
-
-
-def _rounded(value: float | None) -> str:
-    """Two digits, for a sentence."""
-    if value is None:
-        raise NotPublishedError("a time")
-    return short(value)
 
 
 def filled(document: Path, parts: Mapping[str, str]) -> str:

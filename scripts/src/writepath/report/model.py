@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from writepath.analysis import stats
 from writepath.analysis.stats import Spread
@@ -151,7 +152,7 @@ def row_of(*values: Value, mark: str = "") -> Row:
 
 ABSENT = "–"
 INFINITE = "∞"
-FEWEST_DIGITS, MOST_DIGITS = 3, 4
+FEWEST_DIGITS, MOST_DIGITS, MANY = 3, 4, 1000
 
 
 def shown(cell: Cell, column: Column) -> str:
@@ -187,11 +188,8 @@ def number(value: float, *, exact: bool = False) -> str:
         return "0"
     if exact:
         return plain(value)
-    magnitude = math.floor(math.log10(abs(value)))
-    digits = MOST_DIGITS if magnitude >= FEWEST_DIGITS else FEWEST_DIGITS
-    rounded = round(value, digits - 1 - magnitude)
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else 0
-    return f"{rounded:,.{decimals}f}"
+    digits = MOST_DIGITS if abs(value) >= MANY else FEWEST_DIGITS
+    return f"{Decimal(f'{value:.{digits - 1}e}'):,f}"
 
 
 def short(value: float) -> str:

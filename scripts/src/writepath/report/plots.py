@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator
 
 from writepath.analysis.stats import Bands, Spread
 from writepath.records.warm_up import WarmUpWindow
@@ -28,8 +28,15 @@ SETTINGS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib
     "font.size": 9,
     "text.parse_math": False,  # a title is text, dollar signs too
+    "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
     "path.simplify_threshold": 0.5,
 }
 PANEL_INCHES, WIDTH_INCHES = 1.5, 9.0
@@ -68,26 +75,26 @@ def over_time(rows: Sequence[Drawable], phases: Sequence[tuple[str, float]], *, 
     """
     drawn = [(row.title, row.bands) for row in rows if row.bands is not None]
     height = TOP_INCHES + PANEL_INCHES * len(drawn) + BOTTOM_INCHES
-    figure = Figure(figsize=(WIDTH_INCHES, height), facecolor="white")
+    figure = Figure(figsize=(WIDTH_INCHES, height))
     grid = figure.subplots(len(drawn), 2 if rates else 1, sharex=True, sharey="col", squeeze=False)
-    panels = grid[:, 0]
+    first = grid[0, 0]
     figure.subplots_adjust(
         left=0.085, right=0.985, top=1 - TOP_INCHES / height, bottom=BOTTOM_INCHES / height, hspace=0.42
     )
-    for axes, (title, bands) in zip(panels, drawn, strict=True):
-        _panel(axes, title, bands)
-        _phase_lines(axes, phases, labelled=axes is panels[0])
-    for axes, (_, bands) in zip(grid[:, 1] if rates else (), drawn, strict=rates):
-        _rates(axes, bands)
-        _phase_lines(axes, phases, labelled=False)
-    panels[0].set_yscale("log")
-    plain_ticks(panels[0].yaxis)
+    for (latency, *others), (title, bands) in zip(grid, drawn, strict=True):
+        _panel(latency, title, bands)
+        for axes in others:
+            _rates(axes, bands)
+        for axes in (latency, *others):
+            _phase_lines(axes, phases, labelled=axes is first)
     seconds = sum(own for _, own in phases) or float(max(len(bands.second) for _, bands in drawn))
-    panels[0].set_xlim(0, seconds)
+    first.set_yscale("log")
+    first.set_xlim(0, seconds)
+    first.set_ylim(*_decades([bands for _, bands in drawn]))
+    plain_ticks(first.yaxis)
     for axes in grid[-1]:
         axes.set_xlabel("time since the start of the load (s)")
     figure.text(0.005, 0.5, "accept latency per second (ms, log scale)", rotation=90, va="center")
-    panels[0].set_ylim(*_decades([bands for _, bands in drawn]))
     small = {"fontsize": SMALL} if rates else {}  # six labels in one row
     _legend(figure, grid.flat, loc="upper right", borderaxespad=0.2, **small)
     return svg(figure)
@@ -99,7 +106,7 @@ def _legend(figure: Figure, panels: Iterable[Axes], **options: Any) -> None:
     for axes in panels:
         for drawn, label in zip(*axes.get_legend_handles_labels(), strict=True):
             named.setdefault(label, drawn)
-    figure.legend(list(named.values()), list(named), ncols=len(named), frameon=False, **options)
+    figure.legend(list(named.values()), list(named), **{"ncols": len(named), **options})
 
 
 def svg(figure: Figure) -> bytes:
@@ -117,8 +124,8 @@ def _two_decimals(found: re.Match[bytes]) -> bytes:
 
 def _decades(bands: list[Bands]) -> tuple[float, float]:
     """Whole powers of ten around all values: room above the lines, and at least two labelled ticks."""
-    values = np.concatenate([np.concatenate((one.median, one.max)) for one in bands])
-    served = values[~np.isnan(values) & (values > 0)]
+    values = np.concatenate([each for one in bands for each in (one.median, one.max)])
+    served = values[values > 0]  # not those without a value
     if not served.size:
         return 1.0, 10.0
     return 10.0 ** math.floor(math.log10(served.min())), 10.0 ** math.ceil(math.log10(served.max() * 1.2))
@@ -132,6 +139,7 @@ def _panel(axes: Axes, title: str, bands: Bands) -> None:
     axes.plot(middle, bands.median, color=BLUE, linewidth=1.5, label="median")
     missed = bands.unserved > 0
     if missed.any():
+        title += f"  ({int(bands.unserved.sum()):,} not acknowledged)"
         axes.plot(
             middle[missed],
             [1.0] * int(missed.sum()),
@@ -142,10 +150,8 @@ def _panel(axes: Axes, title: str, bands: Bands) -> None:
             transform=axes.get_xaxis_transform(),
             label="second with requests not acknowledged",
         )
-    unserved = f"  ({int(bands.unserved.sum()):,} not acknowledged)" if missed.any() else ""
-    axes.set_title(title + unserved, loc="left", fontsize=9, fontweight="bold")
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
+    axes.set_title(title)
+    axes.grid(axis="y")
 
 
 def _rates(axes: Axes, bands: Bands) -> None:
@@ -153,7 +159,7 @@ def _rates(axes: Axes, bands: Bands) -> None:
     axes.plot(middle, bands.served + bands.unserved, color=GREY, linewidth=1.1, label="scheduled/s")
     axes.plot(middle, bands.served, color=BLUE, linewidth=1.5, linestyle="--", label="acknowledged/s")
     axes.set_ylim(bottom=0)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.grid(axis="y")
 
 
 def _phase_lines(axes: Axes, phases: Sequence[tuple[str, float]], *, labelled: bool) -> None:
@@ -173,7 +179,7 @@ def _phase_lines(axes: Axes, phases: Sequence[tuple[str, float]], *, labelled: b
 def percentiles(rows: Sequence[Drawable]) -> bytes:
     """The bars of each row. A bar at infinity fills the axis, and says so."""
     lines = sum(len(row.bars) + 1 for row in rows)
-    figure = Figure(figsize=(WIDTH_INCHES, BAR_INCHES * lines + 1.0), facecolor="white", layout="constrained")
+    figure = Figure(figsize=(WIDTH_INCHES, BAR_INCHES * lines + 1.0), layout="constrained")
     axes = figure.subplots()
     values = [bar.value for row in rows for bar in row.bars if bar.value is not None]
     finite = [edge for value in values for edge in (value.low, value.median) if math.isfinite(edge)]
@@ -193,8 +199,7 @@ def percentiles(rows: Sequence[Drawable]) -> bytes:
     axes.invert_yaxis()
     plain_ticks(axes.xaxis)
     axes.set_xlabel("time since sending (ms, log scale); percentiles over scheduled requests")
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
+    axes.grid(axis="x")
     _legend(figure, [axes], loc="outside upper right")
     return svg(figure)
 
@@ -204,21 +209,24 @@ def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float]) -> None:
     if bar.value is None:
         axes.text(floor * 1.03, at, "too few requests", va="center", fontsize=SMALL, color=GREY)
         return
-    value, finite = bar.value.median, math.isfinite(bar.value.median)
-    end = value if finite else ceiling
-    hatch: dict[str, Any] = {} if finite else {"hatch": "////", "alpha": 0.6}
-    axes.barh(at, end - floor, left=floor, height=0.86, color=bar.colour, label=bar.name, **hatch)
-    right = end
-    if bar.value.repetitions > 1 and finite:
-        right = min(bar.value.high, ceiling)
-        axes.plot([bar.value.low, right], [at, at], color=GREY, linewidth=1.2, solid_capstyle="butt")
+    value = bar.value.median
+    drawn: dict[str, Any] = {"height": 0.86, "color": bar.colour, "label": bar.name}
+    if math.isinf(value):
+        axes.barh(at, ceiling - floor, left=floor, hatch="////", alpha=0.6, **drawn)
+        right, words, place, side = ceiling, "∞ not acknowledged", -4, "right"
+    else:
+        axes.barh(at, value - floor, left=floor, **drawn)
+        right, words, place, side = value, number(value), 3, "left"
+        if bar.value.repetitions > 1:
+            right = min(bar.value.high, ceiling)
+            axes.plot([bar.value.low, right], [at, at], color=GREY, linewidth=1.2, solid_capstyle="butt")
     axes.annotate(
-        number(value) if finite else "∞ not acknowledged",
+        words,
         (right, at),
-        xytext=(3 if finite else -4, 0),
+        xytext=(place, 0),
         textcoords="offset points",
         va="center",
-        ha="left" if finite else "right",
+        ha=side,
         fontsize=SMALL,
     )
 
@@ -226,7 +234,7 @@ def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float]) -> None:
 @mpl.rc_context(SETTINGS)
 def warm_up(rows: Mapping[str, Sequence[WarmUpWindow]]) -> bytes:
     """By row of the report, what a request cost and how long it took, window by window."""
-    figure = Figure(figsize=(WIDTH_INCHES, 2.6 + 0.15 * len(rows)), facecolor="white", layout="constrained")
+    figure = Figure(figsize=(WIDTH_INCHES, 2.6 + 0.15 * len(rows)), layout="constrained")
     panels = figure.subplots(1, 2, sharex=True)
     names = (
         ("cpu_us_per_request", "CPU per request (µs, log scale)"),
@@ -234,30 +242,30 @@ def warm_up(rows: Mapping[str, Sequence[WarmUpWindow]]) -> bytes:
     )
     for axes, (name, title) in zip(panels, names, strict=True):
         for row, windows in rows.items():
-            values = [np.nan if (value := getattr(one, name)) is None else value for one in windows]
+            values = np.array([getattr(one, name) for one in windows], np.float64)  # NaN where there is none
             axes.plot([one.until_s for one in windows], values, marker=".", linewidth=1.2, label=row)
         axes.set_yscale("log")
         plain_ticks(axes.yaxis)
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.set_xlim(left=0)
-        axes.set_title(title, loc="left", fontsize=9, fontweight="bold")
+        axes.set_title(title)
         axes.set_xlabel("time since the first answer (s)")
-        axes.grid(color="#dddddd", linewidth=0.6)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower left", ncols=3, frameon=False)
+        axes.grid()
+    _legend(figure, panels[:1], loc="outside lower left", ncols=3)
     return svg(figure)
 
 
 def plain_ticks(axis: Any) -> None:
     """Ticks in plain numbers on a logarithmic axis."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter("{x:,.10g}")
+    axis.set_minor_formatter("")
 
 
 SHAPES = {"A": "s", "B": "D", "C": "o"}  # by durability class
-CLASS_MARK: dict[str, Any] = {"markersize": 8}
 LATER_MARK: dict[str, Any] = {"marker": "|", "markersize": 13, "markeredgewidth": 3}
 FRONT_INCHES, ROW_INCHES, FRAME_INCHES = 7.2, 0.46, 1.1
 ROOM = 1.5  # of the logarithmic axis, left and right of the marks
+Times = tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,22 +290,18 @@ def pictures(facts: Facts) -> dict[str, bytes]:
     ]
     if not any(time for *_, times in rows for time in times):
         return {}
-    with mpl.rc_context({**SETTINGS, "font.size": 10.5}):
+    with mpl.rc_context({**SETTINGS, "font.size": 10.5, "grid.linewidth": 0.7}):
         return {name: _draw(rows, theme, facts.rate_per_s) for name, theme in THEMES.items()}
 
 
-def clocks_ms(facts: Facts, name: str) -> tuple[float | None, float | None, float | None]:
+def clocks_ms(facts: Facts, name: str) -> Times:
     """99th percentiles from sending to the 201, to the row in its store where that is later, and to a search hit."""
-    stored = facts.durable_ms(name) if facts.durable_later(name) else None
-    known = (facts.acknowledged_ms(name), stored, facts.searchable_ms_p99(name))
-    acknowledged, later, searchable = (None if one is None or math.isinf(one) else one for one in known)
-    return acknowledged, later, searchable
+    known = [facts.p99_ms(name, clock) for clock in ("acknowledged", "durable", "searchable")]
+    acknowledged, stored, searchable = (None if one is None or math.isinf(one) else one for one in known)
+    return acknowledged, stored if facts.durable_later(name) else None, searchable
 
 
-Row = tuple[str, str, tuple[float | None, float | None, float | None]]  # title, durability class, times
-
-
-def _draw(rows: list[Row], theme: Theme, rate_per_s: str) -> bytes:
+def _draw(rows: list[tuple[str, str, Times]], theme: Theme, rate_per_s: str) -> bytes:
     size = (FRONT_INCHES, FRAME_INCHES + ROW_INCHES * len(rows))
     figure = Figure(figsize=size, facecolor="none", layout="constrained")
     axes = figure.subplots()
@@ -311,8 +315,7 @@ def _draw(rows: list[Row], theme: Theme, rate_per_s: str) -> bytes:
     axes.set_xlim(min(known) / ROOM, max(known) * ROOM)
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     plain_ticks(axes.xaxis)
-    axes.grid(axis="x", color=theme.grid, linewidth=0.7)
-    axes.set_axisbelow(True)
+    axes.grid(axis="x", color=theme.grid)
     axes.tick_params(colors=theme.ink, which="both", length=0)
     axes.spines[:].set_visible(False)
     axes.set_xlabel(f"p99 since the POST was sent, at up to {rate_per_s}/s (ms, log scale)", color=theme.ink)
@@ -320,29 +323,25 @@ def _draw(rows: list[Row], theme: Theme, rate_per_s: str) -> bytes:
     return svg(figure)
 
 
-def _row(
-    axes: Axes,
-    at: int,
-    durability: str,
-    times: tuple[float | None, float | None, float | None],
-    theme: Theme,
-) -> None:
+def _row(axes: Axes, at: int, durability: str, times: Times, theme: Theme) -> None:
     known = [time for time in times if time is not None]
     axes.axhline(at, color=theme.grid, linewidth=0.7, zorder=0)
     axes.plot(known, [at] * len(known), color=theme.grid, linewidth=3.5, zorder=1)
-    labels = (f"201 (durability class {durability})", "stored, where later", "searchable")
     above, below = (0, 8), (0, -16)  # of the mark, in points: an early 201 and its stored row may be close
-    for time, label, colour, place in zip(times, labels, theme.clocks, (above, below, above), strict=True):
+    marks = (
+        (
+            f"201 (durability class {durability})",
+            above,
+            {"marker": SHAPES.get(durability, "x"), "markersize": 8},
+        ),
+        ("stored, where later", below, LATER_MARK),
+        ("searchable", above, LATER_MARK),
+    )
+    for time, colour, (label, place, mark) in zip(times, theme.clocks, marks, strict=True):
         if time is None:
             continue
-        mark = CLASS_MARK | {"marker": SHAPES.get(durability, "x")} if label == labels[0] else LATER_MARK
         axes.plot([time], [at], color=colour, zorder=2, linestyle="", label=label, **mark)
         axes.annotate(
-            number(time),
-            (time, at),
-            xytext=place,
-            textcoords="offset points",
-            ha="center",
-            fontsize=8.5,
+            number(time), (time, at), xytext=place, textcoords="offset points", ha="center", fontsize=8.5,
             color=theme.ink,
-        )
+        )  # fmt: skip

@@ -8,13 +8,13 @@ import csv as csv_module
 import html as html_module
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import jinja2
 
-from writepath.report.model import ABSENT, Cell, Column, Plot, Report, Row, Table, shown, texts
+from writepath.report.model import ABSENT, Cell, Plot, Report, Table, shown, texts
 
 TEMPLATES = Path(__file__).with_name("templates")
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!$&])")
@@ -45,23 +45,16 @@ def escaped(value: str) -> str:
 
 def trimmed(table: Table) -> tuple[Table, str]:
     """Without the columns that are 0 or without a value in every row, and a sentence that names them."""
-    zeros, absent = list[int](), list[int]()
-    for index in range(table.names, len(table.columns)):
-        own = [row.cells[index] for row in table.rows]
-        if own and all(map(_is_zero, own)):
-            zeros.append(index)
-        elif own and all(map(_is_absent, own)):
-            absent.append(index)
-    left = [index for index in range(len(table.columns)) if index not in {*zeros, *absent}]
-    words = [
-        f"{begin}: {', '.join(table.columns[index].title for index in own)}."
-        for begin, own in (("0 in every row", zeros), ("No value in any row", absent))
-        if own
-    ]
+    left, words = [*range(len(table.columns))], list[str]()
+    for begin, empty in (("0 in every row", _is_zero), ("No value in any row", _is_absent)):
+        own = [at for at in left[table.names :] if all(empty(row.cells[at]) for row in table.rows)]
+        if own and table.rows:
+            words.append(f"{begin}: {', '.join(table.columns[at].title for at in own)}.")
+            left = [at for at in left if at not in own]
     shorter = replace(
         table,
-        columns=tuple(table.columns[index] for index in left),
-        rows=tuple(Row(cells=tuple(row.cells[at] for at in left), mark=row.mark) for row in table.rows),
+        columns=tuple(table.columns[at] for at in left),
+        rows=tuple(replace(row, cells=tuple(row.cells[at] for at in left)) for row in table.rows),
     )
     return shorter, " ".join(words)
 
@@ -75,18 +68,13 @@ def _is_absent(cell: Cell) -> bool:
 
 
 def bare(table: Table) -> str:
-    """Its rows alone, as a pipe table."""
-    return pipe_table(table.columns, [texts(table, row) for row in table.rows])
-
-
-def pipe_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
-    """Cells as plain text, escaped here."""
+    """Its rows alone, as a pipe table of plain text, escaped here."""
     lines = [
-        [escaped(column.header) for column in columns],
-        ["---:" if column.numeric else "---" for column in columns],
-        *([escaped(value) for value in row] for row in rows),
+        [escaped(column.header) for column in table.columns],
+        ["---:" if column.numeric else "---" for column in table.columns],
+        *(map(escaped, texts(table, row)) for row in table.rows),
     ]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def engine(*, autoescape: bool = False) -> jinja2.Environment:
@@ -137,36 +125,26 @@ def csv(table: Table) -> str:
 
     Where a column has bounds or other signs, `_shown` has its cells as people read them.
     """
-    columns = [("mark", [row.mark for row in table.rows])]
+    columns = {"mark": [row.mark for row in table.rows]}
     for index, column in enumerate(table.columns):
-        columns += _csv_columns(column, [row.cells[index] for row in table.rows])
+        cells = [row.cells[index] for row in table.rows]
+        columns[column.key] = [
+            _csv_figure(cell, "median") if cell.text is None else _csv_text(cell.text) for cell in cells
+        ]
+        for end in ("low", "high") if any(cell.spans for cell in cells) else ():
+            columns[f"{column.key}_{end}"] = [_csv_figure(cell, end) for cell in cells]
+        if any(cell.signed for cell in cells):
+            columns[f"{column.key}_shown"] = [_csv_text(shown(cell, column)) for cell in cells]
     file = io.StringIO(newline="")
     writer = csv_module.writer(file, lineterminator="\r\n")
-    writer.writerow(name for name, _ in columns)
-    writer.writerows(zip(*(values for _, values in columns), strict=True))
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     return file.getvalue()
 
 
-def _csv_columns(column: Column, cells: Sequence[Cell]) -> Iterator[tuple[str, list[str]]]:
-    figures = [cell.figure for cell in cells]
-    medians = ["" if one is None else _csv_number(one.median) for one in figures]
-    yield (
-        column.key,
-        [
-            median if cell.text is None else _csv_text(cell.text)
-            for cell, median in zip(cells, medians, strict=True)
-        ],
-    )
-    if any(cell.spans for cell in cells):
-        yield f"{column.key}_low", ["" if one is None else _csv_number(one.low) for one in figures]
-        yield f"{column.key}_high", ["" if one is None else _csv_number(one.high) for one in figures]
-    if any(cell.signed for cell in cells):
-        yield f"{column.key}_shown", [_csv_text(shown(cell, column)) for cell in cells]
-
-
-def _csv_number(value: float) -> str:
+def _csv_figure(cell: Cell, name: str) -> str:
     """More digits than a table shows, for further work."""
-    return f"{value:.15g}"
+    return "" if cell.figure is None else f"{getattr(cell.figure, name):.15g}"
 
 
 def _csv_text(value: str) -> str:

@@ -1,12 +1,13 @@
 """Builds table rows from cells: one row a variant at its levels, one value a repetition; for every kind."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from writepath.records.index import Index
 from writepath.report.data import CellData, RowKey, SuiteData
-from writepath.report.model import Cell, Column, Row, Table, Value, cell, row_of, text
+from writepath.report.model import Column, Row, Table, Value, cell, row_of
 
 Label = Callable[[RowKey], str]
 
@@ -26,18 +27,17 @@ LEGEND = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field(Generic[S]):
-    """A column and where its value comes from."""
+class Field(Column, Generic[S]):
+    """A column, and where its value comes from."""
 
-    column: Column
-    get: Callable[[S], Value]
+    get: Callable[[S], Value] = dataclasses.field(compare=False)
 
 
 def field(
     key: str, title: str, get: Callable[[S], Value], unit: str = "", *, exact: bool = False
 ) -> Field[S]:
-    """A field whose column has these properties."""
-    return Field(column=Column(key=key, title=title, unit=unit, exact=exact), get=get)
+    """A field with these properties."""
+    return Field(key=key, title=title, get=get, unit=unit, exact=exact)
 
 
 def table(
@@ -55,7 +55,7 @@ def table(
         key=key,
         title=title,
         caption=caption,
-        columns=tuple(one.column for one in fields),
+        columns=tuple(fields),
         rows=tuple(row_of(*(field.get(one) for field in fields), mark=mark(one)) for one in found),
         **more,
     )
@@ -63,12 +63,11 @@ def table(
 
 def by_row(data: SuiteData[R], fields: Sequence[Field[CellData[R]]], label: Label) -> tuple[Row, ...]:
     """One row a variant and its levels, in the suite's order."""
-    rows = []
-    for key in data.rows:
-        cells = data.shown(key)
-        values = tuple(cell(field.get(one) for one in cells) for field in fields)
-        rows.append(Row(cells=(text(label(key)), *values), mark=mark(cells)))
-    return tuple(rows)
+    own = [(key, data.shown(key)) for key in data.rows]
+    return tuple(
+        row_of(label(key), *(cell(map(field.get, cells)) for field in fields), mark=mark(cells))
+        for key, cells in own
+    )
 
 
 def by_part(
@@ -82,14 +81,14 @@ def by_part(
     for key in data.rows:
         cells = [one for one in data.shown(key) if one.result is not None]
         for name, own in parts([one.result for one in cells if one.result is not None]):
-            values = (cell(field.get(one) for one in own) for field in fields)
-            rows.append(Row(cells=(text(label(key)), text(name), *values), mark=mark(cells)))
+            values = (cell(map(field.get, own)) for field in fields)
+            rows.append(row_of(label(key), name, *values, mark=mark(cells)))
     return tuple(rows)
 
 
 def columns(fields: Iterable[Field[S]]) -> tuple[Column, ...]:
     """The variant's column and those of the fields."""
-    return (VARIANT, *(field.column for field in fields))
+    return (VARIANT, *fields)
 
 
 def cell_title(one: CellData[R], mode: str = "") -> str:
@@ -108,8 +107,7 @@ def mark(cells: Sequence[CellData[R]]) -> str:
     """`invalid` or `unknown` where no cell of the row counts."""
     if any(one.counts for one in cells):
         return ""
-    unknown = [one.record.verdict.status == "unknown" for one in cells]
-    return "unknown" if unknown and all(unknown) else "invalid"
+    return "unknown" if all(one.record.verdict.status == "unknown" for one in cells) else "invalid"
 
 
 def spread_note(index: Index) -> str:
@@ -130,9 +128,8 @@ def replaced_note(index: Index) -> str:
 
 def mixed(tables: Iterable[Table], hosts: Sequence[str]) -> tuple[Table, ...]:
     """Tables whose rows mix cells of several hosts say so in their headings."""
-    if len(hosts) <= 1:
-        return tuple(tables)
-    return tuple(replace(table, title=f"{table.title} (mixes hosts, not publishable)") for table in tables)
+    words = " (mixes hosts, not publishable)" if len(hosts) > 1 else ""
+    return tuple(replace(table, title=table.title + words) for table in tables)
 
 
 def told(known: Sequence[tuple[str, S]], tell: Callable[[S], Iterable[str]]) -> Iterator[str]:
@@ -151,7 +148,7 @@ def merged(tables: Sequence[tuple[str, Table | None]]) -> Table | None:
         return known[0][1]
     widest = max((table for _, table in known), key=lambda table: len(table.columns))
     rows = tuple(
-        Row(cells=(text(host), *row.cells, *[Cell()] * (len(widest.columns) - len(row.cells))), mark=row.mark)
+        row_of(host, *row.cells, *[None] * (len(widest.columns) - len(row.cells)), mark=row.mark)
         for host, table in known
         for row in table.rows
     )

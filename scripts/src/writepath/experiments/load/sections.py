@@ -85,7 +85,7 @@ def resources(data: Suite) -> Table:
         columns=(
             rows.VARIANT,
             Column(key="component", title="component"),
-            *(one.column for one in RESOURCES),
+            *RESOURCES,
         ),
         rows=rows.by_part(data, tables.label(data), _groups, RESOURCES),
         notes=(

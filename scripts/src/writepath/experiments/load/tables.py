@@ -227,7 +227,7 @@ def phases(data: Suite) -> Table | None:
         key="phases",
         title="Accept latency by phase",
         caption=f"A request belongs to the phase of its scheduled send time. {rows.spread_note(data.index)}",
-        columns=(rows.VARIANT, Column(key="phase", title="phase"), *(one.column for one in PHASES)),
+        columns=(rows.VARIANT, Column(key="phase", title="phase"), *PHASES),
         rows=body,
         notes=(rows.LEGEND,),
         names=2,
@@ -472,7 +472,7 @@ def original(data: Suite) -> Table | None:
         caption="Both cover all phases, including the warm-up phase. The original's times cover all answered requests,"
         " including errors; ours are those of the latency table. The mean rate counts answers of any status, as the"
         " original did.",
-        columns=(rows.VARIANT, Column(key="measured", title="measured"), *(one.column for _, one in FIGURES)),
+        columns=(rows.VARIANT, Column(key="measured", title="measured"), *(one for _, one in FIGURES)),
         rows=tuple(body),
         notes=(rows.LEGEND, str(remarks).strip()),
         names=2,

@@ -197,7 +197,9 @@ def rounds(data: Suite) -> Table:
         caption="Cold: the stores had just been restarted; not part of the mean of warm rounds. The mean of all is"
         f" computed like the original experiment's. {rows.spread_note(data.index)}",
         columns=(
-            *(one.column for one in (VARIANT, MODE, KEYWORD)),
+            VARIANT,
+            MODE,
+            KEYWORD,
             Column(key="measured", title="measured"),
             *(Column(key=f"round_{at + 1}_ms", title=f"round {at + 1}", unit="ms") for at in numbers),
             Column(key="warm_mean_ms", title="mean of warm rounds", unit="ms"),
@@ -223,8 +225,8 @@ RATIO_COLUMNS = (
     Column(key="ratio_of", title="variant"),
     Column(key="ratio_by", title="compared with"),
     Column(key="ratio_setting", title="setting that differs"),
-    MODE.column,
-    KEYWORD.column,
+    MODE,
+    KEYWORD,
     Column(key="ratio_posts", title="posts found"),
     Column(key="ratio_first_page", title="first page", unit="×"),
     Column(key="ratio_every_match", title="every match", unit="×"),
