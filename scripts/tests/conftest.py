@@ -47,7 +47,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     with pytest.MonkeyPatch.context() as patch:
         if not any(item.get_closest_marker(name) for name in STACKS):
             patch.setattr(NativeRuntime, "stack", _unmarked)
-            patch.setattr(DockerRuntime, "start", _unmarked)
+            patch.setattr(DockerRuntime, "stack", _unmarked)
         return (yield)
 
 

@@ -1,6 +1,5 @@
 import dataclasses
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,9 +19,10 @@ from writepath.provision import golang
 from writepath.runtime.base import Meter, Usage
 from writepath.runtime.docker import DockerRuntime, compose, images
 from writepath.runtime.docker import engine as engines
-from writepath.runtime.docker.compose import checkout_key, project_prefix
 from writepath.runtime.docker.engine import Engine, usage_of
+from writepath.runtime.docker.runtime import project_prefix
 from writepath.runtime.docker.stack import DockerStack
+from writepath.runtime.topology import Service, checkout_key
 
 # The first to need an image builds it: k6 from its modules takes minutes.
 pytestmark = pytest.mark.timeout(1200)
@@ -58,18 +58,6 @@ def test_use_is_read_from_both_versions_of_control_groups(
 def test_two_checkouts_never_share_a_project(tmp_path: Path) -> None:
     assert checkout_key(tmp_path / "a") != checkout_key(tmp_path / "b")
     assert checkout_key(tmp_path) == checkout_key(tmp_path / "sub" / "..")
-
-
-def test_loads_side_by_side_have_containers_of_their_own() -> None:
-    """Else the second one ends the first."""
-    runtime = DockerRuntime(ROOT)
-
-    def name() -> str:
-        (command,) = runtime.load_generator("host")
-        return command[command.index("--name") + 1]
-
-    with ThreadPoolExecutor(max_workers=1) as other:
-        assert name() == name() != other.submit(name).result()
 
 
 def test_the_images_follow_their_sources_and_ignore_build_output(tmp_path: Path) -> None:
@@ -126,6 +114,7 @@ def test_a_stack_tells_what_it_is_and_neither_it_nor_an_abandoned_one_leaves_any
 ) -> None:
     before, folders = engine.projects(project_prefix(ROOT)) - {abandoned}, claimed()
     with runtime.start(JPA, overrides={}, say=say, only=["postgres"]) as stack:
+        assert isinstance(stack, DockerStack)
         runtime.reap(say)
         assert engine.containers(abandoned) == []
         assert abandoned not in engine.projects(abandoned)  # no network and no volume either
@@ -180,10 +169,10 @@ def cpuset(*containers: str) -> set[str]:
     return set(said.split())
 
 
-def used_s(engine: Engine, container: str) -> float:
-    """Of the one that has the name now."""
-    found = engine.usage(container)
-    return 0.0 if found is None else found.cpu_seconds
+def used_s(engine: Engine, stack: DockerStack) -> float:
+    """Of the load generator that runs now."""
+    found = [usage.cpu_seconds for one in engine.generators(stack.project) if (usage := engine.usage(one))]
+    return sum(found)
 
 
 def cpusets(stack: DockerStack) -> dict[str, set[str]]:
@@ -202,6 +191,7 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
         TemporaryDirectory(dir=ROOT / ".writepath") as name,
         runtime.start(JPA, overrides={}, say=say) as stack,
     ):
+        assert isinstance(stack, DockerStack)
         started = [c.id for c in engine.containers(stack.project)]
         assert len(started) == 3
         own = {"" if split.is_shared else listed(split.system)} - {""}
@@ -220,20 +210,21 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
             content=folder / "content.json",
             folder=folder,
         )
-        (command,) = runtime.load_generator(stack.network)
-        container = command[command.index("--name") + 1]
+        generators = runtime.load_generator(stack.network)
 
         earlier = dataclasses.replace(load, plan=plan.constant_plan("earlier", 100, 100))
-        with k6.Generator(earlier, [command]) as generator:
-            eventually(lambda: used_s(engine, container) > 0, "an earlier load generator runs")
+        with k6.Generator(earlier, generators) as generator:
+            eventually(lambda: used_s(engine, stack) > 0, "an earlier load generator runs")
             before_s = stack.usage()["k6"].cpu_seconds
             generator.result()
         assert stack.usage()["k6"].cpu_seconds >= before_s  # what the next load begins with
-        with k6.Generator(load, [command]) as generator:
-            eventually(lambda: used_s(engine, container) > 0, "the load generator runs")
-            own_s = used_s(engine, container)
+        with k6.Generator(load, generators) as generator:
+            eventually(lambda: used_s(engine, stack) > 0, "the load generator runs")
+            own_s = used_s(engine, stack)
             assert stack.usage()["k6"].cpu_seconds >= before_s + own_s
-            assert cpuset(container) == {"" if split.is_shared else listed(split.generator)} - {""}
+            assert cpuset(*engine.generators(stack.project)) == {
+                "" if split.is_shared else listed(split.generator)
+            } - {""}
             result = generator.result()
         assert result.complete
         found = ledger.read(result.ledger)
@@ -243,8 +234,7 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
 
 REVIVED_SECONDS = 90.0  # a virtual machine's start, on a busy machine
 DISK_BYTES = 192 * 2**20
-DATABASE = {"ports": [{"target": 5432, "protocol": "tcp"}], "image": "postgres"}
-VOLUME = {"type": "volume", "source": "data", "target": "/data"}
+DATABASE = Service(name="one", image="postgres", ports=("127.0.0.1::5432",))
 
 
 def started(engine: Engine, name: str, **choices: object) -> Iterator[DockerStack]:
@@ -252,6 +242,7 @@ def started(engine: Engine, name: str, **choices: object) -> Iterator[DockerStac
     variant, runtime = registry.load(ROOT).variant(name), DockerRuntime(ROOT)
     runtime.prepare([variant], say)
     with runtime.start(variant, **{"overrides": {}, "say": say, **choices}) as stack:  # type: ignore[arg-type]
+        assert isinstance(stack, DockerStack)
         yield stack
     assert stack.project not in engine.projects(project_prefix(ROOT))  # no container, network or volume
 
@@ -341,7 +332,7 @@ def test_use_stays_counted_when_a_container_ended_and_began_again() -> None:
 
 
 def test_every_port_is_fixed_and_instances_get_a_row_of_them() -> None:
-    service = {**DATABASE, "deploy": {"replicas": 3}}
+    service = dataclasses.replace(DATABASE, replicas=3)
     text = compose.override({"one": service, "other": DATABASE}, {}, {})
     ports = yaml.safe_load(text.replace("!override", ""))["services"]
     first, last = map(int, ports["one"]["ports"][0].split(":")[1].split("-"))
@@ -349,14 +340,22 @@ def test_every_port_is_fixed_and_instances_get_a_row_of_them() -> None:
     assert int(ports["other"]["ports"][0].split(":")[1]) not in range(first, last + 1)
 
 
-def test_a_port_that_was_asked_for_is_left_alone_and_only_a_store_gets_a_small_disk() -> None:
-    asked = {"ports": [{"target": 8080, "published": "8099", "protocol": "tcp"}]}
+def test_a_port_that_was_asked_for_is_left_alone_and_a_small_disk_is_added_to_the_memory() -> None:
+    asked = dataclasses.replace(DATABASE, ports=("127.0.0.1:8099:8080",))
     assert "127.0.0.1:8099:8080/tcp" in compose.override({"nginx": asked}, {}, {})
-    services = {"store": {**DATABASE, "volumes": [VOLUME]}, "writer": DATABASE}
-    assert compose.stores(services) == ["store"]
-    assert compose.holder("store") in compose.override(services, {"store": DISK_BYTES}, {})
-    with pytest.raises(UsageError, match="writer keeps no data"):
-        compose.override(services, {"writer": DISK_BYTES}, {})
+    store = dataclasses.replace(DATABASE, volumes={"data": "/data"}, memory_limit_bytes=2**30)
+    text = compose.override({"store": store}, {"store": DISK_BYTES}, {})
+    found = yaml.safe_load(text.replace("!override", ""))
+    assert found["services"]["store"]["mem_limit"] == 2**30 + DISK_BYTES
+    assert found["services"][compose.holder("store")]["volumes"] == ["data:/data"]
+
+
+def test_only_a_store_gets_a_small_disk(runtime: DockerRuntime) -> None:
+    with (
+        pytest.raises(UsageError, match="small_disks: nginx keeps no data; components that do: postgres"),
+        runtime.start(JPA, overrides={}, say=say, small_disks={"nginx": DISK_BYTES}),
+    ):
+        raise AssertionError("it must not start")
 
 
 @pytest.mark.docker

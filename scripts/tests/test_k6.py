@@ -222,13 +222,13 @@ def test_a_ledger_that_cannot_be_written_ends_the_load(target: Target) -> None:
         with load.ledger.open("rb") as reader:
             assert reader.read(64)[:16] == ledger.MAGIC
         ended = ran.result()
-    assert ended.code == 108, k6.meaning_of(ended.code)
+    assert ended.returncode == 108, k6.meaning_of(ended.returncode)
     assert "the request could not be recorded: write" in ended.stdout + ended.stderr
     assert not load.summary().exists(), "counts would make the load look whole"
     load.ledger.unlink()
     load.ledger.symlink_to("/dev/full")
     full = process.attempt(*k6.command(load, target.prefix), timeout_s=WAIT_S)
-    assert full.code == 107
+    assert full.returncode == 107
     assert "the ledger cannot be written: write " in full.stdout + full.stderr
 
 
@@ -290,7 +290,7 @@ def test_the_library_passes_its_own_checks(prefix: list[str]) -> None:
     ran = process.attempt(
         *prefix, "run", "--address", "", "--no-usage-report", "--quiet", ROOT / "k6" / "tests" / "lib.js"
     )
-    assert ran.code == 0, ran.stdout + ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_the_module_passes_its_own_tests() -> None:
@@ -302,4 +302,4 @@ def test_the_module_passes_its_own_tests() -> None:
         cwd=ROOT / "k6" / "recorder",
         env={**os.environ, "CGO_ENABLED": "0"},
     )
-    assert ran.code == 0, ran.stdout + ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -37,6 +37,7 @@ def started(name: str, **choices: Any) -> Iterator[NativeStack]:
     runtime.reap(print)
     runtime.prepare([variant], print)
     with runtime.start(variant, overrides=choices.pop("overrides", {}), say=print, **choices) as stack:
+        assert isinstance(stack, NativeStack)
         yield stack
 
 

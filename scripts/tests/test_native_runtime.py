@@ -21,8 +21,8 @@ from writepath.errors import StartError, UsageError
 from writepath.load.corpus import words
 from writepath.load.dataset import generate
 from writepath.process import Daemon, call
-from writepath.runtime import network, topology
-from writepath.runtime.base import MASK
+from writepath.runtime import network
+from writepath.runtime.base import MASK, Selection
 from writepath.runtime.native import NativeRuntime, recipes
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.topology import Service
@@ -30,21 +30,21 @@ from writepath.runtime.topology import Service
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).resolve().parents[2]
 AT_ONCE = 250
-SERVICES = topology.load(ROOT, {}).services
-STORES = ("postgres", "rabbitmq", "elasticsearch", "elasticsearch-2")
+SERVICES = services.selection(ROOT, ()).services
+STORES = services.STORES
 
 
 @pytest.fixture(scope="module")
 def runtime() -> NativeRuntime:
-    provision.setup(ROOT, print, only=services.needs(STORES) | {"packages"})
+    provision.setup(ROOT, print, only=services.STEPS)
     found = NativeRuntime(ROOT)
     found.reap(print)
     return found
 
 
 @contextmanager
-def started(runtime: NativeRuntime, services: Mapping[str, Service]) -> Iterator[NativeStack]:
-    with runtime.stack(SERVICES, services, "test", None, print) as stack:
+def started(runtime: NativeRuntime, active: Mapping[str, Service]) -> Iterator[NativeStack]:
+    with runtime.stack(Selection(name="test", services=SERVICES, active=active), print) as stack:
         yield stack
 
 
@@ -86,7 +86,7 @@ def test_the_tests_of_java_are_told_every_address_and_the_broker_is_a_node_of_it
     stores: NativeStack,
 ) -> None:
     """As services/test-support reads them; the control command reaches it, and not a broker of the system."""
-    found = services.environment_of(stores)
+    found = services.addresses(stores)
     assert found["WRITEPATH_TEST_ELASTICSEARCH_NODES"] == "2"
     assert {name.removeprefix("WRITEPATH_TEST_") for name in found} == {
         *("POSTGRES_URL", "RABBITMQ_ADDRESS", "RABBITMQCTL", "ELASTICSEARCH_URI", "ELASTICSEARCH_NODES")
@@ -192,7 +192,7 @@ def test_a_killed_command_leaves_nothing_after_the_next_one(runtime: NativeRunti
         "from writepath import services\n"
         "from writepath.runtime.native import NativeRuntime\n"
         f"runtime = NativeRuntime(Path({str(ROOT)!r}))\n"
-        "with services.start(runtime, ['postgres'], lambda line: None) as stack:\n"
+        "with runtime.stack(services.selection(runtime.root, ['postgres']), lambda line: None) as stack:\n"
         "    print(stack.places['postgres'].folder.parent, *stack.pids(), flush=True)\n"
         "    time.sleep(600)\n"
     )

@@ -79,6 +79,7 @@ def test_what_depends_on_their_number_follows_those_of_the_system() -> None:
     split = Split(generator=frozenset({3}), system=frozenset({0, 1, 2}), asked="split")
     for profiles, processors_of_a_node in ((["jpa"], "3"), (["elasticsearch", "replica"], "1")):
         assert topology.derived(ROOT, profiles, split) == {
+            "IMAGE_TAG": topology.checkout_key(ROOT),
             "SYSTEM_PROCESSORS": "0-2",
             "ELASTICSEARCH_PROCESSORS": processors_of_a_node,
             "JVM_PROCESSORS": "-XX:ActiveProcessorCount=3",
@@ -124,6 +125,7 @@ def test_every_process_of_a_stack_and_its_load_keeps_to_its_side(tmp_path: Path)
     runtime.prepare([jpa], print)
     dataset.generate(1, 7).write(tmp_path / "content.json")
     with split.confined(), runtime.start(jpa, overrides={}, say=print) as stack:
+        assert isinstance(stack, NativeStack)
         load = k6.Load(
             script=ROOT / "k6/scenarios/ramp.js",
             target=stack.load_url,

@@ -78,19 +78,22 @@ def test_a_change_of_any_main_source_asks_for_a_build(tmp_path: Path) -> None:
     assert maven.source_hash(tmp_path) != before
 
 
-def test_a_failed_step_leaves_no_half_folder(tmp_path: Path) -> None:
+def test_what_is_made_is_whole_or_not_there_and_made_once(tmp_path: Path) -> None:
+    target = tmp_path / ".writepath" / "it"
 
-    def fail() -> None:
-        with state.made_whole(tmp_path / "it") as part:
-            (part / "file").touch()
+    def make(work: Path) -> Path:
+        (work / "made").mkdir()
+        if not target.with_name("works").exists():
             raise RuntimeError
+        return work / "made"
 
     with pytest.raises(RuntimeError):
-        fail()
-    assert list(tmp_path.iterdir()) == []
-    with state.made_whole(tmp_path / "it") as part:
-        (part / "file").touch()
-    assert (tmp_path / "it" / "file").exists()
+        state.made_once(tmp_path, target, "it", make)
+    assert [path.name for path in target.parent.iterdir()] == ["it.lock"]
+    target.with_name("works").touch()
+    assert state.made_once(tmp_path, target, "it", make).is_dir()
+    target.with_name("works").unlink()
+    state.made_once(tmp_path, target, "it", make)
 
 
 def test_without_rights_the_one_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +199,7 @@ def test_auto_asks_the_engine_for_images_and_the_registry_for_one_that_is_missin
 
     def attempt(*args: object, **_: object) -> process.Output:
         asked.append(args[-1])
-        return process.Output(code=int(args[1] == "pull"), stdout="", stderr="")
+        return process.Output([], int(args[1] == "pull"))
 
     monkeypatch.setattr(process, "find", lambda *_: Path("/docker"))
     monkeypatch.setattr(process, "attempt", attempt)
@@ -207,11 +210,11 @@ def test_auto_asks_the_engine_for_images_and_the_registry_for_one_that_is_missin
     assert asked == ["version", "my/nginx:1"]
     Engine.images.add("nginx:1.26")
     assert choose.why_not_docker(ROOT, jpa) == ""  # neither what is built here nor another variant's store
-    monkeypatch.setattr(process, "attempt", lambda *_, **__: process.Output(code=1, stdout="", stderr=""))
+    monkeypatch.setattr(process, "attempt", lambda *_, **__: process.Output([], 1, "", ""))
     assert choose.why_not_docker(ROOT) == "the docker command has no Compose plugin"
     monkeypatch.undo()
     monkeypatch.setattr(process, "find", lambda *_: Path("/docker"))
-    monkeypatch.setattr(process, "attempt", lambda *_, **__: process.Output(code=1, stdout="", stderr=""))
+    monkeypatch.setattr(process, "attempt", lambda *_, **__: process.Output([], 1, "", ""))
     assert choose.why_not_docker(ROOT) == "no Docker engine answers"
 
 
@@ -232,9 +235,8 @@ def test_the_account_reaches_a_folder_that_is_closed_to_others(tmp_path: Path) -
     (closed / "file").write_text("read")
     (closed / "file").chmod(0o600)
     chosen = host.account([closed / "file"])
-    prefix = ["setpriv", *chosen.privileges, "--"] if chosen.privileges else []
     script = f"test -r {closed}/file && cat {closed}/file && id -u"
-    assert process.call(*prefix, "sh", "-c", script).split() == [f"read{chosen.uid}"]
+    assert process.call(*chosen.prefix, "sh", "-c", script).split() == [f"read{chosen.uid}"]
     assert chosen.uid != 0
 
 

@@ -65,7 +65,7 @@ def test_a_service_is_read_with_what_is_merged_into_it(tmp_path: Path) -> None:
     x, y = found.services["x"], found.services["y"]
     assert (x.image_name, x.command, x.aliases) == ("postgres", ("postgres", "-c", "a b"), ("writer",))
     assert x.environment == {"A": "own", "B": "1", "C": "2"}
-    assert x.volumes == ("data",)  # a folder of this machine is none
+    assert x.volumes == {"data": "/a"}  # a folder of this machine is none
     assert (y.module, y.replicas) == ("m", 3)
 
 

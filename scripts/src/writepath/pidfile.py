@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ KILL_SECONDS = 5.0  # a killed process is gone in milliseconds, unless it hangs 
 _CALM_LOOKS = 2
 _STILL = frozenset("TtZX")  # stopped, traced, ended
 _PROC = Path("/proc")
+_OWNER = "owner.pid"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ def family(leader: Stat) -> list[Stat]:
     """The process, its descendants and its whole session, as they are now; [] if its pid has a new bearer."""
     processes = everything()
     now = processes.get(leader.pid)
-    if now is not None and now.started_ticks != leader.started_ticks:
+    if now is not None and now.life != leader.life:
         return []
     session = [each for each in processes.values() if each.session == leader.pid]
     return list({each.pid: each for each in [*descendants(leader.pid, processes), *session]}.values())
@@ -117,8 +118,8 @@ def thaw(leader: Stat, known: Iterable[Stat] = ()) -> None:
             send(each, signal.SIGCONT)
 
 
-def kill_family(leader: Stat, known: Sequence[Stat]) -> None:
-    """SIGKILL for the known members and all that joined meanwhile; waits, bounded, until none is left.
+def kill_family(leader: Stat, known: Iterable[Stat] = ()) -> None:
+    """SIGKILL for the whole family, and for known ones that lost their parent; waits, bounded, until none is left.
 
     They are stopped first: one that starts others all the time, as PostgreSQL does, could let one escape.
     """
@@ -138,20 +139,21 @@ def boot() -> str:
     return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
-def write(path: Path, pid: int) -> Stat | None:
-    """Records which process it is; None if it has ended already."""
+def write(path: Path, pid: int) -> Stat:
+    """Records which process it is: this one, or a child that nobody has waited for, for even an ended one is there."""
     now = stat(pid)
-    if now is not None:
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps({"boot": boot(), "life": now.life}), encoding="utf-8")
-        part.replace(path)
+    if now is None:
+        raise ProcessLookupError(pid)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps({"boot": boot(), "life": now.life}), encoding="utf-8")
+    part.replace(path)
     return now
 
 
 def claim(folder: Path) -> Path:
     """Marks the folder, made where it is missing, as this process's own: reap leaves it alone while this runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    write(folder / "owner.pid", os.getpid())
+    write(folder / _OWNER, os.getpid())
     return folder
 
 
@@ -172,7 +174,7 @@ def of_life(life: str) -> Stat | None:
 
 def owned_by_living(folder: Path) -> bool:
     """Whether the process that made this folder (its owner.pid) still runs."""
-    owner = read(folder / "owner.pid")
+    owner = read(folder / _OWNER)
     return owner is not None and owner.state != "Z"
 
 
@@ -180,9 +182,9 @@ def reap(folder: Path) -> list[str]:
     """Ends every process that a pid file of the folder provably names, and its children. Their names."""
     ended = []
     for path in sorted(folder.glob("*.pid")):
-        leader = read(path) if path.name != "owner.pid" else None
+        leader = read(path) if path.name != _OWNER else None
         if leader is not None:
-            kill_family(leader, family(leader))
+            kill_family(leader)
             ended.append(path.stem)
         path.unlink(missing_ok=True)
     return ended

@@ -9,16 +9,15 @@ import subprocess
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypeAlias
 
 from writepath import pidfile
 from writepath.errors import SetupError, WritepathError
 from writepath.processors import confine
 
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin")
+Output: TypeAlias = subprocess.CompletedProcess[str]
 
 
 class ProgramMissingError(SetupError):
@@ -28,20 +27,10 @@ class ProgramMissingError(SetupError):
 class CallError(WritepathError):
     """A program ended with an exit code that is not 0, or took too long; has its output."""
 
-    def __init__(self, message: str, code: int | None, stdout: str = "", stderr: str = "") -> None:
+    def __init__(self, message: str, stdout: str = "", stderr: str = "") -> None:
         super().__init__(message)
-        self.code = code
         self.stdout = stdout
         self.stderr = stderr
-
-
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """What a finished program said."""
-
-    code: int
-    stdout: str
-    stderr: str
 
 
 def find(program: str | Path, *folders: str | Path) -> Path | None:
@@ -51,28 +40,24 @@ def find(program: str | Path, *folders: str | Path) -> Path | None:
     return Path(found) if found else None
 
 
-class How(TypedDict, total=False):
-    """How a program is run to its end. env replaces the environment."""
-
-    cwd: Path | None
-    env: Mapping[str, str] | None
-    timeout_s: float | None
-    text_in: str | None
-
-
-def attempt(*args: str | Path, **how: Unpack[How]) -> Output:
-    """Runs a program to its end; returns what it said, whatever its exit code.
+def attempt(
+    *args: str | Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+    text_in: str = "",
+) -> Output:
+    """Runs a program to its end; returns what it said, whatever its exit code. env replaces the environment.
 
     ProgramMissingError if it does not exist, CallError if it takes longer than timeout_s.
     """
-    command, text_in, timeout_s = _resolved(args), how.get("text_in"), how.get("timeout_s")
+    command = _resolved(args)
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
-            cwd=how.get("cwd"),
-            env=how.get("env"),
+            cwd=cwd,
+            env=env,
             input=text_in,
-            stdin=subprocess.DEVNULL if text_in is None else None,
             capture_output=True,
             timeout=timeout_s,
             check=False,
@@ -80,17 +65,16 @@ def attempt(*args: str | Path, **how: Unpack[How]) -> Output:
             errors="replace",
         )
     except subprocess.TimeoutExpired as error:
-        raise CallError(f"{shlex.join(command)}: timed out after {timeout_s:.0f} s", None) from error
-    return Output(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
+        raise CallError(f"{shlex.join(command)}: timed out after {timeout_s:.0f} s") from error
 
 
-def call(*args: str | Path, **how: Unpack[How]) -> str:
+def call(*args: str | Path, **how: Any) -> str:
     """As attempt, but returns standard output; CallError (with the output's end) unless it ended with 0."""
     output = attempt(*args, **how)
-    if output.code != 0:
+    if output.returncode != 0:
         said = "\n".join((output.stderr.strip() or output.stdout.strip()).splitlines()[-15:])
-        message = f"{shlex.join(map(str, args))}: ended with exit code {output.code}\n{said}"
-        raise CallError(message, output.code, output.stdout, output.stderr)
+        message = f"{shlex.join(map(str, args))}: ended with exit code {output.returncode}\n{said}"
+        raise CallError(message, output.stdout, output.stderr)
     return output.stdout
 
 
@@ -132,11 +116,6 @@ def _started(processors: Collection[int], command: Sequence[str], **how: Any) ->
     return subprocess.Popen(command, **how)
 
 
-@cache
-def _can_die_with_parent() -> bool:
-    return find("setpriv") is not None and "--pdeathsig" in attempt("setpriv", "--help").stdout
-
-
 class Daemon:
     """A long-lived child in its own session, with a log and a pid file; ended together with its own children.
 
@@ -168,11 +147,11 @@ class Daemon:
         self._stop_signal = stop_signal
         self._stop_seconds = stop_seconds
         flags = list(privileges)
-        if death_signal is not None and _can_die_with_parent():
+        if death_signal is not None and find("setpriv"):
             flags += ["--pdeathsig", death_signal.name.removeprefix("SIG")]
-        command = _resolved([*(["setpriv", *flags, "--"] if flags else []), *args])
+        command = _resolved(args)  # a missing program is this call's error, not a line in the child's log
         if flags:
-            _resolved(args)  # a missing program is this call's error, not a line in the child's log
+            command = _resolved(["setpriv", *flags, "--", *command])
         with log.open("ab") as output, tempfile.TemporaryFile() as given:
             given.write(text_in.encode())
             given.seek(0)
@@ -206,31 +185,29 @@ class Daemon:
     @property
     def life(self) -> str | None:
         """`<pid>-<start ticks>` while it runs or stands still: no other process of this boot ever has it."""
-        return self._identity.life if self._identity and self._child.poll() is None else None
+        return self._identity.life if self._child.poll() is None else None
 
     def kill(self) -> None:
         """SIGKILL to it and all its children, as a crash would; gone on return. stop cleans up afterwards."""
-        if self._identity:
-            pidfile.kill_family(self._identity, [*self._frozen, *pidfile.family(self._identity)])
+        pidfile.kill_family(self._identity, self._frozen)
         with contextlib.suppress(subprocess.TimeoutExpired):  # it hangs in the kernel
             self._child.wait(pidfile.KILL_SECONDS)  # a zombie's pid still counts as a running process
 
     def freeze(self) -> None:
         """SIGSTOP to it and all its children."""
-        if self._identity and self._child.poll() is None:
+        if self._child.poll() is None:
             self._frozen = pidfile.freeze(self._identity)
 
     def thaw(self) -> None:
         """Lets what was frozen go on."""
-        if self._identity and self._frozen:
+        if self._frozen:
             pidfile.thaw(self._identity, self._frozen)
             self._frozen = []
 
     def let_use(self, processors: Collection[int]) -> None:
         """Moves it and all its children there, while they run."""
-        if self._identity:
-            for each in pidfile.family(self._identity):
-                confine(each.pid, processors)
+        for each in pidfile.family(self._identity):
+            confine(each.pid, processors)
 
     def log_tail(self, lines: int = 15) -> str:
         """The last lines of its log."""
@@ -238,20 +215,17 @@ class Daemon:
         return "\n".join(text.splitlines()[-lines:])
 
     def ask_to_stop(self, number: int | None = None) -> None:
-        """Sends the stop signal, or another one, and returns at once; stop waits."""
-        if self._child.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._child.send_signal(number or self._stop_signal)
-            self.thaw()  # a frozen one hears of it only then
+        """Sends the stop signal, or another one, and returns at once; stop waits. Nothing where it has ended."""
+        self._child.send_signal(number or self._stop_signal)
+        self.thaw()  # a frozen one hears of it only then
 
     def stop(self) -> None:
         """Stop signal, bounded wait, then SIGKILL to its whole session; afterwards nothing of it is left."""
-        family = pidfile.family(self._identity) if self._identity else []
+        family = pidfile.family(self._identity)
         self.ask_to_stop()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(self._stop_seconds)
-        if self._identity:
-            pidfile.kill_family(self._identity, family)
+        pidfile.kill_family(self._identity, family)
         self._child.wait()
         self._pid_file.unlink(missing_ok=True)
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from writepath.config.registry import Phase, Scenario, Variant, WarmUp
 from writepath.errors import StartError
 from writepath.load.dataset import Dataset
 from writepath.processors import Split
-from writepath.runtime.base import Usage
+from writepath.runtime.base import Runtime, Selection, Stack, Usage
+from writepath.runtime.topology import Service
 
 FAKE_K6 = Path(__file__).with_name("fake_k6.py")
 QUIET = frozenset({"count", "pending", "gauges", "commits", "versions", "ready", "visible"})
@@ -39,11 +40,12 @@ def variant(name: str = "jpa") -> Variant:
     )
 
 
-class Unharmed:
+class Unharmed(Stack):
     """Base of a stack of which nothing is killed, frozen or filled."""
 
     stores: Sequence[str] = ()
     network = "host"
+    split = Split.shared()
 
     def lives(self, component: str) -> Mapping[str, str]:
         return {component: "1-1"}
@@ -77,10 +79,11 @@ class Unharmed:
     def is_ready(self, component: str) -> bool:
         raise NotImplementedError(component)
 
-    def address(self, component: str, port: int) -> str:
-        raise NotImplementedError(component, port)
+    def ports(self, component: str, inside: int) -> Sequence[int]:
+        raise NotImplementedError(component, inside)
 
-    load_address = address
+    def let_jvms_use(self, processors: frozenset[int]) -> None:
+        raise NotImplementedError(processors)
 
     def fill_disk(self, component: str) -> int:
         raise NotImplementedError(component)
@@ -140,7 +143,7 @@ class FakeStack(Unharmed):
 
 
 @dataclass(kw_only=True)
-class FakeRuntime:
+class FakeRuntime(Runtime):
     """`lies` by the number of the start, from 0; the last one stays."""
 
     events: list[str] = field(default_factory=list)
@@ -158,6 +161,12 @@ class FakeRuntime:
 
     def prepare(self, _variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         say("prepared")
+
+    def caches(self, service: Service) -> Path:
+        raise AssertionError(service)
+
+    def stack(self, selection: Selection, say: Callable[[str], None]) -> AbstractContextManager[Stack]:
+        raise AssertionError(selection, say)
 
     def untrained(self, variant: Variant) -> Sequence[str]:
         self.events.append(f"train {variant.name}")

@@ -213,7 +213,8 @@ def _pgbench(target: Target, name: str, script: str, flags: list[str], seconds: 
         program = ["docker", "exec", "-i", "-e", f"PGPASSWORD={password}", container, "pgbench"]
         host, port = "127.0.0.1", f"{POSTGRES_PORT}"
     else:
-        program = [f"{packages.ensure_one(packages.PGBENCH, target.run.bench.progress.say)}"]
+        packages.ensure(target.run.bench.progress.say, [packages.PGBENCH])
+        program = [f"{packages.PGBENCH.installed()}"]
         host, _, port = target.address(POSTGRES_PORT).partition(":")
     where = ["-h", host, "-p", port, "-U", user, "-n", "-f", "-"]
     args = [*program, *where, *flags, given.get("POSTGRES_DB", user)]  # last: -d was another flag before 17

@@ -8,17 +8,9 @@ from pathlib import Path
 from writepath.provision import archives, golang, jdk, maven, packages, state
 
 
-def setup(
-    root: Path, say: Callable[[str], None], runtime: str = "native", only: Collection[str] | None = None
-) -> None:
-    """Does every missing step, independent ones side by side. SetupError says what to type where it cannot.
-
-    runtime `docker` needs none of this: its images are built and pulled by its own prepare. only: some steps.
-    """
+def setup(root: Path, say: Callable[[str], None], only: Collection[str] | None = None) -> None:
+    """Does every missing step, or those of `only`, side by side. SetupError says what to type where it cannot."""
     started = time.monotonic()
-    state.folder(root)
-    if runtime == "docker":
-        return
     jdk.find()
     maven.find()
     steps: dict[str, tuple[bool, Callable[[], object]]] = {  # by name: whether it is done, and what does it

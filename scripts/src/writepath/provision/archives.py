@@ -8,7 +8,7 @@ from pathlib import Path
 
 from writepath import process
 from writepath.errors import SetupError
-from writepath.provision import jdk, maven, state
+from writepath.provision import maven, state
 
 POSTGRES_VERSION = "18.6.0"
 ELASTICSEARCH_VERSION = "8.19.21"
@@ -80,21 +80,17 @@ def _ensure(
 
     name: its coordinates; pom: of a project with that one dependency, to copy its libraries too.
     """
-    if target.is_dir():
-        return target
-    say(f"fetching {name}")
-    with state.fetching(root) as work:
-        files = work / "files"
+
+    def make(work: Path) -> Path:
+        say(f"fetching {name}")
         goal = ["copy-dependencies", "-DincludeScope=runtime"] if pom else ["copy", f"-Dartifact={name}"]
         if pom:
             (work / "pom.xml").write_text(pom, encoding="utf-8")
+        files = work / "files"
         try:
-            process.call(
-                maven.find(),
-                *("-q", "-B", "-ntp", f"{DEPENDENCY_PLUGIN}:{goal[0]}", goal[1]),
-                f"-DoutputDirectory={files}",
+            maven.run(
+                *(f"{DEPENDENCY_PLUGIN}:{goal[0]}", goal[1], f"-DoutputDirectory={files}"),
                 cwd=work,
-                env=jdk.find().environment(),
                 timeout_s=FETCH_SECONDS,
             )
         except process.CallError as error:
@@ -102,9 +98,9 @@ def _ensure(
                 f"Maven could not fetch {name}. Check the network, or configure a mirror in "
                 f"~/.m2/settings.xml.\n{error}"
             ) from error
-        if not target.is_dir():  # another command has fetched it meanwhile
-            unpack(files).rename(target)
-    return target
+        return unpack(files)
+
+    return state.made_once(root, target, maven.LOCK, make)
 
 
 def _unpack_postgres(files: Path) -> Path:

@@ -1,7 +1,6 @@
 """Builds k6 with our recorder, and Toxiproxy, from their Go modules: once a version."""
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +25,8 @@ class Program:
 
     name: str
     version: str
-    flags: str  # for the linker
     package: str
+    flags: str = ""  # for the linker
     sources: str = ""  # the folder of a module of this checkout
 
     @property
@@ -46,44 +45,33 @@ class Program:
         return built if built.exists() else None
 
     def ensure(self, root: Path, say: Callable[[str], None]) -> Path:
-        """Builds it unless it is there: whole or not at all; SetupError without Go."""
-        target = self._place(root)
-        if target.exists():
-            return target
-        with state.lock(root, "go"):
-            if not target.exists():  # another command has built it meanwhile
-                self._build(root, target, say)
-        return target
+        """Builds it unless it is there; SetupError without Go."""
+
+        def make(work: Path) -> Path:
+            compiler = find()
+            if compiler is None:
+                raise SetupError(self.remedy)
+            say(f"{self.name} {self.version}: building from its Go module (once, a few minutes)")
+            try:
+                process.call(
+                    compiler,
+                    *("install", "-trimpath", f"-ldflags=-s -w {self.flags}", self.package),
+                    cwd=root / self.sources,
+                    env={**os.environ, "GOBIN": str(work), "CGO_ENABLED": "0"},
+                    timeout_s=BUILD_SECONDS,
+                )
+            except process.CallError as error:
+                raise SetupError(f"{self.name} could not be built with {compiler}.\n{error}") from error
+            return next(work.iterdir())
+
+        return state.made_once(root, self._place(root), "go", make)
 
     def _place(self, root: Path) -> Path:
         suffix = f"-{self.source_hash(root)[:12]}" if self.sources else ""
         return state.folder(root) / "bin" / f"{self.name}-{self.version}{suffix}"
 
-    def _build(self, root: Path, target: Path, say: Callable[[str], None]) -> None:
-        compiler = find()
-        if compiler is None:
-            raise SetupError(self.remedy)
-        say(f"{self.name} {self.version}: building from its Go module (once, a few minutes)")
-        folder = state.folder(root) / f"go-install-{target.name}"
-        try:
-            process.call(
-                compiler,
-                *("install", "-trimpath", f"-ldflags=-s -w {self.flags}", self.package),
-                cwd=root / self.sources if self.sources else state.folder(root),
-                env={**os.environ, "GOBIN": str(folder), "CGO_ENABLED": "0"},
-                timeout_s=BUILD_SECONDS,
-            )
-            target.parent.mkdir(exist_ok=True)
-            next(folder.iterdir()).replace(target)
-        except process.CallError as error:
-            raise SetupError(f"{self.name} could not be built with {compiler}.\n{error}") from error
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
-
-K6 = Program(
-    name="k6", version="1.8.1", flags="", package=".", sources="k6/recorder"
-)  # version: its go.mod's
+K6 = Program(name="k6", version="1.8.1", package=".", sources="k6/recorder")  # version: its go.mod's
 TOXIPROXY = Program(
     name="toxiproxy-server",
     version="2.12.0",

@@ -10,7 +10,8 @@ from writepath.provision import jdk, state
 
 BUILD_SECONDS = 1800.0
 UNPACK_SECONDS = 120.0
-KEPT_BUILDS = 2  # an older build may still be running in another terminal
+EARLIER_BUILDS_KEPT = 1  # it may still be running in another terminal
+LOCK = "maven"  # of every use of Maven: two at once may corrupt an empty repository
 
 
 def find() -> Path:
@@ -21,6 +22,12 @@ def find() -> Path:
     return found
 
 
+def run(*args: str | Path, timeout_s: float, cwd: Path | None = None) -> None:
+    """Runs Maven without progress, on the JDK that everything runs on."""
+    environment = jdk.find().environment()
+    process.call(find(), "-q", "-B", "-ntp", *args, cwd=cwd, env=environment, timeout_s=timeout_s)
+
+
 def jars(root: Path) -> dict[str, Path] | None:
     """By module, the jars built from the sources as they are now; None if they must be built."""
     found = _build_folder(root)
@@ -29,22 +36,22 @@ def jars(root: Path) -> dict[str, Path] | None:
 
 def build(root: Path, say: Callable[[str], None]) -> dict[str, Path]:
     """Builds all services unless the sources are unchanged; by module, copies that later builds leave alone."""
-    if (known := jars(root)) is not None:
-        return known
-    with state.lock(root, "maven"):
-        if (known := jars(root)) is not None:
-            return known
+    target = _build_folder(root)
+
+    def make(work: Path) -> Path:
         say("services: building with Maven (downloads libraries the first time)")
-        target = _build_folder(root)
         _package(root)
-        with state.made_whole(target) as part:
-            # Runnable are those that the Spring Boot plugin repackaged, leaving the plain jar as .original.
-            for original in sorted((root / "services").glob("*/target/*.jar.original")):
-                jar = original.with_suffix("")
-                unpack = ("-Djarmode=tools", "-jar", jar, "extract", "--destination", part / jar.stem)
-                process.call(jdk.find().java, *unpack, timeout_s=UNPACK_SECONDS)
-        _prune(target.parent)
-    return _unpacked(target)
+        # Runnable are those that the Spring Boot plugin repackaged, leaving the plain jar as .original.
+        for original in sorted((root / "services").glob("*/target/*.jar.original")):
+            jar = original.with_suffix("")
+            unpack = ("-Djarmode=tools", "-jar", jar, "extract", "--destination", work / "jars" / jar.stem)
+            process.call(jdk.find().java, *unpack, timeout_s=UNPACK_SECONDS)
+        earlier = sorted(target.parent.glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for old in earlier[EARLIER_BUILDS_KEPT:]:
+            shutil.rmtree(old, ignore_errors=True)
+        return work / "jars"
+
+    return _unpacked(state.made_once(root, target, LOCK, make))
 
 
 def _unpacked(build: Path) -> dict[str, Path]:
@@ -53,16 +60,14 @@ def _unpacked(build: Path) -> dict[str, Path]:
 
 
 def _package(root: Path) -> None:
-    log = state.folder(root) / "build.log"
     try:
-        process.call(
-            find(),
-            *("-q", "-B", "-ntp", "-f", str(root / "services" / "pom.xml"), "package"),
+        run(
+            *("-f", root / "services" / "pom.xml", "package"),
             *("-Dmaven.test.skip=true", "-Dspotless.check.skip=true", "-Dstyle.color=never"),
-            env=jdk.find().environment(),
             timeout_s=BUILD_SECONDS,
         )
     except process.CallError as error:
+        log = state.folder(root) / "build.log"
         log.write_text(error.stdout + error.stderr, encoding="utf-8")
         lines = [line for line in error.stdout.splitlines() if "[ERROR]" in line][:8]
         raise SetupError(
@@ -79,9 +84,3 @@ def source_hash(root: Path) -> str:
     services = root / "services"
     files = [services / "pom.xml", *services.glob("*/pom.xml"), *services.glob("*/src/main/**/*")]
     return state.digest(services, files, jdk.find().version)[:16]
-
-
-def _prune(builds: Path) -> None:
-    newest_first = sorted(builds.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in newest_first[KEPT_BUILDS:]:
-        shutil.rmtree(old, ignore_errors=True)

@@ -36,14 +36,14 @@ class Package:
         """The program; SetupError with the command to type where it is not installed."""
         found = self.find()
         if found is None:
-            raise SetupError(f"{self.program}: not found. Run: {command((self,))}")
+            raise SetupError(f"{self.program}: not found. Run: {_command([self.name])}")
         return found
 
 
 RABBITMQ = Package(
     name="rabbitmq-server",
     program="rabbitmq-server",
-    folders=("/usr/lib/rabbitmq/bin", "/opt/rabbitmq/sbin", "/opt/homebrew/sbin"),
+    folders=("/usr/lib/rabbitmq/bin", "/opt/rabbitmq/sbin"),
 )
 NGINX = Package(name="nginx", program="nginx")
 ALL = (RABBITMQ, NGINX)  # what a run needs
@@ -55,15 +55,9 @@ def missing(among: Sequence[Package] = ALL) -> list[Package]:
     return [package for package in among if package.find() is None]
 
 
-def command(packages: Sequence[Package]) -> str:
+def _command(names: Sequence[str]) -> str:
     """What a person types to install them."""
-    return f"sudo apt-get install -y --no-install-recommends {' '.join(package.name for package in packages)}"
-
-
-def ensure_one(package: Package, say: Callable[[str], None]) -> Path:
-    """The package's program, installed where it was missing."""
-    ensure(say, (package,))
-    return package.installed()
+    return f"sudo apt-get install -y --no-install-recommends {' '.join(names)}"
 
 
 def ensure(say: Callable[[str], None], among: Sequence[Package] = ALL) -> None:
@@ -75,7 +69,7 @@ def ensure(say: Callable[[str], None], among: Sequence[Package] = ALL) -> None:
     prefix = _as_root()
     if prefix is None or process.find("apt-get") is None:
         raise SetupError(
-            f"{' and '.join(names)} not installed, and this user may not install packages. Run: {command(wanted)}"
+            f"{' and '.join(names)} not installed, and this user may not install packages. Run: {_command(names)}"
         )
     say(f"packages: installing {' and '.join(names)}")
     with _no_daemons(prefix):
@@ -87,16 +81,15 @@ def ensure(say: Callable[[str], None], among: Sequence[Package] = ALL) -> None:
                 _apt(prefix, "update", "-q")
                 _apt(prefix, *install)
         except process.CallError as error:
-            raise SetupError(f"{error}\nInstall manually: {command(wanted)}") from error
+            raise SetupError(f"{error}\nInstall manually: {_command(names)}") from error
     for package in wanted:
         package.installed()
 
 
 def _apt(prefix: Sequence[str], *args: str) -> None:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    quiet = ("env", "DEBIAN_FRONTEND=noninteractive")  # sudo drops the environment
     options = ("-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", "-o", "Dpkg::Options::=--force-confold")
-    preserve = ("DEBIAN_FRONTEND=noninteractive",) if prefix else ()  # sudo drops the environment
-    process.call(*prefix, *preserve, "apt-get", *options, *args, env=environment, timeout_s=INSTALL_SECONDS)
+    process.call(*prefix, *quiet, "apt-get", *options, *args, timeout_s=INSTALL_SECONDS)
 
 
 def may_install() -> bool:
@@ -108,7 +101,7 @@ def _as_root() -> tuple[str, ...] | None:
     """How to run a command as root: as we are, through sudo without a question, or not at all."""
     if os.geteuid() == 0:
         return ()
-    if process.find("sudo") and process.attempt("sudo", "-n", "true").code == 0:
+    if process.find("sudo") and process.attempt("sudo", "-n", "true").returncode == 0:
         return ("sudo", "-n")
     return None
 

@@ -5,7 +5,7 @@ import fcntl
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from writepath.errors import SetupError
@@ -38,30 +38,22 @@ def digest(base: Path, paths: Iterable[Path], salt: str = "") -> str:
     return found.hexdigest()
 
 
-@contextlib.contextmanager
-def fetching(root: Path) -> Iterator[Path]:
-    """A temporary folder of this checkout, with no second Maven at work: two may corrupt an empty repository."""
-    with lock(root, "maven"), tempfile.TemporaryDirectory(prefix="fetch-", dir=folder(root)) as name:
-        yield Path(name)
+def made_once(root: Path, target: Path, lock: str, make: Callable[[Path], Path]) -> Path:
+    """Target; where it is missing, what `make` returns from the empty folder it is given: whole or not at all.
+
+    lock: a name; of all that have the same one, over threads and commands of this checkout, one is made at a time.
+    """
+    if not target.exists():
+        with _locked(root, lock), tempfile.TemporaryDirectory(prefix="made-", dir=folder(root)) as work:
+            if not target.exists():  # another command has made it meanwhile
+                made = make(Path(work))
+                target.parent.mkdir(exist_ok=True)
+                made.rename(target)
+    return target
 
 
 @contextlib.contextmanager
-def lock(root: Path, name: str) -> Iterator[None]:
-    """One holder at a time, over threads and over commands of this checkout."""
+def _locked(root: Path, name: str) -> Iterator[None]:
     with (folder(root) / f"{name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-@contextlib.contextmanager
-def made_whole(target: Path) -> Iterator[Path]:
-    """A folder to fill that becomes target only when the block succeeds: never half a tree under the real name."""
-    part = target.with_name(f"{target.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    try:
-        yield part
-        shutil.rmtree(target, ignore_errors=True)
-        part.rename(target)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)

@@ -1,17 +1,32 @@
-"""The contract between the runner and whatever starts a variant. The runner knows nothing else of a runtime."""
+"""The contract between the runner and whatever starts a variant, and what both runtimes do alike."""
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from writepath.config.registry import Variant
+from writepath.errors import UsageError
 from writepath.processors import Split
+from writepath.runtime import aot, topology
 from writepath.runtime.deadman import Heal
+from writepath.runtime.network import LOOPBACK
+from writepath.runtime.topology import Service
 
-FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
+PROXY, PROXY_PORT, INSPECTOR_PORT = (
+    "nginx",
+    8080,
+    8081,
+)  # in the compose file; each application has an inspector
+_FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
+_STEPS_PER_S = 10
+FILL = (  # a shell's, with the file to write; each ends when nothing more fits: the steps, and what fills the rest
+    f"(while dd if=/dev/zero bs={_FILL_BYTES_PER_S // _STEPS_PER_S} count=1; do sleep {1 / _STEPS_PER_S}; done;"
+    ' cat /dev/zero) >"$0" 2>/dev/null || true'
+)
+FILL_SECONDS = 60.0
 MASK = "***"
 _SECRET = re.compile(r"PASS(WORD|WD)?$|PASS(WORD)?_|SECRET|TOKEN|COOKIE|CREDENTIAL|API_?KEY", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"(?<=://)([^:/@\s]+):[^@/\s]+(?=@)")
@@ -62,9 +77,22 @@ class Stack(Protocol):
     network: str  # of Docker's, on which a container reaches all components: "host", or the stack's own
     components: Sequence[str]  # compose service names
     stores: Sequence[str]  # those that keep data: with a named volume
+    split: Split
+
+    def ports(self, component: str, inside: int) -> Sequence[int]:
+        """The loopback ports, one an instance, that stand for a port of the compose file."""
+
+    def address(self, component: str, port: int) -> str:
+        """`127.0.0.1:PORT` behind which its first instance listens on a port of the compose file."""
+        return f"{LOOPBACK}:{self.ports(component, port)[0]}"
+
+    def load_address(self, component: str, port: int) -> str:
+        """As address, for the load generator."""
+        return self.address(component, port)
 
     def inspector_urls(self, service: str) -> Sequence[str]:
         """Base URLs of a service's inspectors, one an instance: http://127.0.0.1:PORT/inspector."""
+        return [f"http://{LOOPBACK}:{port}/inspector" for port in self.ports(service, INSPECTOR_PORT)]
 
     def usage(self) -> Mapping[str, Usage]:
         """By component; cheap enough to be called each second."""
@@ -99,34 +127,59 @@ class Stack(Protocol):
     def remedies(self, component: str) -> Sequence[Heal]:
         """What would undo a pause or a full disk of it without this process."""
 
-    def spread(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def spread(self) -> Iterator[None]:
         """While it lasts, its JVMs may use the load generator's processors too: they start and compile faster."""
+        self.let_jvms_use(self.split.all)
+        try:
+            yield
+        finally:
+            self.let_jvms_use(self.split.system)
+
+    def let_jvms_use(self, processors: frozenset[int]) -> None:
+        """Moves those that are told how many processors to count on; the others stay on the system's."""
 
     def is_ready(self, component: str) -> bool:
         """Whether every process of it serves; quick, and False for any failure to reach it."""
 
-    def address(self, component: str, port: int) -> str:
-        """`127.0.0.1:PORT` behind which its first instance listens on a port of the compose file."""
-
-    def load_address(self, component: str, port: int) -> str:
-        """As address, for the load generator."""
-
     def fill_disk(self, component: str) -> int:
-        """Fills the small file system its data was put on at the start, at FILL_BYTES_PER_S; the bytes left."""
+        """Fills the small file system its data was put on at the start, at a runaway log's pace; the bytes left."""
 
     def free_disk(self, component: str) -> None:
         """Takes away what fill_disk wrote; nothing where nothing is filled."""
 
 
-class Runtime(Protocol):
-    """`native` or `docker`."""
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """What is started as one stack."""
 
     name: str
+    services: Mapping[str, Service]  # of the compose file: values may name one that is off
+    active: Mapping[str, Service]  # those that are started
+    profiles: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)  # variables of the compose file
+    small_disks: Mapping[str, int] = field(default_factory=dict)  # bytes, by component
+
+
+class Runtime(Protocol):
+    """`native` or `docker`, for one checkout."""
+
+    name: str
+    root: Path
     split: Split
+    settings: Mapping[str, str]  # the user's for all stacks, as images
+
+    def __init__(
+        self, root: Path, split: Split | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
+        """Root: the checkout whose docker-compose.yml describes the topology. settings: the user's, images too."""
+        self.root, self.split = root.resolve(), split or Split.shared()
+        self.settings = settings or {}
 
     def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         """Everything that must be there before a start: packages, images, jars, caches. Idempotent, fast when warm."""
 
+    @contextmanager
     def start(
         self,
         variant: Variant,
@@ -136,16 +189,62 @@ class Runtime(Protocol):
         only: Sequence[str] | None = None,
         profiles: Sequence[str] = (),
         small_disks: Mapping[str, int] | None = None,
-    ) -> AbstractContextManager[Stack]:
+    ) -> Iterator[Stack]:
         """Starts every part side by side, yields when ready, always stops and removes state on exit.
 
         overrides are compose variables (INSTANCES, POOL_SIZE, ...); only limits it to some services (for tests);
         profiles are started in addition to the variant's own; small_disks gives a component's data a separate file
         system of so many bytes, which can be filled. SetupError where this machine allows no such file system.
         """
+        on, disks = [*variant.profiles, *profiles], small_disks or {}
+        settings = {
+            **topology.derived(self.root, on, self.split),
+            **variant.settings,
+            topology.PROXY_PORT: topology.ANY_PORT,
+            **overrides,
+        }
+        known = topology.load(self.root, settings)
+        active = known.active(on)
+        if unknown := set(only or ()) - set(active):
+            raise UsageError(
+                f"{variant.name} has no {', '.join(sorted(unknown))}; it has {', '.join(active)}"
+            )
+        chosen = {name: service for name, service in active.items() if only is None or name in only}
+        keep = [name for name, service in chosen.items() if service.volumes]
+        if unknown := set(disks) - set(keep):
+            raise UsageError(
+                f"small_disks: {', '.join(sorted(unknown))} keeps no data; components that do: {', '.join(keep)}"
+            )
+        selection = Selection(
+            name=variant.name,
+            services=known.services,
+            active=chosen,
+            profiles=on,
+            settings=settings,
+            small_disks=disks,
+        )
+        with self.stack(selection, say) as stack:
+            yield stack
+
+    def stack(self, selection: Selection, say: Callable[[str], None]) -> AbstractContextManager[Stack]:
+        """As start, for any choice of services."""
+
+    def variables(self, profiles: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
+        """Of the compose file: derived ones, these, and the user's."""
+        return {**topology.derived(self.root, profiles, self.split), **settings, **self.settings}
+
+    def services(self, profiles: Sequence[str], settings: Mapping[str, str]) -> dict[str, Service]:
+        """Those that the profiles switch on, with these settings and the user's."""
+        return topology.load(self.root, self.variables(profiles, settings)).active(profiles)
+
+    def caches(self, service: Service) -> Path:
+        """The folder of an application's ahead-of-time caches."""
 
     def untrained(self, variant: Variant) -> Sequence[str]:
         """Its applications without an ahead-of-time cache of this build, where there can be one."""
+        active = self.services(variant.profiles, variant.settings)
+        ours = {name: service for name, service in active.items() if service.module}
+        return [name for name, one in ours.items() if aot.find(self.caches(one), one.environment) is None]
 
     def make_cache(self, stack: Any, component: str) -> None:
         """From what it has recorded on a stack of `aot.TRAINING` until it ended in order."""

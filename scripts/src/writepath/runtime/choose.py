@@ -41,7 +41,7 @@ def choose(
         return NativeRuntime(root, split)
     if name == "auto":
         say("runtime: docker (engine and images available; RUNTIME=native runs without containers)")
-    return DockerRuntime(root, settings, split)
+    return DockerRuntime(root, split, settings)
 
 
 def why_not_docker(
@@ -54,7 +54,7 @@ def why_not_docker(
         found = engine.current()
     except (process.CallError, StartError):
         return "no Docker engine answers"
-    if process.attempt("docker", "compose", "version").code != 0:
+    if process.attempt("docker", "compose", "version").returncode != 0:
         return "the docker command has no Compose plugin"
 
     missing = sorted(
@@ -64,7 +64,7 @@ def why_not_docker(
         return ""
     probed = next((image for image in missing if _SMALL in image), missing[0])
     try:
-        pulled = process.attempt("docker", "pull", "--quiet", probed, timeout_s=_PULL_SECONDS).code == 0
+        pulled = process.attempt("docker", "pull", "--quiet", probed, timeout_s=_PULL_SECONDS).returncode == 0
     except process.CallError:
         pulled = False
     return "" if pulled else f"the image {probed} is not available and cannot be pulled"

@@ -22,13 +22,21 @@ SECONDS = 3.0  # for an answer
 _LOWEST = 15000
 _HIGHEST = 65000
 _TRIES = 200
+_CLIENT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _given: set[int] = set()  # in this process, to any stack: one that starts at the same time may not listen yet
 _giving = threading.Lock()
+_PATHS = {  # that a component answers with 200 when it serves, by the port it is known by
+    8080: "/nginx-health",
+    8081: "/inspector/ready",
+    8474: "/version",
+    9200: "/_cluster/health?timeout=2s&master_timeout=2s",
+}
+_POSTGRES, _RABBITMQ = 5432, 5672
 
 
 def free_ports(count: int = 1) -> range:
     """Ports in a row that nobody listens on or was given, outside the range of the client side of connections."""
-    first, last = _client_range()
+    first, last = map(int, _CLIENT_RANGE.read_text(encoding="ascii").split())
     choice = random.SystemRandom()
     for _ in range(_TRIES):
         start = choice.randrange(_LOWEST, _HIGHEST)
@@ -38,14 +46,6 @@ def free_ports(count: int = 1) -> range:
                 _given.update(row)
                 return row
     raise StartError(f"no free port on {LOOPBACK} found after {_TRIES} tries")
-
-
-def _client_range() -> tuple[int, int]:
-    try:
-        low, high = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()
-    except OSError:
-        return 32768, 60999
-    return int(low), int(high)
 
 
 def _is_free(port: int) -> bool:
@@ -138,22 +138,26 @@ def first_write(port: int) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "the write's read-back", partial(why_not, "GET", port, f"/api/posts/{post}")
 
 
+def serves(inside: int, port: int, environment: Mapping[str, str]) -> bool:
+    """Whether a component answers behind a loopback port; inside: its own, by which it is known (any, if not known).
+
+    A connection alone proves nothing: the Docker engine's own proxy accepts it before the server does.
+    """
+    if inside == _POSTGRES:
+        # It asks for the password, rather than saying that it is starting up.
+        options = b"user\0" + environment.get("POSTGRES_USER", "postgres").encode() + b"\0\0"
+        return _first_byte(port, struct.pack("!II", 8 + len(options), 3 << 16) + options) == b"R"
+    if inside == _RABBITMQ:
+        # It begins the AMQP 0-9-1 handshake, with a method frame: connection.start.
+        return _first_byte(port, b"AMQP\x00\x00\x09\x01") == b"\x01"
+    return inside not in _PATHS or not why_not("GET", port, _PATHS[inside])
+
+
 def listens(port: int) -> bool:
     """Whether a connection is accepted."""
     with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=SECONDS):
         return True
     return False
-
-
-def postgres_accepts(port: int, user: str) -> bool:
-    """Whether a session may begin: the server asks for the password, rather than saying that it is starting up."""
-    options = b"user\0" + user.encode() + b"\0\0"
-    return _first_byte(port, struct.pack("!II", 8 + len(options), 3 << 16) + options) == b"R"
-
-
-def amqp_accepts(port: int) -> bool:
-    """Whether the broker begins the AMQP 0-9-1 handshake, with a method frame: connection.start."""
-    return _first_byte(port, b"AMQP\x00\x00\x09\x01") == b"\x01"
 
 
 def _first_byte(port: int, greeting: bytes) -> bytes:

@@ -3,6 +3,7 @@
 Of Compose's ways to write a thing it knows those that the file uses, and refuses the others.
 """
 
+import hashlib
 import re
 import shlex
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,7 @@ from writepath.errors import UsageError
 from writepath.processors import Split, listed
 
 FILE = "docker-compose.yml"
+PROXY_PORT, ANY_PORT = "HTTP_PORT", "0"  # a variable of the file, and its value for any that is free
 _JVM_FLAG = "-XX:ActiveProcessorCount="
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = re.compile(
@@ -41,10 +43,18 @@ def _number(value: object) -> object:
     return int(str(value))
 
 
+def _bytes(value: object) -> object:
+    size = re.fullmatch(r"(\d+)([kmg]?)b?", str(value).lower())
+    if size is None:
+        raise ValueError(f"{value!r} is not a size such as 512m or 1g")
+    return int(size[1]) << 10 * " kmg".index(size[2] or " ")
+
+
 def _named(value: object) -> object:
-    """Names of volumes, without folders of this machine."""
-    entries = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else ()
-    return tuple(each.partition(":")[0] for each in entries if not each.startswith(("/", ".", "~")))
+    """By name of a volume, where it is mounted; without folders of this machine."""
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        return value
+    return dict(each.split(":")[:2] for each in value if not each.startswith(("/", ".", "~")))
 
 
 def _at(*path: str) -> Any:
@@ -65,8 +75,17 @@ class Service:
     aliases: Annotated[tuple[str, ...], _at("networks", "default", "aliases")] = ()
     depends_on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     replicas: Annotated[int, BeforeValidator(_number), _at("deploy", "replicas")] = 1
-    volumes: Annotated[tuple[str, ...], BeforeValidator(_named)] = ()  # that outlive a container
+    ports: tuple[Annotated[str, Field(pattern=r"^[\d.]+:\d*:\d+$")], ...] = ()  # address:[published]:inside
+    volumes: Annotated[Mapping[str, str], BeforeValidator(_named)] = field(
+        default_factory=dict
+    )  # outlive a container
+    memory_limit_bytes: Annotated[int, BeforeValidator(_bytes), _at("mem_limit")] = 0  # 0: none
     build: Any = None  # from this checkout: no registry has it
+
+    @property
+    def published(self) -> dict[int, str]:
+        """By each of its own ports that is published, that of this machine; empty or 0 for any."""
+        return {int(port.rpartition(":")[2]): port.split(":")[1] for port in self.ports}
 
     @property
     def image_name(self) -> str:
@@ -124,11 +143,17 @@ def value(root: Path, name: str, settings: Mapping[str, str]) -> str:
     return {**_env_file(root / ".env"), **settings}.get(name, "")
 
 
+def checkout_key(root: Path) -> str:
+    """8 hex digits that tell this checkout's projects and images from another's on the same engine."""
+    return hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:8]
+
+
 def derived(root: Path, profiles: Iterable[str], split: Split) -> dict[str, str]:
-    """Variables that follow from the processors of the system under test, but those that .env sets."""
+    """Variables that follow from the checkout and the processors of the system under test, but those that .env sets."""
     count, active = len(split.system), load(root, {}).active(profiles).values()
     nodes = sum("node.name" in service.environment for service in active)
     found = {
+        "IMAGE_TAG": checkout_key(root),
         "SYSTEM_PROCESSORS": "" if split.is_shared else listed(split.system),
         "ELASTICSEARCH_PROCESSORS": str(max(1, count // (nodes or 1))),
         "JVM_PROCESSORS": "" if split.is_shared else f"{_JVM_FLAG}{count}",

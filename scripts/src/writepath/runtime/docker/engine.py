@@ -1,6 +1,6 @@
 """What does the Docker engine know of our containers? Its answers, by the `docker` SDK, in the words of a stack."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +17,8 @@ from writepath.runtime.base import Usage
 
 PROJECT_LABEL = "com.docker.compose.project"
 SERVICE_LABEL = "com.docker.compose.service"
+_NUMBER_LABEL = "com.docker.compose.container-number"  # that Compose gives, and no container of k6 has
+GENERATOR = "k6"  # service label of the load generator: it belongs to the project, without being in its file
 KILLED = 137  # exit code of what ended by SIGKILL
 ANSWER_SECONDS = 30
 
@@ -81,7 +83,11 @@ class Engine:
     @told()
     def containers(self, project: str, service: str | None = None) -> list[Container]:
         """Every container of a compose project or of one service of it, ended ones too, by service and instance."""
-        labels = [f"{PROJECT_LABEL}={project}"] + ([f"{SERVICE_LABEL}={service}"] if service else [])
+        labels = [
+            f"{PROJECT_LABEL}={project}",
+            _NUMBER_LABEL,
+            *([f"{SERVICE_LABEL}={service}"] if service else []),
+        ]
         listed = self._client.containers.list(all=True, filters={"label": labels}, ignore_removed=True)
         return sorted(map(_container, listed), key=lambda c: (c.service, c.instance))
 
@@ -97,16 +103,10 @@ class Engine:
         return {name for name in found if name.startswith(prefix)}
 
     @told()
-    def names(self, prefix: str) -> list[str]:
-        """Names of containers, ended ones too, that start with the prefix."""
-        listed = self._api.containers(all=True, filters={"name": f"^/{prefix}"})
-        return [name.lstrip("/") for entry in listed for name in entry["Names"]]
-
-    @told()
-    def ids(self, names: Sequence[str]) -> list[str]:
-        """Of the containers that have these names now."""
-        named = {"name": [f"^/{name}$" for name in names]}
-        return [entry["Id"] for entry in self._api.containers(filters=named)]
+    def generators(self, project: str) -> list[str]:
+        """Ids of the containers of k6 that run now."""
+        labels = [f"{PROJECT_LABEL}={project}", f"{SERVICE_LABEL}={GENERATOR}"]
+        return [entry["Id"] for entry in self._api.containers(filters={"label": labels})]
 
     @told()
     def usage(self, container: str) -> Usage | None:
@@ -134,16 +134,13 @@ class Engine:
         """The engine's own version."""
         return str(self._api.version()["Version"])
 
-    def remove(self, containers: Sequence[str]) -> None:
-        """Removes containers, running or not, and their unnamed volumes, side by side."""
-        with ThreadPoolExecutor(max(1, len(containers))) as pool:
-            list(pool.map(self._remove, containers))
-
     @told()
     def remove_project(self, project: str) -> None:
-        """Removes all containers, networks and volumes of a compose project."""
+        """Removes all containers, networks and volumes of a compose project, with its load generators."""
         mine = {"label": f"{PROJECT_LABEL}={project}"}
-        self.remove([entry["Id"] for entry in self._api.containers(all=True, filters=mine)])
+        containers = self._api.containers(all=True, filters=mine)
+        with ThreadPoolExecutor(max(1, len(containers))) as pool:
+            list(pool.map(self._remove, containers))
         for network in self._api.networks(filters=mine):
             with _unless(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):
                 self._api.remove_network(network["Id"])
@@ -152,9 +149,9 @@ class Engine:
                 self._api.remove_volume(volume["Name"], force=True)
 
     @told()
-    def _remove(self, container: str) -> None:
+    def _remove(self, container: Mapping[str, Any]) -> None:
         with _unless(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):  # gone, or being removed, is as good
-            self._api.remove_container(container, v=True, force=True)
+            self._api.remove_container(container["Id"], v=True, force=True)
 
 
 def current() -> Engine:
@@ -198,7 +195,7 @@ def _container(sdk: Any) -> Container:
         id=sdk.id,
         name=sdk.name,
         service=labels[SERVICE_LABEL],
-        instance=int(labels["com.docker.compose.container-number"]),
+        instance=int(labels[_NUMBER_LABEL]),
         image=config["Image"],
         command=(*(config["Entrypoint"] or []), *(config["Cmd"] or [])),
         environment=dict(pair.partition("=")[::2] for pair in config["Env"]),

@@ -1,7 +1,7 @@
 """Builds the images of our services, once for all variants, and k6's; pulls the others."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -9,8 +9,9 @@ from writepath.errors import SetupError
 from writepath.process import CallError, call
 from writepath.provision import golang, state
 from writepath.runtime import topology
-from writepath.runtime.docker.compose import Compose, checkout_key
+from writepath.runtime.docker.compose import Compose
 from writepath.runtime.docker.engine import Engine
+from writepath.runtime.topology import Service
 
 _STATE = ".writepath/docker"
 _GENERATOR = "writepath/k6"
@@ -18,21 +19,21 @@ _GENERATOR_DOCKERFILE = "k6/Dockerfile"
 _GENERATOR_CONTEXT = "k6/recorder"
 
 
-def ensure(compose: Compose, engine: Engine, say: Callable[[str], None]) -> None:
-    """Puts every image of the selection on the engine; SetupError when it cannot."""
-    images = set(compose.images())
-    ours = sorted(image for image in images if image.startswith("writepath/"))
-    for image in sorted(images - set(ours)):
+def ensure(compose: Compose, services: Iterable[Service], engine: Engine, say: Callable[[str], None]) -> None:
+    """Puts the image of each service on the engine; SetupError when it cannot."""
+    services = list(services)
+    for image in sorted({service.image for service in services if not service.build}):
         _have(engine, image, say)
-    file, sources = compose.root / _STATE / "images.json", fingerprint(compose.root)
-    by = partial(compose.run, "--progress", "plain", "build")
-    _build(file, sources, ours, engine, "service images", say, by)
+    if ours := {service.name: service.image for service in services if service.build}:
+        file, sources = compose.root / _STATE / "images.json", fingerprint(compose.root)
+        by = partial(compose.run, "--progress", "plain", "build", *ours)
+        _build(file, sources, ours.values(), engine, "service images", say, by)
 
 
 def generator(root: Path, settings: Mapping[str, str]) -> str:
     """The image of k6: this checkout's own, or the one that K6_IMAGE names."""
     named = topology.value(root, "K6_IMAGE", settings)
-    return f"{_GENERATOR}:{checkout_key(root)}" if named in ("", _GENERATOR) else named
+    return f"{_GENERATOR}:{topology.checkout_key(root)}" if named in ("", _GENERATOR) else named
 
 
 def ensure_generator(root: Path, engine: Engine, image: str, say: Callable[[str], None]) -> None:
@@ -50,7 +51,7 @@ def ensure_generator(root: Path, engine: Engine, image: str, say: Callable[[str]
 def _build(
     state_file: Path,
     sources: str,
-    images: Sequence[str],
+    images: Iterable[str],
     engine: Engine,
     what: str,
     say: Callable[[str], None],

@@ -3,109 +3,90 @@
 import os
 import secrets
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-
-import psutil
 
 from writepath import pidfile, poll
 from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError
 from writepath.process import CallError, attempt, call
-from writepath.processors import Split, listed
+from writepath.processors import listed
 from writepath.runtime import aot, network, topology
+from writepath.runtime.base import INSPECTOR_PORT, PROXY, Runtime, Selection
 from writepath.runtime.docker import compose as files
 from writepath.runtime.docker import engine, images
-from writepath.runtime.docker.compose import Compose, project_prefix
-from writepath.runtime.docker.stack import PROXY, DockerStack
+from writepath.runtime.docker.compose import Compose
+from writepath.runtime.docker.stack import DockerStack
+from writepath.runtime.topology import Service
 
 _READY_SECONDS = 300  # a busy machine with two cores; most are there in 20
 
 
-class DockerRuntime:
-    """Containers on the engine that the `docker` command talks to; implements `runtime.base.Runtime`."""
+def project_prefix(root: Path) -> str:
+    """What the names of all projects of this checkout start with."""
+    return f"writepath-{topology.checkout_key(root)}-"
+
+
+class DockerRuntime(Runtime):
+    """Containers on the engine that the `docker` command talks to."""
 
     name = "docker"
 
-    def __init__(
-        self, root: Path, settings: Mapping[str, str] | None = None, split: Split | None = None
-    ) -> None:
-        """Root: the checkout whose docker-compose.yml describes the topology. settings: the user's, images too."""
-        self._root, self.split = root.resolve(), split or Split.shared()
-        self._state = self._root / ".writepath" / "docker"
-        self._prefix = project_prefix(self._root)
-        self._settings = dict(settings or {})
-        self._k6_image = images.generator(self._root, self._settings)
+    @cached_property
+    def _state(self) -> Path:
+        return self.root / ".writepath" / "docker"
 
     @cached_property
     def _engine(self) -> engine.Engine:
         return engine.current()
 
+    @cached_property
+    def _k6_image(self) -> str:
+        return images.generator(self.root, self.settings)
+
     def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         """Builds the services' images and pulls the others; does nothing when all are there and unchanged."""
         profiles = sorted({profile for variant in variants for profile in variant.profiles})
-        images.ensure(self._compose("prepare", profiles, self._settings), self._engine, say)
-        images.ensure_generator(self._root, self._engine, self._k6_image, say)
+        variables = self.variables(profiles, self.settings)
+        compose = Compose(root=self.root, project="prepare", profiles=profiles, variables=variables)
+        images.ensure(compose, self.services(profiles, {}).values(), self._engine, say)
+        images.ensure_generator(self.root, self._engine, self._k6_image, say)
 
     @contextmanager
-    def start(
-        self,
-        variant: Variant,
-        *,
-        overrides: Mapping[str, str],
-        say: Callable[[str], None],
-        only: Sequence[str] | None = None,
-        profiles: Sequence[str] = (),
-        small_disks: Mapping[str, int] | None = None,
-    ) -> Iterator[DockerStack]:
-        """A started, ready variant; containers, networks and volumes are gone afterwards, whatever happens."""
-        project = f"{self._prefix}{secrets.token_hex(4)}"
-        active = [*variant.profiles, *profiles]
-        derived = topology.derived(self._root, active, self.split)
-        variables = {**derived, **variant.settings, "HTTP_PORT": "0", **overrides}  # 0: one that is free
-        compose = self._compose(project, active, variables)
-        disks = dict(small_disks or {})
-        folder = pidfile.claim(self._state / project)
-        stack: DockerStack | None = None
-        try:
-            if profiles:  # prepare knows of the variants' own alone
-                images.ensure(compose, self._engine, say)
-            services = compose.services()
-            chosen = list(services) if only is None else list(only)
+    def stack(self, selection: Selection, say: Callable[[str], None]) -> Iterator[DockerStack]:
+        """Started and ready; containers, networks and volumes are gone afterwards, whatever happens."""
+        project, services = f"{project_prefix(self.root)}{secrets.token_hex(4)}", selection.active
+        with ExitStack() as held:
+            folder = pidfile.claim(self._state / project)
+            held.callback(shutil.rmtree, folder)
+            held.callback(self._engine.remove_project, project)  # killed: nothing of it is put in order
             caches = {
-                name: self._caches(service["image"])
-                for name, service in files.applications(services).items()
-                if service["environment"][aot.SETTING] != aot.NONE
+                name: self.caches(service)
+                for name, service in services.items()
+                if service.module and service.environment[aot.SETTING] != aot.NONE
             }
-            second = folder / "override.yml"
-            second.write_text(files.override(services, disks, caches), encoding="utf-8")
-            self._up(replace(compose, override=second), chosen, disks)
-            stores = files.stores(services)
-            stack = DockerStack(self._engine, project, self._generators, stores, disks, self.split)
-            say(f"{variant.name}: waiting for {', '.join(stack.components)}")
+            override = folder / "override.yml"
+            override.write_text(files.override(services, selection.small_disks, caches), encoding="utf-8")
+            compose = Compose(
+                root=self.root,
+                project=project,
+                profiles=selection.profiles,
+                variables=selection.settings,
+                override=override,
+            )
+            # Those of no variant's own profiles, as Toxiproxy: prepare does not know of them.
+            others = [service for service in services.values() if not service.module]
+            images.ensure(compose, others, self._engine, say)
+            _up(compose, [*services], [*map(files.holder, selection.small_disks)])
+            stack = DockerStack(self._engine, project, selection, self.split)
+            held.callback(stack.close)
+            say(f"{selection.name}: waiting for {', '.join(stack.components)}")
             with stack.spread():
-                _await_ready(stack)
+                _await_ready(stack, services)
             yield stack
-        finally:
-            if stack is not None:
-                stack.close()
-            self._engine.remove(self._generators)  # they outlive their clients where those were killed
-            self._engine.remove_project(project)  # killed: nothing of it is kept, so nothing is put in order
-            shutil.rmtree(folder)
-
-    def untrained(self, variant: Variant) -> Sequence[str]:
-        """Its applications that a training run would give a cache."""
-        derived = topology.derived(self._root, variant.profiles, self.split)
-        settings = {**derived, **variant.settings, **self._settings}
-        compose = self._compose("training", variant.profiles, settings)
-        ours = files.applications(compose.services())
-        folders = {name: self._caches(service["image"]) for name, service in ours.items()}
-        return [name for name in ours if aot.find(folders[name], ours[name]["environment"]) is None]
 
     def make_cache(self, stack: DockerStack, component: str) -> None:
         """In a container of its own, of the same image, which sees the same jar."""
@@ -122,88 +103,85 @@ class DockerRuntime:
         for old in {*folder.parent.iterdir()} - {folder}:
             shutil.rmtree(old)
 
+    def caches(self, service: Service) -> Path:
+        """By its image."""
+        return self._caches(service.image)
+
     def _caches(self, image: str) -> Path:
-        """The folder of an application's caches: its containers write there under a user of their own."""
-        identity = (self._engine.image_id(image) or "absent").removeprefix("sha256:")[:12]
-        folder = self._state / "aot" / image.rpartition("/")[2].partition(":")[0] / identity
+        """Containers write there under a user of their own."""
+        folder = self._state / "aot" / image.rpartition("/")[2].partition(":")[0] / self._id(image)
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o777)
         return folder
 
+    def _id(self, image: str) -> str:
+        """The start of the id, which is the same only where the content is."""
+        return (self._engine.image_id(image) or "absent").removeprefix("sha256:")[:12]
+
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Engine, compose, and each image with the start of its id; inspectors know what runs inside."""
-        compose = self._compose("versions", variant.profiles, {**variant.settings, **self._settings})
         found = {
             "docker": self._engine.version(),
             "docker-compose": call("docker", "compose", "version", "--short").strip(),
         }
-        for image in sorted({*compose.images(), self._k6_image}):
+        active = self.services(variant.profiles, variant.settings).values()
+        for image in sorted({*(service.image for service in active), self._k6_image}):
             name, _, tag = image.rpartition("/")[2].partition(":")
-            identity = (self._engine.image_id(image) or "absent").removeprefix("sha256:")[:12]
-            found[f"image:{name}"] = f"{tag} ({identity})"
+            found[f"image:{name}"] = f"{tag} ({self._id(image)})"
         return found
-
-    @property
-    def _generators(self) -> Sequence[str]:
-        """The containers of k6, others in each thread: stacks run side by side, each with a load of its own."""
-        name = f"{self._prefix}k6-{os.getpid()}-{threading.get_native_id()}"
-        return [f"{name}-{part}" for part in range(self.split.generators)]
 
     def load_generator(self, network: str) -> Sequence[Sequence[str]]:
         """For each process, `docker run` of k6 on a stack's network, on the load generator's processors.
 
         The checkout is mounted at its own path and is the working folder: arguments need no rewriting.
         Settings must be given as k6's own `-e NAME=value`: the container does not inherit the environment.
+        It is part of the stack's project, with which it is removed where it outlives its client.
         """
-        return [[*self._container(name, network), self._k6_image] for name in self._generators]
-
-    def _container(self, name: str, network: str) -> Sequence[str]:
-        root = self._root
-        return [
-            *("docker", "run", "--rm", "--init", "--name", name, "--network", network),
+        root, project = self.root, network.removesuffix("_default")
+        command = [
+            *("docker", "run", "--rm", "--init", "--network", network),
+            *("--label", f"{engine.PROJECT_LABEL}={project}"),
+            *("--label", f"{engine.SERVICE_LABEL}={engine.GENERATOR}"),
             *([] if self.split.is_shared else [f"--cpuset-cpus={listed(self.split.generator)}"]),
             *(f"--user={os.getuid()}:{os.getgid()}", f"--workdir={root}"),
             *("--env=HOME=/tmp", "--env=K6_AUTO_EXTENSION_RESOLUTION=false"),
-            f"--mount=type=bind,source={root},target={root}",
+            *(f"--mount=type=bind,source={root},target={root}", self._k6_image),
         ]
+        return [command] * self.split.generators
 
     def reap(self, say: Callable[[str], None]) -> None:
-        """Removes projects and load generators of this checkout whose runner is gone."""
-        for project in sorted(self._engine.projects(self._prefix)):
+        """Removes projects of this checkout whose runner is gone, load generators included."""
+        prefix = project_prefix(self.root)
+        for project in sorted(self._engine.projects(prefix)):
             if not pidfile.owned_by_living(self._state / project):
                 say(f"cleaning up after a killed run: {project}")
                 self._engine.remove_project(project)
-        for name in self._engine.names(f"{self._prefix}k6-"):
-            if not psutil.pid_exists(int(name.split("-")[-3])):
-                self._engine.remove([name])
-        for folder in pidfile.stale(self._state.glob(f"{self._prefix}*")):
+        for folder in pidfile.stale(self._state.glob(f"{prefix}*")):
             shutil.rmtree(folder)
 
-    def _compose(self, project: str, profiles: Sequence[str], variables: Mapping[str, str]) -> Compose:
-        return Compose(root=self._root, project=project, profiles=profiles, variables=variables)
 
-    def _up(self, compose: Compose, chosen: Sequence[str], disks: Mapping[str, int]) -> None:
-        """Starts all parts side by side, as they wait for each other themselves.
+def _up(compose: Compose, chosen: Sequence[str], holders: Sequence[str]) -> None:
+    """Starts all parts side by side, as they wait for each other themselves.
 
-        The proxy is last: it looks up the writers' addresses once, when it starts.
-        """
-        behind = [*map(files.holder, disks), *(service for service in chosen if service != PROXY)]
-        for group in (behind, [PROXY] if PROXY in chosen else []):
-            if not group:
-                continue
-            try:
-                flags = ("--detach", "--no-build", "--no-deps", "--quiet-pull")
-                compose.run("up", *flags, *group)
-            except CallError as error:
-                if "failed to mount local volume" in str(error):
-                    raise SetupError(f"the Docker engine cannot mount a small disk here: {error}") from error
-                raise StartError(f"docker compose could not start the containers: {error}") from error
+    The proxy is last: it looks up the writers' addresses once, when it starts.
+    """
+    behind = [*holders, *(service for service in chosen if service != PROXY)]
+    for group in (behind, [PROXY] if PROXY in chosen else []):
+        if not group:
+            continue
+        try:
+            compose.run("up", "--detach", "--no-build", "--no-deps", "--quiet-pull", *group)
+        except CallError as error:
+            if "failed to mount local volume" in str(error):
+                raise SetupError(f"the Docker engine cannot mount a small disk here: {error}") from error
+            raise StartError(f"docker compose could not start the containers: {error}") from error
 
 
-def _await_ready(stack: DockerStack) -> None:
+def _await_ready(stack: DockerStack, services: Mapping[str, Service]) -> None:
     """Returns once every part answers; StartError names the part that does not, with the end of its log."""
     ends = time.monotonic() + _READY_SECONDS
-    for port in stack.inspector_ports():
+    ours = [name for name, service in services.items() if service.module]
+    for port in (port for name in ours for port in stack.ports(name, INSPECTOR_PORT)):
         _await(
             stack, ends, f"the inspector at {port}", partial(network.why_not, "GET", port, "/inspector/ready")
         )
@@ -226,4 +204,4 @@ def _await(stack: DockerStack, ends: float, what: str, why_not: Callable[[], str
 
 def answers() -> bool:
     """Whether a Docker engine with Compose answers here."""
-    return attempt("docker", "info").code == 0 and attempt("docker", "compose", "version").code == 0
+    return all(attempt("docker", *words).returncode == 0 for words in (("info",), ("compose", "version")))

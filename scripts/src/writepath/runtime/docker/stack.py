@@ -1,60 +1,47 @@
 """What can the runner ask of a variant that runs as containers, and do to it?"""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 from writepath.errors import StartError
 from writepath.process import call
 from writepath.processors import Split, listed
 from writepath.runtime import network, topology
-from writepath.runtime.base import FILL_BYTES_PER_S, Meter, Usage, masked
+from writepath.runtime.base import (
+    FILL,
+    FILL_SECONDS,
+    PROXY,
+    PROXY_PORT,
+    Meter,
+    Selection,
+    Stack,
+    Usage,
+    masked,
+)
 from writepath.runtime.deadman import Heal
 from writepath.runtime.docker.compose import holder
-from writepath.runtime.docker.engine import KILLED, Container, Engine, told
+from writepath.runtime.docker.engine import GENERATOR, KILLED, Container, Engine, told
 
-PROXY = "nginx"
-HTTP_PORT = 8080
-INSPECTOR_PORT = 8081
 _BEHIND_PROXY = "writer"  # the name by which the proxy looks up where to send
 _STOP_SECONDS = 40
-_PATHS = {  # that a component answers with 200 when it serves, by the port it is known by
-    HTTP_PORT: "/nginx-health",
-    INSPECTOR_PORT: "/inspector/ready",
-    8474: "/version",
-    9200: "/_cluster/health?timeout=2s&master_timeout=2s",
-}
-
-BALLAST = ".writepath-ballast"
+_BALLAST = ".writepath-ballast"
 _PAGE_BYTES = 64 * 1024  # a file system in memory rounds its size up to a page, of at most so many
-_FILL_SECONDS = 60
-_STEPS_PER_S = 10
-_FILL = (  # each ends when nothing more fits: the steps, and what fills the rest
-    f"(while dd if=/dev/zero bs={FILL_BYTES_PER_S // _STEPS_PER_S} count=1; do sleep {1 / _STEPS_PER_S}; done;"
-    ' cat /dev/zero) >"$0" 2>/dev/null || true'
-)
 
 
-class DockerStack:
-    """One started variant; implements `runtime.base.Stack`. Thread-safe."""
+class DockerStack(Stack):
+    """The containers of one started variant. Thread-safe."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        project: str,
-        generators: Sequence[str],
-        stores: Sequence[str],
-        small_disks: Mapping[str, int],
-        split: Split,
-    ) -> None:
-        """Asks the engine what runs; generators: the names that the load generator's containers will have."""
+    def __init__(self, engine: Engine, project: str, selection: Selection, split: Split) -> None:
+        """Asks the engine what runs."""
         self._engine = engine
-        self.project = project
-        self._generators, self._split = generators, split
-        self._disks = small_disks
-        self._keepers = {name: engine.containers(project, holder(name))[0] for name in small_disks}
+        self.project, self.split = project, split
+        self.network = f"{project}_default"
+        self.components: Sequence[str] = sorted(selection.active)
+        self.stores: Sequence[str] = [name for name in self.components if selection.active[name].volumes]
+        self._disks = selection.small_disks
+        self._keepers = {name: engine.containers(project, holder(name))[0] for name in self._disks}
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="docker-stats")
         self._meters: dict[str, Meter] = {}
         self._lock = threading.Lock()  # no loss is looked for while a container is started on purpose
@@ -63,27 +50,27 @@ class DockerStack:
         self._ended: set[str] = set()  # on purpose
         self._losses: list[str] = []  # seen before the container was started again
         self._resolved = self._behind_proxy()
-        self.components: Sequence[str] = sorted({c.service for c in self._containers})
-        self.stores: Sequence[str] = [name for name in stores if name in self.components]
         proxied = PROXY in self.components
-        self.base_url = f"http://{self.address(PROXY, HTTP_PORT)}" if proxied else ""
-        self.load_url = f"http://{self.load_address(PROXY, HTTP_PORT)}" if proxied else ""
-        self.network = f"{project}_default"
+        self.base_url = f"http://{self.address(PROXY, PROXY_PORT)}" if proxied else ""
+        self.load_url = f"http://{self.load_address(PROXY, PROXY_PORT)}" if proxied else ""
 
-    def inspector_urls(self, service: str) -> Sequence[str]:
-        """Base URLs of a service's inspectors, one an instance; StartError where the service has none."""
-        return [f"http://127.0.0.1:{port}/inspector" for port in self._ports(service, INSPECTOR_PORT)]
+    def ports(self, component: str, inside: int) -> Sequence[int]:
+        """Where it is published; they stay over a restart. StartError where it is not."""
+        containers = self._of(component)
+        if any(inside not in c.published for c in containers):
+            raise StartError(
+                f"{component} has not published port {inside}: {self.tails() or 'it publishes none'}"
+            )
+        return [c.published[inside] for c in containers]
 
-    def inspector_ports(self) -> list[int]:
-        """Of all services."""
-        ports = (c.published.get(INSPECTOR_PORT) for c in self._containers)
-        return [port for port in ports if port is not None]
+    def load_address(self, component: str, port: int) -> str:
+        """On the stack's network: a published port leads through a process of the engine, on any processor."""
+        return f"{component}:{port}"
 
     def usage(self) -> Mapping[str, Usage]:
         """By component; the load generator's containers, of all loads so far, count as component `k6`."""
         owners = [(c.service, c.id, c.life) for c in self._containers]
-        # By id: each load's have the same names.
-        owners += [("k6", one, one) for one in self._engine.ids(self._generators)]
+        owners += [(GENERATOR, one, one) for one in self._engine.generators(self.project)]
         present: dict[str, dict[str, Usage]] = {name: {} for name in self._meters}
         used = self._pool.map(lambda owner: self._engine.usage(owner[1]), owners)
         for (component, _, life), usage in zip(owners, used, strict=True):
@@ -155,47 +142,39 @@ class DockerStack:
             if container.paused:
                 container.sdk.unpause()
 
-    @contextmanager
-    def spread(self) -> Iterator[None]:
-        """While it lasts, its JVMs may use the load generator's processors too."""
-        self._let_use(self._split.all)
-        try:
-            yield
-        finally:
-            self._let_use(self._split.system)
-
     @told()
-    def _let_use(self, processors: frozenset[int]) -> None:
+    def let_jvms_use(self, processors: frozenset[int]) -> None:
+        """By their cpusets, which stay over a restart."""
         for container in self._containers:
             if topology.counts_as_told(container.environment):
                 container.sdk.update(cpuset_cpus=listed(processors))
 
     def is_ready(self, component: str) -> bool:
-        """Whether all its containers run and answer."""
+        """Whether all its containers run and answer, asked from the host: not by the engine's slow probes."""
         try:
             return all(self._pool.map(_serves, self._now(component)))
         except StartError:
             return False
-
-    def address(self, component: str, port: int) -> str:
-        """Where its first instance's port is published; it stays over a restart."""
-        return f"127.0.0.1:{self._ports(component, port)[0]}"
-
-    def load_address(self, component: str, port: int) -> str:
-        """On the stack's network: a published port leads through a process of the engine, on any processor."""
-        return f"{component}:{port}"
 
     def remedies(self, component: str) -> Sequence[Heal]:
         """The engine's unpause; a disk lasts as long as its containers, which the next command removes."""
         return [("unpause", self._engine.host, container.id) for container in self._of(component)]
 
     def fill_disk(self, component: str) -> int:
-        """Fills its small disk; the bytes left free. StartError where it has none."""
-        return _fill(self._keeper(component), self._disks[component])
+        """Writes until nothing more fits; the bytes left. StartError, before a byte, on any other file system."""
+        keeper, asked = self._keeper(component), self._disks[component]
+        kind, size, _ = _disk_state(keeper)
+        if kind != "tmpfs" or not asked <= size < asked + _PAGE_BYTES:
+            raise StartError(
+                f"{keeper.name}: {keeper.volumes[0]} is a {kind} of {size} bytes, not the small disk of {asked}; "
+                "nothing was written"
+            )
+        _run(keeper, FILL)
+        return _disk_state(keeper)[2]
 
     def free_disk(self, component: str) -> None:
         """Takes away what fill_disk wrote."""
-        _free(self._keeper(component))
+        _run(self._keeper(component), 'rm -f "$0"')
 
     @told()
     def tails(self) -> str:
@@ -211,8 +190,7 @@ class DockerStack:
 
     def _present(self) -> list[Container]:
         """The containers of the components, as they are now."""
-        keepers = {c.id for c in self._keepers.values()}
-        return [c for c in self._engine.containers(self.project) if c.id not in keepers]
+        return [c for c in self._engine.containers(self.project) if c.service in self.components]
 
     def _of(self, service: str, name: str | None = None) -> list[Container]:
         """Its containers, or the named one, as they were last seen."""
@@ -281,14 +259,6 @@ class DockerStack:
                 if proxy.running:
                     proxy.sdk.kill("SIGHUP")
 
-    def _ports(self, service: str, inside: int) -> list[int]:
-        containers = self._of(service)
-        if any(inside not in c.published for c in containers):
-            raise StartError(
-                f"{service} has not published port {inside}: {self.tails() or 'it publishes none'}"
-            )
-        return [c.published[inside] for c in containers]
-
     def _settings(self, container: Container) -> dict[str, str]:
         inherited = self._engine.image_environment(container.image)
         own = {k: v for k, v in container.environment.items() if f"{k}={v}" not in inherited}
@@ -301,54 +271,24 @@ class DockerStack:
 
 
 def _serves(container: Container) -> bool:
-    """Whether it runs, is not frozen, and answers on the port it is known by (any, where it has none of these).
-
-    From the host, not by the engine's slow probes. A connection alone proves nothing: the engine's own proxy accepts
-    it before the server does.
-    """
+    """Whether it runs, is not frozen, and answers on its published ports."""
     return (
         container.running
         and not container.paused
-        and all(_answers(container, inside, port) for inside, port in container.published.items())
-    )
-
-
-def _answers(container: Container, inside: int, port: int) -> bool:
-    if inside in _PATHS:
-        return not network.why_not("GET", port, _PATHS[inside])
-    if inside == 5432:  # noqa: PLR2004 PostgreSQL's
-        return network.postgres_accepts(port, container.environment.get("POSTGRES_USER", "postgres"))
-    return inside != 5672 or network.amqp_accepts(port)  # noqa: PLR2004 RabbitMQ's
-
-
-def _fill(keeper: Container, size_bytes: int) -> int:
-    """Writes until nothing more fits; the bytes left. StartError, before a byte, on any other file system."""
-    kind, size, _ = _disk_state(keeper)
-    if kind != "tmpfs" or not size_bytes <= size < size_bytes + _PAGE_BYTES:
-        raise StartError(
-            f"{keeper.name}: {_place(keeper)} is a {kind} of {size} bytes, not the small disk of {size_bytes}; "
-            "nothing was written"
+        and all(
+            network.serves(inside, port, container.environment)
+            for inside, port in container.published.items()
         )
-    _run(keeper, _FILL)
-    return _disk_state(keeper)[2]
-
-
-def _free(keeper: Container) -> None:
-    """Takes away what fill wrote."""
-    _run(keeper, 'rm -f "$0"')
+    )
 
 
 def _disk_state(keeper: Container) -> tuple[str, int, int]:
     """Kind, size and free bytes of the file system."""
-    said = call("docker", "exec", keeper.id, "df", "-B1", "--output=fstype,size,avail", _place(keeper))
+    said = call(*("docker", "exec", keeper.id, "df", "-B1", "--output=fstype,size,avail", keeper.volumes[0]))
     kind, size, free_bytes = said.splitlines()[-1].split()
     return kind, int(size), int(free_bytes)
 
 
 def _run(keeper: Container, script: str) -> None:
-    ballast = f"{_place(keeper)}/{BALLAST}"
-    call("docker", "exec", keeper.id, "sh", "-c", script, ballast, timeout_s=_FILL_SECONDS)
-
-
-def _place(keeper: Container) -> str:
-    return keeper.volumes[0]
+    ballast = f"{keeper.volumes[0]}/{_BALLAST}"
+    call("docker", "exec", keeper.id, "sh", "-c", script, ballast, timeout_s=FILL_SECONDS)

@@ -1,11 +1,9 @@
 """What this machine gives the native runtime: an unprivileged account to run as, small file systems that fill up."""
 
-import errno
 import os
 import pwd
 import shutil
 import stat
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +12,10 @@ import psutil
 
 from writepath import poll, process
 from writepath.errors import SetupError, StartError
-from writepath.runtime.base import FILL_BYTES_PER_S
+from writepath.runtime.base import FILL, FILL_SECONDS
 
 _UNPRIVILEGED = "nobody"
 _DAC_OVERRIDE = 1  # bit of CAP_DAC_OVERRIDE in /proc/<pid>/status
-_CHUNKS = (1 << 20, 1 << 12, 1)  # bytes a write: the last ones find the end exactly
 _BUSY_SECONDS = 2.0
 
 
@@ -30,6 +27,11 @@ class Account:
     gid: int
     privileges: tuple[str, ...] = ()
 
+    @property
+    def prefix(self) -> list[str]:
+        """Of a command that runs under this name."""
+        return ["setpriv", *self.privileges, "--"] if self.privileges else []
+
     def own(self, *paths: Path) -> None:
         """Gives it files that this process made."""
         if os.geteuid() == 0:
@@ -39,6 +41,13 @@ class Account:
     def make_folder(self, path: Path) -> Path:
         """A new folder that only this account may enter."""
         path.mkdir(mode=0o700)
+        self.own(path)
+        return path
+
+    def write(self, path: Path, text: str, mode: int = 0o600) -> Path:
+        """A file for this account alone."""
+        path.write_text(text, encoding="utf-8")
+        path.chmod(mode)
         self.own(path)
         return path
 
@@ -98,22 +107,12 @@ class SmallDisk:
         return self.folder / "ballast"
 
     def fill(self) -> int:
-        """Writes, at a runaway log's pace, until nothing more fits; the bytes left. Never on another file system."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-        self._check(self.folder.stat().st_dev)
-        descriptor = os.open(self.ballast, flags, 0o600)
-        try:
-            self._check(os.fstat(descriptor).st_dev)
-            for size in _CHUNKS:
-                _write_all(descriptor, bytes(size), per_s=FILL_BYTES_PER_S / size)
-            left = os.fstatvfs(descriptor)
-            return left.f_bavail * left.f_frsize
-        finally:
-            os.close(descriptor)
-
-    def _check(self, device: int) -> None:
+        """Writes until nothing more fits; the bytes left. StartError, before a byte, on any other file system."""
+        device = self.folder.stat().st_dev
         if device != self.device or device == self.folder.parent.stat().st_dev:
             raise StartError(f"{self.folder}: not the small disk that was mounted there; nothing was written")
+        process.call("sh", "-c", FILL, self.ballast, timeout_s=FILL_SECONDS)
+        return shutil.disk_usage(self.folder).free
 
 
 def mount(folder: Path, size: int, account: Account) -> SmallDisk:
@@ -144,7 +143,7 @@ def remove(folder: Path) -> None:
 
 def _unmount(point: Path) -> None:
     """At last without waiting for who still holds a file there: the name goes at once, the memory with the holder."""
-    if not poll.until(lambda: process.attempt("umount", point).code == 0, _BUSY_SECONDS):
+    if not poll.until(lambda: process.attempt("umount", point).returncode == 0, _BUSY_SECONDS):
         process.attempt("umount", "--lazy", point)
 
 
@@ -154,15 +153,3 @@ def _mounted_below(folder: Path) -> list[Path]:
     points = [Path(mounted.mountpoint) for mounted in psutil.disk_partitions(all=True)]
     found = [point for point in points if point.is_relative_to(inside)]
     return sorted(found, key=lambda point: len(point.parts), reverse=True)
-
-
-def _write_all(descriptor: int, chunk: bytes, per_s: float) -> None:
-    began, written = time.monotonic(), 0
-    try:
-        while True:
-            os.write(descriptor, chunk)
-            written += 1
-            time.sleep(max(0.0, began + written / per_s - time.monotonic()))
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise

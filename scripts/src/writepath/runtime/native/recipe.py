@@ -32,6 +32,19 @@ class Place:
         """The loopback port that stands for one of the service's own."""
         return self.addresses.port(self.service.name, inside, instance)
 
+    def ports(self, inside: int) -> list[int]:
+        """The same, of each instance."""
+        return [self.port(inside, instance) for instance in range(self.service.replicas)]
+
+    def serves(self) -> bool:
+        """Whether every instance answers on each port that the compose file publishes."""
+        environment = self.service.environment
+        return all(
+            network.serves(inside, port, environment)
+            for inside in self.service.published
+            for port in self.ports(inside)
+        )
+
     def jar(self) -> Path:
         """Of the application."""
         module = self.service.module or ""
@@ -64,11 +77,7 @@ class Place:
 
     def write(self, name: str, text: str, mode: int = 0o600) -> Path:
         """A file of the service's own folder, for its account alone."""
-        path = self.folder / name
-        path.write_text(text, encoding="utf-8")
-        path.chmod(mode)
-        self.account.own(path)
-        return path
+        return self.account.write(self.folder / name, text, mode)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +101,7 @@ class Recipe:
     """How one kind of service runs as local processes."""
 
     launch: Callable[[Place], Iterator[Part]]  # in order; each is started before the next one is asked for
-    is_ready: Callable[[Place], bool]  # whether it serves; quick, and False for any failure to reach it
     version: Callable[
         [], tuple[str, str]
     ]  # of what it runs; an application tells more at /inspector/versions
+    is_ready: Callable[[Place], bool] = Place.serves  # quick, and False for any failure to reach it

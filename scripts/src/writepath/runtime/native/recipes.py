@@ -3,14 +3,14 @@
 import json
 import signal
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from writepath import process
 from writepath.errors import SetupError, UsageError
 from writepath.provision import jdk, packages
 from writepath.provision.golang import TOXIPROXY
-from writepath.runtime import aot, network
+from writepath.runtime import aot
 from writepath.runtime.native import stores
 from writepath.runtime.native.recipe import Part, Place, Recipe
 from writepath.runtime.network import LOOPBACK
@@ -37,7 +37,7 @@ def of(service: Service) -> Recipe:
 def _application(place: Place) -> Iterator[Part]:
     """All replicas of a service with build argument MODULE: each is a process with ports of its own."""
     jar, environment = place.jar(), place.service.environment
-    flags, digest = aot.flags(jar.parent, environment, _recording(place))
+    flags, digest = aot.flags(jar.parent, environment, place.folder / aot.RECORDING)
     for instance in range(place.service.replicas):
         ports = {name: str(_port(place, name, instance)) for name in ("SERVER_PORT", "INSPECTOR_PORT")}
         # The folder for temporary files names the stack's folder in the command line, too.
@@ -49,22 +49,13 @@ def _application(place: Place) -> Iterator[Part]:
         )
 
 
-def _recording(place: Place) -> Path:
-    return place.folder / aot.RECORDING
-
-
 def make_cache(place: Place) -> None:
     """Of what an application has recorded that ended in order."""
     jar, environment = place.jar(), place.service.environment
-    flags = aot.creating(jar.parent, environment, _recording(place))
+    flags = aot.creating(jar.parent, environment, place.folder / aot.RECORDING)
     env = place.environment()
     process.call(jdk.find().java, *flags, "-jar", jar, env=env, timeout_s=aot.CREATE_SECONDS)
     aot.keep(jar.parent, environment)
-
-
-def inspector_ports(place: Place) -> Sequence[int]:
-    """One a replica."""
-    return [_port(place, "INSPECTOR_PORT", instance) for instance in range(place.service.replicas)]
 
 
 def _port(place: Place, variable: str, instance: int) -> int:
@@ -80,8 +71,8 @@ def _port(place: Place, variable: str, instance: int) -> int:
 def _nginx(place: Place) -> Iterator[Part]:
     """One master with its worker, in the foreground."""
     given = place.service.environment
-    upstream = place.addresses.rewrite_statements(given["UPSTREAM"])
-    values = {**given, "LISTEN": f"{LOOPBACK}:{proxy_port(place)}", "UPSTREAM": upstream}
+    listen = f"{LOOPBACK}:{place.port(int(given['LISTEN']))}"
+    values = {**given, "LISTEN": listen, "UPSTREAM": place.addresses.rewrite_statements(given["UPSTREAM"])}
     config = place.write("nginx.conf", nginx_configuration(place.root, values, place.folder))
     flags = ["-p", f"{place.folder}", "-c", f"{config}", "-e", "stderr", "-g", "daemon off;"]
     yield Part(
@@ -99,15 +90,10 @@ def nginx_configuration(root: Path, values: Mapping[str, str], folder: Path) -> 
     return template.safe_substitute(values).replace("/tmp/", f"{folder}/")  # noqa: S108 the image's
 
 
-def proxy_port(place: Place) -> int:
-    """Where nginx listens."""
-    return place.port(int(place.service.environment["LISTEN"]))
-
-
 def _toxiproxy(place: Place) -> Iterator[Part]:
-    """One server. A proxy to a service that is not started refuses its clients, and harms nobody."""
+    """One server, which answers once it has its proxies. One to a service that is off refuses its clients."""
     program = TOXIPROXY.ensure(place.root, lambda _: None)
-    proxies = _proxies(place.root)
+    proxies = json.loads((place.root / PROXIES).read_text(encoding="utf-8"))
     for proxy in proxies:
         port = int(proxy["listen"].rpartition(":")[2])
         proxy["listen"] = f"{LOOPBACK}:{place.port(port)}"
@@ -124,36 +110,11 @@ def _toxiproxy(place: Place) -> Iterator[Part]:
     )
 
 
-def _toxiproxy_is_ready(place: Place) -> bool:
-    """Whether its API answers, and every proxy is there."""
-    found = place.answer(API_PORT, "/proxies")
-    return found is not None and len(found) == len(_proxies(place.root))
-
-
-def _proxies(root: Path) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = json.loads((root / PROXIES).read_text(encoding="utf-8"))
-    return found
-
-
-_APPLICATION = Recipe(
-    launch=_application,
-    is_ready=lambda place: (
-        not any(network.why_not("GET", port, "/inspector/ready") for port in inspector_ports(place))
-    ),
-    version=lambda: ("java", jdk.find().version),
-)
+_APPLICATION = Recipe(launch=_application, version=lambda: ("java", jdk.find().version))
 _BY_IMAGE: Mapping[str, Recipe] = {
     "postgres": stores.POSTGRES,
     "rabbitmq": stores.RABBITMQ,
     "elasticsearch": stores.ELASTICSEARCH,
-    "nginx": Recipe(
-        launch=_nginx,
-        is_ready=lambda place: not network.why_not("GET", proxy_port(place), "/nginx-health"),
-        version=lambda: ("nginx", packages.nginx_version()),
-    ),
-    "toxiproxy": Recipe(
-        launch=_toxiproxy,
-        is_ready=_toxiproxy_is_ready,
-        version=lambda: ("toxiproxy", TOXIPROXY.version),
-    ),
+    "nginx": Recipe(launch=_nginx, version=lambda: ("nginx", packages.nginx_version())),
+    "toxiproxy": Recipe(launch=_toxiproxy, version=lambda: ("toxiproxy", TOXIPROXY.version)),
 }

@@ -4,123 +4,85 @@ import itertools
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
 from writepath import pidfile, provision
 from writepath.config.registry import Variant
-from writepath.errors import SetupError, StartError, UsageError, WritepathError
-from writepath.processors import Split
+from writepath.errors import SetupError, StartError, WritepathError
 from writepath.provision import archives, golang, jdk, maven, state
-from writepath.runtime import aot, network, topology
+from writepath.runtime import network, topology
+from writepath.runtime.base import PROXY, PROXY_PORT, Runtime, Selection
 from writepath.runtime.native import host, recipes
 from writepath.runtime.native.recipe import Place
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.network import Addresses
-from writepath.runtime.topology import Service, Topology
+from writepath.runtime.topology import Service
 
 _numbers = itertools.count(1)
-PORT_VARIABLE = "HTTP_PORT"
 _READY_SECONDS = 120.0
 _CHECK_SECONDS = 0.02
 
 
-class NativeRuntime:
-    """Local processes on loopback ports; implements `runtime.base.Runtime`."""
+class NativeRuntime(Runtime):
+    """Local processes on loopback ports."""
 
     name = "native"
+    _jars: Mapping[str, Path] | None = None
 
-    def __init__(self, root: Path, split: Split | None = None) -> None:
-        """Root: the checkout whose docker-compose.yml describes the topology."""
-        self.root, self.split = root.resolve(), split or Split.shared()
-        self._runs = self.root / ".writepath" / "run"
-        self._jars: Mapping[str, Path] | None = None
+    @property
+    def _runs(self) -> Path:
+        return self.root / ".writepath" / "run"
 
     def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:  # noqa: ARG002 all alike
         """Provisions what is missing, and builds the services."""
-        provision.setup(self.root, say, self.name)
+        provision.setup(self.root, say)
         self._jars = maven.build(self.root, say)
 
     @contextmanager
-    def start(
-        self,
-        variant: Variant,
-        *,
-        overrides: Mapping[str, str],
-        say: Callable[[str], None],
-        only: Sequence[str] | None = None,
-        profiles: Sequence[str] = (),
-        small_disks: Mapping[str, int] | None = None,
-    ) -> Iterator[NativeStack]:
-        """A started, ready variant; its processes and data are gone afterwards, whatever happens."""
-        on = [*variant.profiles, *profiles]
-        known = self._topology(variant, on, overrides)
-        active = known.active(on)
-        if unknown := set(only or ()) - set(active):
-            raise UsageError(
-                f"{variant.name} has no {', '.join(sorted(unknown))}; it has {', '.join(active)}"
-            )
-        chosen = {name: service for name, service in active.items() if only is None or name in only}
-        port = overrides.get(PORT_VARIABLE)
-        with self.stack(known.services, chosen, variant.name, port, say, small_disks) as stack:
-            yield stack
-
-    @contextmanager
-    def stack(
-        self,
-        services: Mapping[str, Service],
-        active: Mapping[str, Service],
-        name: str,
-        proxy_port: str | None,
-        say: Callable[[str], None],
-        small_disks: Mapping[str, int] | None = None,
-    ) -> Iterator[NativeStack]:
-        """As start, for any choice of services."""
-        sizes = small_disks or {}
-        if unknown := set(sizes) - set(active):
-            raise UsageError(f"a small disk for {', '.join(sorted(unknown))}: not started with {name}")
-        runs_as = self._account()
-        addresses = Addresses(services, active)
-        _fix_proxy_port(active.values(), addresses, proxy_port)
-        folder = pidfile.claim(self._runs / f"{name}-{os.getpid()}-{next(_numbers)}")
-        folder.chmod(0o755)
-        try:
+    def stack(self, selection: Selection, say: Callable[[str], None]) -> Iterator[NativeStack]:
+        """Started and ready; its processes and data are gone afterwards, whatever happens."""
+        account = self._account()
+        addresses = _addresses(selection)
+        with ExitStack() as held:
+            folder = pidfile.claim(self._runs / f"{selection.name}-{os.getpid()}-{next(_numbers)}")
+            held.callback(host.remove, folder)
+            folder.chmod(0o755)
             places = {
-                each.name: Place(
+                name: Place(
                     root=self.root,
-                    folder=runs_as.make_folder(folder / each.name),
-                    service=each,
-                    active=active,
+                    folder=account.make_folder(folder / name),
+                    service=service,
+                    active=selection.active,
                     addresses=addresses,
-                    account=runs_as,
-                    jars=self._built(each),
+                    account=account,
+                    jars=self._built(service),
                 )
-                for each in active.values()
+                for name, service in selection.active.items()
             }
-            disks = {name: host.mount(places[name].folder, size, runs_as) for name, size in sizes.items()}
-        except BaseException:
-            host.remove(folder)
-            raise
-        stack = NativeStack(folder, places, disks, self.split)
-        try:
+            disks = {
+                name: host.mount(places[name].folder, size, account)
+                for name, size in selection.small_disks.items()
+            }
+            stack = NativeStack(folder, places, disks, self.split)
+            held.callback(stack.close)
             with stack.spread():
                 seconds = _bring_up(stack, state.folder(self.root) / "failed-start")
             in_order = sorted(seconds.items(), key=lambda item: item[1])
-            say(f"{name}: ready in " + ", ".join(f"{part} {duration:.1f} s" for part, duration in in_order))
+            parts = ", ".join(f"{part} {duration:.1f} s" for part, duration in in_order)
+            say(f"{selection.name}: ready in {parts}")
             yield stack
-        finally:
-            stack.close()
 
     def untrained(self, variant: Variant) -> Sequence[str]:
-        """Its applications that a training run would give a cache; none where the JDK has no such caches."""
-        if jdk.find().numbers[0] < jdk.PREFERRED:
-            return ()
-        ours = {name: service for name, service in self._active(variant).items() if service.module}
-        jars = {name: self._built(service)[service.module or ""] for name, service in ours.items()}
-        return [name for name in ours if aot.find(jars[name].parent, ours[name].environment) is None]
+        """None where the JDK has no such caches."""
+        return super().untrained(variant) if jdk.find().numbers[0] >= jdk.PREFERRED else ()
+
+    def caches(self, service: Service) -> Path:
+        """Next to its jar."""
+        return self._built(service)[service.module or ""].parent
 
     def make_cache(self, stack: NativeStack, component: str) -> None:
         """In a process of its own: Java would start a second one at its own end."""
@@ -128,7 +90,8 @@ class NativeRuntime:
 
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Of each part; applications tell theirs at /inspector/versions."""
-        return dict(recipes.of(service).version() for service in self._active(variant).values())
+        active = self.services(variant.profiles, variant.settings)
+        return dict(recipes.of(service).version() for service in active.values())
 
     def load_generator(self, _network: str) -> Sequence[Sequence[str]]:
         """The k6 binary, for each process."""
@@ -141,13 +104,6 @@ class NativeRuntime:
             if ended:
                 say(f"cleaned up after a killed run: {', '.join(ended)}")
             host.remove(folder)
-
-    def _active(self, variant: Variant) -> dict[str, Service]:
-        return self._topology(variant, variant.profiles, {}).active(variant.profiles)
-
-    def _topology(self, variant: Variant, profiles: Sequence[str], more: Mapping[str, str]) -> Topology:
-        derived = topology.derived(self.root, profiles, self.split)
-        return topology.load(self.root, {**derived, **variant.settings, **more})
 
     def _built(self, service: Service) -> Mapping[str, Path]:
         """The jars as they were when this runtime was prepared, so that an edit does not change a running suite."""
@@ -162,17 +118,15 @@ class NativeRuntime:
         return host.account(path for path in places if path.exists())
 
 
-def _fix_proxy_port(active: Iterable[Service], addresses: Addresses, port: str | None) -> None:
-    """A port that the user asked for; otherwise any free one."""
-    if not port or port == "0":
-        return
-    for service in active:
-        if service.image_name == "nginx" and not addresses.fix(
-            service.name, int(service.environment["LISTEN"]), int(port)
-        ):
-            raise StartError(
-                f"{PORT_VARIABLE}={port}: in use; choose another port, or omit it to use a free one"
-            )
+def _addresses(selection: Selection) -> Addresses:
+    """With the proxy's port where the user asked for one; all others are free ones."""
+    found, proxy = Addresses(selection.services, selection.active), selection.active.get(PROXY)
+    asked = proxy.published[PROXY_PORT] if proxy else ""
+    if asked not in ("", topology.ANY_PORT) and not found.fix(PROXY, PROXY_PORT, int(asked)):
+        raise StartError(
+            f"{topology.PROXY_PORT}={asked}: in use; choose another port, or omit it to use a free one"
+        )
+    return found
 
 
 def _bring_up(stack: NativeStack, failed_logs: Path) -> dict[str, float]:

@@ -4,8 +4,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,9 +13,9 @@ from writepath.errors import StartError
 from writepath.process import Daemon, stop_all
 from writepath.processors import Split
 from writepath.runtime import network, topology
-from writepath.runtime.base import Meter, Usage, masked
+from writepath.runtime.base import PROXY, PROXY_PORT, Meter, Stack, Usage, masked
 from writepath.runtime.deadman import Heal
-from writepath.runtime.native import host, recipes, usage
+from writepath.runtime.native import recipes, usage
 from writepath.runtime.native.host import SmallDisk
 from writepath.runtime.native.recipe import Part, Place
 from writepath.runtime.network import LOOPBACK
@@ -71,6 +70,14 @@ class Started:
             ) from error
         self.daemon.kill()
 
+    def await_port(self) -> None:
+        """Until the port is open that the next part needs, where it needs one."""
+        port = self.part.opens_port
+        if port is not None and not poll.until(lambda: network.listens(port), _PORT_SECONDS, every_s=0.01):
+            raise StartError(
+                f"{self.daemon.name}: does not listen on {LOOPBACK}:{port} after {_PORT_SECONDS:.0f} s"
+            )
+
 
 def _ending(code: int) -> str:
     if code >= 0:
@@ -79,8 +86,8 @@ def _ending(code: int) -> str:
     return f"was ended by {signal.Signals(-code).name}{hint}"
 
 
-class NativeStack:
-    """The processes of one started variant; implements `runtime.base.Stack`."""
+class NativeStack(Stack):
+    """The processes of one started variant."""
 
     network = "host"
 
@@ -91,14 +98,13 @@ class NativeStack:
         disks: Mapping[str, SmallDisk],
         split: Split,
     ) -> None:
-        """Takes the stack's folder (removed by close) and, by component, where each is started."""
+        """Takes the folder for logs and pid files and, by component, where each is started."""
         self.components: Sequence[str] = tuple(places)
         self.stores: Sequence[str] = tuple(name for name, place in places.items() if place.service.volumes)
-        self.places = places
-        proxy = next((place for place in places.values() if place.service.image_name == "nginx"), None)
-        self.base_url = self.load_url = f"http://{LOOPBACK}:{recipes.proxy_port(proxy)}" if proxy else ""
-        self._folder = folder
-        self._disks, self._split = disks, split
+        self.places, self.split = places, split
+        proxied = PROXY in places
+        self.base_url = self.load_url = f"http://{self.address(PROXY, PROXY_PORT)}" if proxied else ""
+        self._folder, self._disks = folder, disks
         self._of_jvms = split.system
         self._started: list[Started] = []
         self._meters = {name: Meter() for name in places}
@@ -110,7 +116,7 @@ class NativeStack:
         with self._lock:
             started = Started(part=part, place=place, daemon=self._launch(part, place))
             self._started.append(started)
-        _await_port(started)
+        started.await_port()
 
     def _launch(self, part: Part, place: Place) -> Daemon:
         name = f"{place.service.name}{part.suffix}"
@@ -130,7 +136,9 @@ class NativeStack:
             stop_signal=part.stop_signal,
             stop_seconds=part.stop_seconds,
             death_signal=part.death_signal,
-            processors=self._of_jvms if _is_spread(place) else self._split.system,
+            processors=self._of_jvms
+            if topology.counts_as_told(place.service.environment)
+            else self.split.system,
         )
 
     def _all(self, component: str | None = None) -> list[Started]:
@@ -138,7 +146,7 @@ class NativeStack:
         with self._lock:
             return [each for each in self._started if component in (None, each.place.service.name)]
 
-    def _chosen(self, component: str, name: str | None) -> list[Started]:
+    def _chosen(self, component: str, name: str | None = None) -> list[Started]:
         """What a fault is for; StartError where there is no such process."""
         known = self._all(component)
         found = [each for each in known if (each.daemon.name == name if name else not each.part.helper)]
@@ -151,10 +159,11 @@ class NativeStack:
         """Of the started processes (not their children), of one component or of all."""
         return [each.daemon.pid for each in self._all(component)]
 
-    def inspector_urls(self, service: str) -> Sequence[str]:
-        """Base URLs of a service's inspectors, one an instance."""
-        ports = recipes.inspector_ports(self.places[service])
-        return [f"http://{LOOPBACK}:{port}/inspector" for port in ports]
+    def ports(self, component: str, inside: int) -> Sequence[int]:
+        """Of each instance; StartError where there is no such component."""
+        if component not in self.places:
+            raise StartError(f"{component} is not part of this stack: {', '.join(self.components)}")
+        return self.places[component].ports(inside)
 
     def usage(self) -> Mapping[str, Usage]:
         """By component."""
@@ -182,8 +191,7 @@ class NativeStack:
         """Copies each process's log to folder/<component>[-<instance>].log."""
         folder.mkdir(parents=True, exist_ok=True)
         for each in self._all():
-            if each.daemon.log.exists():
-                shutil.copyfile(each.daemon.log, folder / each.daemon.log.name)
+            shutil.copyfile(each.daemon.log, folder / each.daemon.log.name)
 
     def effective_settings(self) -> Mapping[str, Mapping[str, str]]:
         """By component, what it was started with; secrets masked."""
@@ -199,8 +207,7 @@ class NativeStack:
 
     def kill(self, component: str, name: str | None = None) -> None:
         """Kills its processes, or the one of that name, with their children at once, as a crash would."""
-        chosen = self._chosen(component, name)
-        for each in chosen:
+        for each in self._chosen(component, name):
             each.excuse()
             each.daemon.kill()
 
@@ -216,12 +223,12 @@ class NativeStack:
 
     def revive(self, component: str) -> None:
         """Restarts its processes that have ended, in the original order, with the same data, ports and settings."""
-        self._chosen(component, None)
+        self._chosen(component)
         for each in self._all(component):
             with self._lock:
                 revived = each.revive(self._launch)
             if revived:
-                _await_port(each)
+                each.await_port()
 
     def pause(self, component: str, name: str | None = None) -> None:
         """Stops it and all its children where they are."""
@@ -233,43 +240,27 @@ class NativeStack:
         for each in self._chosen(component, name):
             each.daemon.thaw()
 
-    @contextmanager
-    def spread(self) -> Iterator[None]:
-        """While it lasts, its JVMs may use the load generator's processors too."""
-        self._let_use(self._split.all)
-        try:
-            yield
-        finally:
-            self._let_use(self._split.system)
-
-    def _let_use(self, processors: frozenset[int]) -> None:
-        with self._lock:  # what is started from now on begins there
+    def let_jvms_use(self, processors: frozenset[int]) -> None:
+        """Those that run, and those that are started from now on."""
+        with self._lock:
             self._of_jvms = processors
         for each in self._all():
-            if _is_spread(each.place):
+            if topology.counts_as_told(each.place.service.environment):
                 each.daemon.let_use(processors)
 
     def remedies(self, component: str) -> Sequence[Heal]:
         """SIGCONT for each of its processes and their families; the ballast's removal."""
         found: list[Heal] = [("continue", life) for life in self.lives(component).values()]
         if component in self._disks:
-            found.append(("remove", str(self._disk(component).ballast)))
+            found.append(("remove", str(self._disks[component].ballast)))
         return found
 
     def is_ready(self, component: str) -> bool:
         """Whether every process of it runs and answers."""
-        if any(each.daemon.exit_code() is not None for each in self._chosen(component, None)):
+        if any(each.daemon.exit_code() is not None for each in self._chosen(component)):
             return False
         place = self.places[component]
         return recipes.of(place.service).is_ready(place)
-
-    def address(self, component: str, port: int) -> str:
-        """Where its first instance listens, for a port of the compose file."""
-        if component not in self.places:
-            raise StartError(f"{component} is not part of this stack: {', '.join(self.components)}")
-        return f"{LOOPBACK}:{self.places[component].port(port)}"
-
-    load_address = address
 
     def fill_disk(self, component: str) -> int:
         """Fills the small file system below its data; the bytes left free."""
@@ -288,21 +279,7 @@ class NativeStack:
         return self._disks[component]
 
     def close(self) -> None:
-        """Ends every process and removes the stack's folder, with the file systems below it."""
+        """Ends every process."""
         with self._lock:
             self._closed = True
         stop_all([each.daemon for each in self._all()])
-        host.remove(self._folder)
-
-
-def _is_spread(place: Place) -> bool:
-    return topology.counts_as_told(place.service.environment)
-
-
-def _await_port(started: Started) -> None:
-    """Until the port is open that the next part needs, where it needs one."""
-    port = started.part.opens_port
-    if port is not None and not poll.until(lambda: network.listens(port), _PORT_SECONDS, every_s=0.01):
-        raise StartError(
-            f"{started.daemon.name}: does not listen on {LOOPBACK}:{port} after {_PORT_SECONDS:.0f} s"
-        )

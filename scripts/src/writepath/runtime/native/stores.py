@@ -5,18 +5,14 @@ import secrets
 import shlex
 import shutil
 import signal
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from writepath import process
 from writepath.errors import SetupError
 from writepath.provision import archives, jdk, packages, state
-from writepath.runtime import network
-from writepath.runtime.native.host import Account
 from writepath.runtime.native.recipe import Part, Place, Recipe
 from writepath.runtime.network import LOOPBACK
-from writepath.runtime.topology import Service
 
 POSTGRES_PORT = 5432
 RABBITMQ_PORT = 5672
@@ -32,9 +28,8 @@ def _postgres(place: Place) -> Iterator[Part]:
     Without a Unix socket: a path below a deep checkout is too long for one.
     """
     data = place.folder / "data"
-    template = _template(place.root, place.service, place.account)
     # Resolved: of a link, as in a cache folder shared by two checkouts, cp would copy the link alone.
-    process.call("cp", "-a", "--reflink=auto", template.resolve(), data)
+    process.call("cp", "-a", "--reflink=auto", _template(place).resolve(), data)
     flags = list(place.service.command[1:])
     server = archives.postgres(place.root) / "bin" / "postgres"
     port = place.port(POSTGRES_PORT)
@@ -49,56 +44,44 @@ def _postgres(place: Place) -> Iterator[Part]:
     )
 
 
-def _user(service: Service) -> str:
-    return service.environment.get("POSTGRES_USER", "postgres")
-
-
-def _template(root: Path, service: Service, account: Account) -> Path:
+def _template(place: Place) -> Path:
     """A data folder with the service's superuser and database: what the official image makes at its first start."""
-    user = _user(service)
-    password = service.environment.get("POSTGRES_PASSWORD", "")
-    database = service.environment.get("POSTGRES_DB", user)
-    identity = f"{archives.POSTGRES_VERSION}\0{user}\0{password}\0{database}\0{account.uid}"
-    name = f"postgresql-template-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
-    target = state.folder(root) / name
-    if target.is_dir():
-        return target
-    with state.lock(root, name):
-        if not target.is_dir():
-            _make_template(root, target, (user, password, database), account)
-    return target
+    root, account, given = place.root, place.account, place.service.environment
+    user, password = given.get("POSTGRES_USER", "postgres"), given.get("POSTGRES_PASSWORD", "")
+    database = given.get("POSTGRES_DB", user)
 
-
-def _make_template(root: Path, target: Path, names: tuple[str, str, str], account: Account) -> None:
-    user, password, database = names
-    programs = archives.postgres(root) / "bin"
-    prefix = ["setpriv", *account.privileges, "--"] if account.privileges else []
-    environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-    with state.made_whole(target) as part, tempfile.NamedTemporaryFile("w") as secret:
-        part.chmod(0o700)
-        secret.write(password)
-        secret.flush()
-        account.own(part, Path(secret.name))
+    def make(work: Path) -> Path:
+        work.chmod(0o711)
+        data, secret = account.make_folder(work / "data"), account.write(work / "password", password)
         locale = ["--encoding=UTF8", "--locale=C.UTF-8"]  # UTF-8 types of characters: pg_trgm needs them
-        flags = ["-U", user, "--pwfile", secret.name, *locale, "--auth=scram-sha-256", "--no-sync"]
+        flags = ["-U", user, "--pwfile", f"{secret}", *locale, "--auth=scram-sha-256", "--no-sync"]
         create = f'CREATE DATABASE "{database}"\n' if database != "postgres" else ""
+        programs = archives.postgres(root) / "bin"
         commands: list[tuple[list[str | Path], str]] = [
-            ([programs / "initdb", "-D", part, *flags], ""),
-            ([programs / "postgres", "--single", "-D", part, "postgres"], create),
+            ([programs / "initdb", "-D", data, *flags], ""),
+            ([programs / "postgres", "--single", "-D", data, "postgres"], create),
         ]
-        for command, given in commands:
+        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+        for command, text_in in commands:
             try:
                 process.call(
-                    *(*prefix, *command), cwd=part, env=environment, text_in=given, timeout_s=_INITDB_SECONDS
+                    *(*account.prefix, *command),
+                    cwd=data,
+                    env=environment,
+                    text_in=text_in,
+                    timeout_s=_INITDB_SECONDS,
                 )
             except process.CallError as error:
                 raise SetupError(f"postgres: initdb failed.\n{error}") from error
+        return data
+
+    identity = f"{archives.POSTGRES_VERSION}\0{user}\0{password}\0{database}\0{account.uid}"
+    name = f"postgresql-template-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+    return state.made_once(root, state.folder(root) / name, name, make)
 
 
 POSTGRES = Recipe(
-    launch=_postgres,
-    is_ready=lambda place: network.postgres_accepts(place.port(POSTGRES_PORT), _user(place.service)),
-    version=lambda: ("postgresql", archives.POSTGRES_VERSION.rpartition(".")[0]),
+    launch=_postgres, version=lambda: ("postgresql", archives.POSTGRES_VERSION.rpartition(".")[0])
 )
 
 
@@ -119,10 +102,10 @@ def _rabbitmq(place: Place) -> Iterator[Part]:
         opens_port=epmd_port,
         helper=True,  # on a host of its own, too, it survives a broker's crash
     )
-    script = _control_script(place, server, environment)
+    _control_script(place, server, environment)
     yield Part(
         args=[server],
-        env={**environment, "WRITEPATH_RABBITMQCTL": str(script)},
+        env=environment,
         settings=dict(place.service.environment),
         stop_signal=signal.SIGKILL,  # the data is thrown away, and an orderly stop takes seconds
     )
@@ -173,11 +156,7 @@ def _control_script(place: Place, server: Path, environment: Mapping[str, str]) 
     return place.write(RABBITMQ_CONTROL, text, mode=0o700)
 
 
-RABBITMQ = Recipe(
-    launch=_rabbitmq,
-    is_ready=lambda place: network.amqp_accepts(place.port(RABBITMQ_PORT)),  # the listener opens last
-    version=lambda: ("rabbitmq", packages.rabbitmq_version()),
-)
+RABBITMQ = Recipe(launch=_rabbitmq, version=lambda: ("rabbitmq", packages.rabbitmq_version()))
 
 
 def _elasticsearch(place: Place) -> Iterator[Part]:
@@ -215,10 +194,6 @@ def _elasticsearch(place: Place) -> Iterator[Part]:
     )
 
 
-def _nodes(place: Place) -> int:
-    return sum(each.image_name == place.service.image_name for each in place.active.values())
-
-
 def _launcher_options(temporary: Path) -> str:
     """Of the launcher only, which starts the server and waits; it leaves files behind in its temporary folder."""
     options = "-XX:TieredStopAtLevel=1"
@@ -229,7 +204,8 @@ def _launcher_options(temporary: Path) -> str:
 def _elasticsearch_is_ready(place: Place) -> bool:
     """Whether the cluster has a master and as many nodes as are started."""
     health = place.answer(ELASTICSEARCH_PORT, "/_cluster/health")
-    return health is not None and health["number_of_nodes"] == _nodes(place)
+    nodes = sum(each.image_name == place.service.image_name for each in place.active.values())
+    return health is not None and health["number_of_nodes"] == nodes
 
 
 ELASTICSEARCH = Recipe(
