@@ -127,7 +127,7 @@ def test_sequence_content_and_moment_are_read() -> None:
     assert held.seq.tolist() == [4, 2**40, 1]
     assert held.content_ok.tolist() == [True, True, False]
     assert held.durable_at_us.tolist() == [1_700_000_000_123_456] * 3
-    assert len(posts().seq) == 0
+    assert posts().own.num_rows == 0
     with (
         asking({"posts": Answer(200, body, CUT)}) as client,
         pytest.raises(AuditError, match="/posts did not"),

@@ -57,14 +57,14 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["queue", "under way", "late", "silent"],
 )
 def test_a_store_is_emptied_whatever_is_on_its_way(path: Path, resets: int) -> None:
-    of(path).purge()
+    of(path).empty()
     assert (path.resets, path.rows, path.ready, path.in_flight) == (resets, 0, 0, 0)
 
 
 def test_what_stays_is_an_error_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(truth, "EMPTY_TIMEOUT_S", 0.05)
     with pytest.raises(StartError, match="the store is not empty before the load: 1 rows"):
-        of(Path(late=10**9)).purge()
+        of(Path(late=10**9)).empty()
 
 
 @dataclass

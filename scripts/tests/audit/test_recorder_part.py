@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from writepath.selfcheck import recorder_part
-from writepath.selfcheck.recorder_part import Round, Shape, findings
+from writepath.selfcheck.recorder_part import Round, findings
 
 WITHIN = Round(dropped=0, p99_ms=5.0, cpu_us=100.0)
 
@@ -28,6 +28,6 @@ def test_a_load_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(recorder_part, "findings", judge)
     said: list[str] = []
-    assert recorder_part.run(said.append, Shape(rounds=2, rate_per_s=200, seconds=1))
+    assert recorder_part.run(said.append, rounds=2, rate_per_s=200, seconds=1)
     assert all(min(one.p99_ms, one.cpu_us) > 0 for one in seen)
     assert [line.split(":")[0].strip() for line in said[-2:]] == ["round 1 of 2", "round 2 of 2"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
@@ -14,9 +15,9 @@ from writepath.analysis.evidence import FACTS_FILE, load_facts
 from writepath.config.registry import Scenario, Suite, Variant
 from writepath.experiments.base import Cell, CellRun, Session
 from writepath.experiments.load.kind import LoadExperiment, measure, params_of
-from writepath.load import ledger
+from writepath.load import parquet
 from writepath.load.plan import new_run_id
-from writepath.measure import host, read_back, visible
+from writepath.measure import host, read_back, truth, visible
 from writepath.measure.host import CanaryCage
 from writepath.measure.loading import Bench
 from writepath.progress import Progress
@@ -36,6 +37,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is waited for that is quiet anyway."""
     monkeypatch.setattr(read_back, "QUIET_S", 0.0)
     monkeypatch.setattr(visible, "QUIET_S", 0.0)
+    monkeypatch.setattr(truth, "POLL_S", 0.01)
 
 
 def bench(folder: Path, runtime: fakes.FakeRuntime, progress: Progress | None = None) -> Bench:
@@ -97,8 +99,8 @@ def facts_of(run: CellRun) -> LoadFacts:
     return base.from_data(LoadFacts, load_facts(run.folder), FACTS_FILE)
 
 
-def requests_of(folder: Path) -> ledger.Ledger:
-    return ledger.read(folder / REQUESTS_FILE)
+def requests_of(folder: Path) -> pa.Table:
+    return parquet.load_table(folder / REQUESTS_FILE)
 
 
 def audit_of(run: CellRun) -> Audit:

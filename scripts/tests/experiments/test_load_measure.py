@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-import recording
 from experiments.planted_cell import (
     CLOSED,
     at_once,
@@ -31,7 +30,7 @@ from writepath.experiments.base import Session
 from writepath.experiments.load.kind import LoadExperiment, measure, params_of
 from writepath.load import parquet
 from writepath.load.plan import ClosedPlan, encode_id
-from writepath.measure import host, read_back, visible, warming
+from writepath.measure import host, read_back, truth, visible, warming
 from writepath.measure.host import Counters
 from writepath.progress import Progress
 from writepath.records.measures import Reading
@@ -96,7 +95,7 @@ def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdi
     said = [reason for reason in reasons if "warm-up" in reason]
     assert len(said) == bool(words)
     assert all(word in reason for reason in said for word in words)
-    assert len(requests_of(run.folder).records) == PLANNED
+    assert len(requests_of(run.folder)) == PLANNED
 
 
 def test_the_folder_has_every_raw_file_and_not_what_k6_recorded(tmp_path: Path) -> None:
@@ -127,7 +126,7 @@ def test_the_facts_are_those_of_the_load_alone(tmp_path: Path) -> None:
     assert not facts.drain.capped
     assert (facts.queue_path, facts.redelivered) == (False, None)
     assert facts.load_started_at < facts.load_finished_at
-    assert len(requests_of(run.folder).records) == PLANNED
+    assert len(requests_of(run.folder)) == PLANNED
 
 
 def test_an_honest_load_passes_its_audit_from_raw_files(tmp_path: Path) -> None:
@@ -154,7 +153,7 @@ def test_raw_files_name_every_lie_of_the_first_read(tmp_path: Path) -> None:
     }
     assert audit.offenders["unexpected"].first_ids == (foreign,)
     assert (audit.lost, audit.clean_fail, audit.ok) == (2, 1, PLANNED - 5)
-    assert recording.by_error(requests_of(run.folder)) == {"HTTP 503": 1}
+    assert requests_of(run.folder).column("status").to_pylist().count(503) == 1
 
 
 def test_raw_files_name_every_lie_after_the_answer(tmp_path: Path) -> None:
@@ -261,8 +260,14 @@ def test_a_store_that_cannot_be_read_is_not_killed(tmp_path: Path) -> None:
     ids=["start", "dirty", "durability", "generator", "reset"],
 )
 def test_a_failure_before_the_load_names_its_reason_and_stops_the_stack(
-    runtime: FakeRuntime, events: list[str], error: type[Exception], words: str, tmp_path: Path
+    runtime: FakeRuntime,
+    events: list[str],
+    error: type[Exception],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(truth, "EMPTY_TIMEOUT_S", 0.0)
     with pytest.raises(error, match=words):
         measured(tmp_path, runtime)
     assert runtime.events == events
@@ -287,7 +292,7 @@ def test_ctrl_c_in_the_load_keeps_requests_and_samples_and_leaves_no_generator(t
 
     run = interrupted(tmp_path, runtime, Impatient(console=Console(file=io.StringIO())))
     assert runtime.events[-2:] == STOPPED
-    assert len(requests_of(run).records) == PLANNED
+    assert len(requests_of(run)) == PLANNED
     assert raw.read_samples(run / raw.SAMPLES_FILE)
     assert not (tmp_path / "k6.pid").exists()
     assert not (run / FACTS_FILE).exists()
@@ -301,7 +306,7 @@ def test_ctrl_c_in_the_drain_keeps_what_is_known_of_the_load(tmp_path: Path) -> 
     folder = interrupted(tmp_path, FakeRuntime(), Impatient(console=Console(file=io.StringIO())))
     facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
     assert (facts["dropped"], facts["drain"], facts["reads"]) == (0, None, [])
-    assert len(requests_of(folder).records) == PLANNED
+    assert len(requests_of(folder)) == PLANNED
 
 
 def interrupted(tmp_path: Path, runtime: FakeRuntime, progress: Progress) -> Path:
@@ -319,7 +324,7 @@ def test_a_closed_load_has_no_schedule(tmp_path: Path) -> None:
     assert (facts.dropped, facts.generator_faults) == (0, ())
     audit = audit_of(run)
     assert audit.verdict == "PASS"
-    assert audit.ok == len(requests_of(run.folder).records) > 0
+    assert audit.ok == len(requests_of(run.folder)) > 0
 
 
 def test_settings_of_the_load_change_its_plan_and_not_the_stack(tmp_path: Path) -> None:
@@ -328,7 +333,7 @@ def test_settings_of_the_load_change_its_plan_and_not_the_stack(tmp_path: Path) 
     run = measured(tmp_path, runtime, settings=settings)
     facts = facts_of(run)
     assert ([phase.to_per_s for phase in facts.phases], facts.virtual_users) == ([200], 7)
-    assert len(requests_of(run.folder).records) == 2 * PLANNED
+    assert len(requests_of(run.folder)) == 2 * PLANNED
     assert runtime.overrides == [{"POOL_SIZE": "5"}]
 
 

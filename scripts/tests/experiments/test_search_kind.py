@@ -133,7 +133,6 @@ def test_every_search_is_in_the_raw_table_in_the_order_of_the_seed(tmp_path: Pat
         (Lies(refuse=True), "answered 503: the store is down", False),
         (Lies(garble=True), "not a page of posts", False),
         (Lies(no_total=True), "returned no total", False),
-        (Lies(other_next=True), "in an unknown format", False),
         (Lies(endless=True), "does not end: it returned 12 pages", True),
         (Lies(miscount_large=1), "the first page or its total differs from that of all matches", True),
     ],

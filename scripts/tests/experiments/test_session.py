@@ -29,7 +29,7 @@ def test_cells_of_one_session_share_a_stack_and_the_store_is_emptied_between_the
     assert ["start" in run.steps for run in runs] == [True, False]
     assert ["stop" in run.steps for run in runs] == [False, True]
     for run, planned in zip(runs, (50, 100), strict=True):
-        assert len(requests_of(run.folder).records) == planned
+        assert len(requests_of(run.folder)) == planned
         assert (audit_of(run).verdict, audit_of(run).ok) == ("PASS", planned)
         assert (run.folder / "logs" / "app.log").is_file()
 

@@ -34,7 +34,6 @@ class Lies:
     no_total: bool = False
     search_index: str | None = "none"  # None: it does not say
     forget_writes: bool = False  # answered 201, and not stored
-    other_next: bool = False  # the cursor stands where a quick look does not find it
 
 
 @dataclass(kw_only=True)
@@ -85,8 +84,7 @@ class FakePosts:
         if self.lies.refuse:
             return Answer(503, b"the store is down")
         found = self.search(asked["keyword"], int(asked["size"]), asked.get("after"))
-        spaced = (", ", ": ") if self.lies.other_next else (",", ":")
-        text = json.dumps(found, ensure_ascii=False, separators=spaced)
+        text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))  # as k6 expects it
         return Answer(200, (text[1:] if self.lies.garble else text).encode())
 
     def inspected(self, what: str, asked: dict[str, str], body: bytes) -> Answer:

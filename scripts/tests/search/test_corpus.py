@@ -17,10 +17,10 @@ from writepath.load.corpus import (
     WRITTEN_LINES,
     Corpus,
     Documents,
-    Oracle,
     chosen_keywords,
     drawn_keywords,
     frequencies,
+    lines_of,
 )
 from writepath.load.dataset import generate
 from writepath.load.plan import decode_id
@@ -64,20 +64,22 @@ def test_posts_that_must_be_found_are_those_whose_content_contains_the_keyword(
     lines: list[str], keyword: str, count: int
 ) -> None:
     made = documents(*lines, count=count)
-    oracle = Oracle.of(made, [keyword, keyword])
+    found = lines_of(lines[:count], [keyword, keyword])[keyword]["substring"]
     naive = [sequence for sequence in range(count) if keyword in made.content(sequence)]
-    assert oracle.sequences(keyword, "substring").tolist() == naive
-    assert oracle.total(keyword, "substring") == len(naive)
+    assert made.of_lines(found).tolist() == naive
+    assert made.total(found) == len(naive)
 
 
 def test_words_substrings_and_both_are_told_apart() -> None:
     lines = ("영화 굿", "한국영화", "CG가", "cg", "CG 굿", "없음")
-    oracle = Oracle.of(documents(*lines, count=12), ["영화", "CG"])
-    assert [oracle.total("영화", mode) for mode in ("substring", "native")] == [4, 2]
-    assert oracle.as_word("영화") == 2
-    assert oracle.sequences("CG", "substring").tolist() == [2, 4, 8, 10]
-    assert oracle.sequences("CG", "native").tolist() == [3, 4, 9, 10]  # in lower case, as a word of its own
-    assert oracle.as_word("CG") == 2
+    found = {
+        keyword: {rule: numbers.tolist() for rule, numbers in own.items()}
+        for keyword, own in lines_of(lines, ["영화", "CG"]).items()
+    }
+    assert found == {
+        "영화": {"substring": [0, 1], "native": [0], "as word": [0]},
+        "CG": {"substring": [2, 4], "native": [3, 4], "as word": [4]},  # in lower case, as a word of its own
+    }
 
 
 def test_a_words_frequency_is_the_number_of_posts_it_is_in() -> None:

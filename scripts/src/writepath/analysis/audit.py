@@ -4,8 +4,10 @@ What is known of a write: what the client saw, its rows in either read of the st
 when it was durable. There are few combinations, so that a table of all classes is as good as a look at each write.
 """
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -51,11 +53,8 @@ NEVER_SENT = "unexpected"
 
 def combinations(**known: npt.ArrayLike) -> NDArray[np.uint16]:
     """By write, the number of its combination; known: one array for each name of SIZES."""
-    number = np.asarray(known["client"]).astype(np.uint16)
-    for name, size in list(SIZES.items())[1:]:
-        number *= np.uint16(size)
-        number += np.asarray(known[name]).astype(np.uint16)
-    return number
+    columns = [np.asarray(known[name]).astype(np.uint16) for name in SIZES]
+    return np.ravel_multi_index(columns, tuple(SIZES.values())).astype(np.uint16)
 
 
 def known_of(number: npt.ArrayLike) -> dict[str, Ints]:
@@ -112,15 +111,16 @@ def audit_of(
     seconds = round(facts.audit_seconds, 3)
     if not facts.reads:
         return replace(not_read(*facts.unread), seconds=seconds)
-    tally = _tally(tables["tally"])
+    tally, read_again = _tally(tables["tally"]), bool(scalars["read_again"]) and len(facts.reads) > 1
     number = {name: int(tally[marks].sum()) for name, marks in CLASSES.items()}
+    listed = _listed(tables["offenders"], number, facts.run_id)
     never_sent = _never_sent(unexpected, facts.run_id)
-    listed = dict(_listed(tables["offenders"], tally, facts.run_id))
     if never_sent.count:
         listed[NEVER_SENT] = never_sent
-    first, second = (int((whole(unexpected, "read") == read).sum()) for read in (1, 2))
-    rows = (scalars["rows_first"] + first, scalars["rows_second"] + second)
-    read_again = bool(scalars["read_again"]) and len(facts.reads) > 1
+    rows = [
+        scalars[name] + int((whole(unexpected, "read") == read).sum())
+        for read, name in enumerate(("rows_first", "rows_second"), 1)
+    ]
     unread = list(facts.unread)
     if not read_again and not unread and facts.reads_required == READS:
         unread.append(NOT_READ_AGAIN)
@@ -143,10 +143,8 @@ def audit_of(
         identities_broken=(),
         seconds=seconds,
     )
-    sums = _identities(tally, number, requests, audit) | _reads(
-        rows if read_again else rows[:1] * READS, audit
-    )
-    broken = tuple(words for words, holds in sums.items() if not holds)
+    identities = _identities(tally, number, requests, audit, rows if read_again else rows[:1] * READS)
+    broken = tuple(words for words in identities if not _agrees(words))
     vanished = audit.vanished if read_again or facts.reads_required == READS else None
     audit = replace(audit, identities_broken=broken, vanished=vanished)
     return replace(audit, verdict=_verdict(audit, facts.reads_required))
@@ -185,50 +183,42 @@ def not_read(*words: str) -> Audit:
     )
 
 
-def _identities(tally: Ints, number: Mapping[str, int], requests: Requests, audit: Audit) -> dict[str, bool]:
-    """By the words of each sum, whether it agrees; audit: with a number of vanished."""
-    distinct, vanished = number["attempted"], number["vanished"]
+def _identities(
+    tally: Ints, number: Mapping[str, int], requests: Requests, audit: Audit, rows: Sequence[int]
+) -> Iterator[str]:
+    """Sums in words, `whole 3 = part 1 + part 2`. audit: with a number of vanished; rows: of each read, of any id."""
     seen = _by_client(tally, np.ones(COMBINATIONS, np.bool_))
-    of = _by_client(tally, CLASSES["duplicated"] | CLASSES["corrupted"])
-    gone = _by_client(tally, CLASSES["vanished"])[ACKNOWLEDGED]
-    gone_without_answer = vanished - gone
-    whole = audit.ok + audit.recovered + audit.rejected_present + vanished
+    wrong = _by_client(tally, CLASSES["duplicated"] | CLASSES["corrupted"])
+    gone = _by_client(tally, CLASSES["vanished"])
+    whole = audit.ok + audit.recovered + audit.rejected_present + number["vanished"]
     others = number["absent_then_stored"] + number["never_read_stored"]
     wrong_ids = audit.duplicated + audit.corrupted + audit.unexpected
-    return {
-        f"planned {requests.planned} = started {requests.started} + dropped {requests.dropped}": (
-            requests.planned == requests.started + requests.dropped
-        ),
-        f"started {requests.started} = distinct sequences in the ledger {distinct}": (
-            requests.started == distinct
-        ),
+    yield f"planned {requests.planned} = started {requests.started} + dropped {requests.dropped}"
+    yield f"started {requests.started} = distinct sequences in the ledger {number['attempted']}"
+    yield (
         f"acknowledged {seen[ACKNOWLEDGED]} = ok {audit.ok} + lost {audit.lost} + stranded {audit.stranded}"
-        f" + vanished {gone} + duplicated or corrupted {of[ACKNOWLEDGED]}": (
-            seen[ACKNOWLEDGED] == audit.ok + audit.lost + audit.stranded + gone + of[ACKNOWLEDGED]
-        ),
+        f" + vanished {gone[ACKNOWLEDGED]} + duplicated or corrupted {wrong[ACKNOWLEDGED]}"
+    )
+    yield (
         f"indeterminate {seen[INDETERMINATE]} = recovered {audit.recovered} + clean fail {audit.clean_fail}"
-        f" + vanished {gone_without_answer} + duplicated or corrupted {of[INDETERMINATE]}": (
-            seen[INDETERMINATE] - of[INDETERMINATE]
-            == audit.recovered + audit.clean_fail + gone_without_answer
-        ),
-        f"rejected {seen[REJECTED]} = clean reject {audit.clean_reject} + rejected-present"
-        f" {audit.rejected_present} + duplicated or corrupted {of[REJECTED]}": (
-            seen[REJECTED] == audit.clean_reject + audit.rejected_present + of[REJECTED]
-        ),
+        f" + vanished {gone[INDETERMINATE]} + duplicated or corrupted {wrong[INDETERMINATE]}"
+    )
+    yield (
+        f"rejected {seen[REJECTED]} = clean reject {audit.clean_reject} + rejected-present {audit.rejected_present}"
+        f" + duplicated or corrupted {wrong[REJECTED]}"
+    )
+    yield (
         f"ids in the store {audit.stored_ids} = ok, recovered, rejected-present and vanished {whole}"
-        f" + duplicated, corrupted and unexpected {wrong_ids} + lost or never read, but stored {others}": (
-            audit.stored_ids == whole + wrong_ids + others
-        ),
-    }
+        f" + duplicated, corrupted and unexpected {wrong_ids} + lost or never read, but stored {others}"
+    )
+    for read, reading, when in zip(rows, audit.reads, READ_WHEN, strict=False):
+        yield f"rows read back {when} {read} = rows the store counts {reading.store_rows}"
 
 
-def _reads(rows: Sequence[int], audit: Audit) -> dict[str, bool]:
-    """The same of either read, of rows of whatever id."""
-    return {
-        f"rows read back {when} {read} = rows the store counts {reading.store_rows}": read
-        == reading.store_rows
-        for read, reading, when in zip(rows, audit.reads, READ_WHEN, strict=False)
-    }
+def _agrees(identity: str) -> bool:
+    """Whether the numbers on either side of a sum in words add up to the same."""
+    one, other = (sum(map(int, re.findall(r"\d+", side))) for side in identity.split("="))
+    return one == other
 
 
 def _by_client(tally: Ints, marks: NDArray[np.bool_]) -> list[int]:
@@ -237,38 +227,39 @@ def _by_client(tally: Ints, marks: NDArray[np.bool_]) -> list[int]:
     return [int(tally[marks & (client == saw)].sum()) for saw in range(SIZES["client"])]
 
 
+OFFENDERS = pa.schema(
+    [("name", pa.string()), ("first", pa.int64()), ("last", pa.int64())]
+)  # intervals by class
 INTERVALS_MAX = 100
 FIRST_IDS = 20
 
 
-def offenders_of(seq: Ints, others: Sequence[str], post_id: Callable[[int], str]) -> Offenders:
-    """Members of a class in short; others: ids that are no sequence."""
-    ids = [post_id(int(s)) for s in seq[:FIRST_IDS]] + list(others)
+def offenders_of(
+    run_id: str, intervals: Sequence[tuple[int, int]], count: int, foreign: Sequence[str] = ()
+) -> Offenders:
+    """Members of a class in short. intervals: first and last sequence of each; foreign: ids that are no sequence."""
+    words = [f"{first}..{last}" if last > first else f"{first}" for first, last in intervals[:INTERVALS_MAX]]
+    own = itertools.chain.from_iterable(range(first, last + 1) for first, last in intervals)
+    ids = (*(encode_id(run_id, sequence) for sequence in itertools.islice(own, FIRST_IDS)), *foreign)
     return Offenders(
-        count=len(seq) + len(others), intervals=_intervals(*bounds(seq)), first_ids=tuple(ids[:FIRST_IDS])
+        count=count + len(foreign),
+        intervals=" ".join(words) + (" ..." if len(intervals) > INTERVALS_MAX else ""),
+        first_ids=ids[:FIRST_IDS],
     )
 
 
-def _intervals(firsts: Ints, lasts: Ints) -> str:
-    """As `17..42 90`, of the first and the last sequence of each interval."""
-    pairs = zip(firsts[:INTERVALS_MAX].tolist(), lasts.tolist(), strict=False)
-    words = [f"{first}..{last}" if last > first else f"{first}" for first, last in pairs]
-    return " ".join(words) + (" ..." if len(firsts) > INTERVALS_MAX else "")
-
-
-def bounds(seq: Ints) -> tuple[Ints, Ints]:
-    """Of ascending sequences, the first and the last one of each interval."""
-    if not len(seq):
-        return seq, seq
-    breaks = np.flatnonzero(np.diff(seq) > 1)
-    return seq[np.concatenate(([0], breaks + 1))], seq[np.concatenate((breaks, [len(seq) - 1]))]
+def intervals_of(seq: Ints) -> list[tuple[int, int]]:
+    """Of ascending sequences, the first and the last one of each interval, as many as are named and one more."""
+    edges = np.flatnonzero(np.diff(seq) > 1)[: INTERVALS_MAX + 1]
+    firsts, lasts = seq[:1].tolist() + seq[edges + 1].tolist(), seq[edges].tolist() + seq[-1:].tolist()
+    return list(zip(firsts, lasts, strict=True))[: INTERVALS_MAX + 1]
 
 
 def _never_sent(unexpected: pa.Table, run_id: str) -> Offenders:
     """Different ids that are no sequence of the tally."""
-    sequences = np.unique(whole(unexpected.filter(column_of(unexpected, "sequence").is_valid()), "sequence"))
-    foreign = tuple(dict.fromkeys(column_of(unexpected, "foreign_id").drop_null().to_pylist()))
-    return offenders_of(sequences, foreign, lambda sequence: encode_id(run_id, sequence))
+    sequences = np.unique(column_of(unexpected, "sequence").drop_null().to_numpy())
+    foreign = list(dict.fromkeys(column_of(unexpected, "foreign_id").drop_null().to_pylist()))
+    return offenders_of(run_id, intervals_of(sequences), len(sequences), foreign)
 
 
 def _tally(table: pa.Table) -> Ints:
@@ -278,23 +269,12 @@ def _tally(table: pa.Table) -> Ints:
     return tally
 
 
-def _listed(table: pa.Table, tally: Ints, run_id: str) -> Iterator[tuple[str, Offenders]]:
+def _listed(table: pa.Table, number: Mapping[str, int], run_id: str) -> dict[str, Offenders]:
     """By class, its members in short; how many there are is in the tally."""
-    names = np.array(column_of(table, "name").to_pylist(), dtype=object)
-    for name in NAMED:
-        firsts, lasts = (whole(table, column)[names == name] for column in ("first", "last"))
-        if len(firsts):
-            own = np.concatenate(
-                [np.arange(a, min(b, a + FIRST_IDS) + 1) for a, b in zip(firsts, lasts, strict=True)]
-            )
-            yield (
-                name,
-                Offenders(
-                    count=int(tally[CLASSES[name]].sum()),
-                    intervals=_intervals(firsts, lasts),
-                    first_ids=tuple(encode_id(run_id, s) for s in own[:FIRST_IDS].tolist()),
-                ),
-            )
+    intervals: dict[str, list[tuple[int, int]]] = {}
+    for row in table.to_pylist():
+        intervals.setdefault(row["name"], []).append((row["first"], row["last"]))
+    return {name: offenders_of(run_id, own, number[name]) for name, own in intervals.items()}
 
 
 EXIT_CODES: dict[AuditVerdict, int] = {"PASS": 0, "FAIL": 1, "UNKNOWN": 3}

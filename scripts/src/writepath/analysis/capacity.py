@@ -9,13 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from writepath.analysis import limit, samples, stats, step_verdict
+from writepath.analysis import limit, load_rows, raw, samples, stats, step_verdict
+from writepath.analysis.audit import ACKNOWLEDGED
 from writepath.analysis.climb import HOP_NAMES, hops
 from writepath.analysis.during_writes import FOLDERS, derive_during_writes, reduce_during_writes
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.lines import K6
 from writepath.analysis.load_aggregates import SCHEDULED
 from writepath.analysis.load_result import generator_of, scalars_of
+from writepath.analysis.load_rows import Rows
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, Ints, Marks
 from writepath.analysis.steps import (
     RAMP_METRICS,
@@ -35,8 +37,6 @@ from writepath.analysis.verdict import generator_faults
 from writepath.analysis.warm_up import unsteady
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
-from writepath.load import ledger
-from writepath.load.ledger import Ledger, Outcome
 from writepath.load.parquet import column_of, whole
 from writepath.load.plan import NS_PER_MS, NS_PER_S, NS_PER_US, ArrivalPlan, align, arrival_plan
 from writepath.records import base
@@ -47,6 +47,7 @@ from writepath.records.capacity_run import (
     OverloadFacts,
     OverloadPhase,
 )
+from writepath.records.load_facts import LoadFacts
 from writepath.records.measures import Host, Verdict
 from writepath.records.search_load import SearchLoad, SearchLoadFacts
 from writepath.records.steps import Bracket, LoadStep, unresolved
@@ -61,20 +62,20 @@ HOPS, RECOVERY, SAMPLES = "hops", "recovery", "samples"  # tables; the first two
 ANSWERS_S = 1.0  # in flight: what is beyond the cap is refused at once, and what is below it answers within
 
 
-def _answers(plan: ArrivalPlan, taken: Ledger, processes: int) -> tuple[Floats, NDArray[np.int8]]:
+def _answers(plan: ArrivalPlan, rows: Rows, load: LoadFacts) -> tuple[Floats, NDArray[np.int8]]:
     """By planned request: milliseconds from its scheduled send time to its 201, infinite without; where it failed.
 
     That is an index into HOP_NAMES, or NOT_FAILED. One without a record was dropped, by the generator.
     """
-    timed = taken.timed()
-    records = taken.records[timed]
-    aligned = align(plan, records["seq"], records["start_us"], processes)
-    acknowledged = np.equal(taken.outcomes()[timed], Outcome.ACKNOWLEDGED)
-    behind_ns = aligned.behind_ns() + (records["blocked_us"] + records["duration_us"]) * NS_PER_US
+    timed = rows.timed
+    aligned = align(plan, rows.sequence[timed], rows.start_us[timed], load.processes)
+    client = rows.client([operation.served for operation in load.operations])
+    acknowledged = client[timed] == ACKNOWLEDGED
+    behind_ns = aligned.behind_ns() + rows.took_us(slice(None))[timed] * NS_PER_US
     answer_ms = np.full(plan.planned, np.inf)
     answer_ms[aligned.slots[acknowledged]] = behind_ns[acknowledged] / NS_PER_MS
     hop = np.full(plan.planned, HOP_NAMES.index("generator"), np.int8)
-    hop[aligned.slots] = np.where(acknowledged, NOT_FAILED, hops(records["status"], records["error_code"]))
+    hop[aligned.slots] = np.where(acknowledged, NOT_FAILED, hops(rows.status[timed], rows.error_code[timed]))
     return answer_ms, hop
 
 
@@ -202,13 +203,15 @@ def _reduce_overload(
 ) -> tuple[Tables, dict[str, pa.Table]]:
     """The tables that it has in common with a step, and its own: errors by hop, and how fast p95 recovered."""
     plan = plan_of(facts.capacity_per_s)
-    common = reduce_requests(folder, load_of(run, facts.sent, *plan.phases), exact_ms=(run.slo_ms,))
+    load = load_of(run, facts.sent, *plan.phases)
+    common = reduce_requests(folder, load, exact_ms=(run.slo_ms,))
     seen = reduce_samples(folder)
     ours = pc.or_(
         pc.is_in(column_of(seen, "metric"), pa.array(QUEUE)),
         pc.equal(column_of(seen, "component"), K6),
     )
-    answer_ms, hop = _answers(plan, ledger.read(folder / ledger.FILE), facts.sent.processes)
+    rows = load_rows.of_raw(raw.tables(folder)["requests"], None, load.operations, reads=0)
+    answer_ms, hop = _answers(plan, rows, load)
     failed = hop != NOT_FAILED
     pairs = np.stack([plan.phase_indices()[failed], hop[failed]])
     (phase, place), count = np.unique(pairs, axis=1, return_counts=True)

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from writepath.analysis import raw
+from writepath.analysis import load_rows, raw
+from writepath.analysis.audit import ACKNOWLEDGED
 from writepath.analysis.load_aggregates import SCHEDULED
 from writepath.analysis.load_result import scalars_of
 from writepath.analysis.steps import (
@@ -21,7 +22,6 @@ from writepath.analysis.steps import (
     wrong_totals,
 )
 from writepath.analysis.times import Times, times
-from writepath.load import ledger
 from writepath.load.ledger import WRITE
 from writepath.load.parquet import column_of
 from writepath.records.capacity_run import CapacityFacts
@@ -53,16 +53,17 @@ def _reduced(folder: Path, load: LoadFacts) -> Tables:
     own = {name: tables[name] for name in KEPT}
     for name in ("latencies", "latency_sums"):
         own[name] = own[name].filter(pc.equal(column_of(own[name], "clock"), SCHEDULED))
-    return _with_visible(own, folder) if (folder / raw.VISIBLE_FILE).is_file() else own
+    return _with_visible(own, folder, load) if (folder / raw.VISIBLE_FILE).is_file() else own
 
 
-def _with_visible(tables: Tables, folder: Path) -> Tables:
+def _with_visible(tables: Tables, folder: Path, load: LoadFacts) -> Tables:
     """With the clock of visibility; sampled writes that were not acknowledged or never found have no time."""
-    seen, taken = raw.read_visible(folder / raw.VISIBLE_FILE), ledger.read(folder / ledger.FILE)
-    records = taken.records[taken.outcomes() == ledger.Outcome.ACKNOWLEDGED]
-    sampled = records[np.isin(records["seq"], seen.seq)]
-    found_us = seen.visible_at_us[np.searchsorted(seen.seq, sampled["seq"])]
-    took_us = (found_us - sampled["start_us"])[found_us >= 0].astype(np.int64)
+    seen = raw.read_visible(folder / raw.VISIBLE_FILE)
+    rows = load_rows.of_raw(raw.tables(folder)["requests"], None, load.operations, reads=0)
+    acknowledged = rows.client([operation.served for operation in load.operations]) == ACKNOWLEDGED
+    sampled = acknowledged & np.isin(rows.sequence, seen.seq)
+    found_us = seen.visible_at_us[np.searchsorted(seen.seq, rows.sequence[sampled])]
+    took_us = (found_us - rows.start_us[sampled])[found_us >= 0]
     value, count = np.unique(took_us, return_counts=True)
     low_us, high_us = (int(took_us.min()), int(took_us.max())) if len(took_us) else (0, 0)
     sums = {"low_us": low_us, "high_us": high_us, "sum_us": int(took_us.sum())}

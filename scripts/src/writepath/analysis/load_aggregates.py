@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from writepath.analysis import audit, stats, times
+from writepath.analysis import stats, times
 from writepath.analysis.audit import (
     ACKNOWLEDGED,
     CLASSES,
@@ -24,7 +24,9 @@ from writepath.analysis.audit import (
     MANY,
     MOMENT_UNKNOWN,
     NAMED,
+    OFFENDERS,
     combinations,
+    intervals_of,
     known_of,
 )
 from writepath.analysis.load_rows import Rows
@@ -199,15 +201,12 @@ def _answers(rows: Rows, client: NDArray[np.uint8]) -> pa.Table:
 
 def _offenders(sequence: NDArray[Any], classes: NDArray[np.uint16]) -> pa.Table:
     """By class that has a list, the intervals of its sequences, as many as are named and one more."""
-    names, firsts, lasts = [], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for name in NAMED:
-        members = sequence[CLASSES[name][classes]].astype(np.int64)
-        first, last = (of[: audit.INTERVALS_MAX + 1] for of in audit.bounds(members))
-        names += [name] * len(first)
-        firsts.append(first)
-        lasts.append(last)
-    found = {"first": np.concatenate(firsts), "last": np.concatenate(lasts)}
-    return pa.table({"name": pa.array(names, pa.string()), **found})
+    rows = [
+        {"name": name, "first": first, "last": last}
+        for name in NAMED
+        for first, last in intervals_of(sequence[CLASSES[name][classes]])
+    ]
+    return pa.Table.from_pylist(rows, OFFENDERS)
 
 
 def _stored(rows: Rows) -> dict[str, int]:

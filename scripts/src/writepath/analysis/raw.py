@@ -4,7 +4,7 @@ They are written while the system runs, and read by reports and `make verify`. U
 or edited.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,13 +75,13 @@ class Sample:
     value: float
 
 
-def tables(folder: Path) -> dict[str, parquet.Parts]:
-    """By name, the raw tables of a load's folder that are there; the ledger must be."""
-    found = {"requests": parquet.Parts(folder / ledger.FILE, ledger.SCHEMA)}
+def tables(folder: Path) -> dict[str, Iterator[pa.Table]]:
+    """By name, the parts of the raw tables of a load's folder that are there; the ledger must be."""
+    found = {"requests": parquet.parts(folder / ledger.FILE, ledger.SCHEMA)}
     others = {STORED_FILE: STORED_SCHEMA, SAMPLES_FILE: SAMPLES_SCHEMA, VISIBLE_FILE: VISIBLE_SCHEMA}
     for name, schema in others.items():
         if (folder / name).is_file():
-            found[name.removesuffix(parquet.SUFFIX)] = parquet.Parts(folder / name, schema)
+            found[name.removesuffix(parquet.SUFFIX)] = parquet.parts(folder / name, schema)
     return found
 
 
@@ -114,7 +114,7 @@ def save_samples(samples: Sequence[Sample], path: Path) -> None:
 
 def read_samples(path: Path) -> Series:
     """By component and metric, in the order sampled."""
-    table = pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *parquet.Parts(path, SAMPLES_SCHEMA)])
+    table = pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *parquet.parts(path, SAMPLES_SCHEMA)])
     return series(table)
 
 
@@ -130,7 +130,7 @@ def save_visible(seen: Seen, path: Path) -> None:
 
 def read_visible(path: Path) -> Seen:
     """What `save_visible` wrote."""
-    table = pa.concat_tables([VISIBLE_SCHEMA.empty_table(), *parquet.Parts(path, VISIBLE_SCHEMA)])
+    table = pa.concat_tables([VISIBLE_SCHEMA.empty_table(), *parquet.parts(path, VISIBLE_SCHEMA)])
     return Seen(
         seq=parquet.whole(table, "sequence"),
         not_before_us=parquet.whole(table, "not_before_us"),

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from scipy.stats import theilslopes
 
 from writepath.analysis import load_rows, raw, verdict
-from writepath.analysis.audit import MUST_BE_ZERO, audit_of
+from writepath.analysis.audit import MUST_BE_ZERO, OFFENDERS, audit_of
 from writepath.analysis.load_aggregates import ACCEPT, LATENESS, SCHEDULED, aggregated
 from writepath.analysis.load_result import SHARE_DIGITS, answers_of, generator_of, scalars_of
 from writepath.analysis.samples import (
@@ -185,7 +185,6 @@ def backlog(at_s: Floats, depth: Floats, rate_per_s: float, stored_per_s: float 
 
 
 UNSEEN = "never_read"  # no contradiction: something that was not seen
-NO_OFFENDERS = pa.table({"name": pa.array([], pa.string()), "first": pa.array([], pa.int64()), "last": []})
 
 
 def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, host: Host) -> LoadStep:
@@ -277,7 +276,7 @@ def _audit(tables: Tables, run: CapacityFacts, step: StepFacts, requests: Reques
         return None
     load = as_load(run, step)
     scalars = {"rows_second": 0, "read_again": 0, **scalars_of(tables)}
-    listed = {**tables, "offenders": NO_OFFENDERS}
+    listed = {**tables, "offenders": OFFENDERS.empty_table()}
     audit = audit_of(listed, scalars, tables["unexpected"], load, requests)
     return replace(audit, verdict="FAIL") if any(_offences(audit)) else audit  # though something was not read
 

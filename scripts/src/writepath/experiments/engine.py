@@ -24,7 +24,7 @@ from writepath.experiments.attempt import Attempt, run_group
 from writepath.experiments.base import FEWEST_REPETITIONS, Cell, CellRun, Experiment, Plan
 from writepath.experiments.plan import Group, behind, groups, order_of
 from writepath.load.plan import new_run_id
-from writepath.measure import host, training
+from writepath.measure import host, warming
 from writepath.measure.host import CanaryCage
 from writepath.measure.loading import Bench, dataset_facts, moment
 from writepath.progress import Progress
@@ -103,9 +103,9 @@ def run(plan: Plan, kind: Experiment[Any], runtime: Runtime, progress: Progress)
         with _opened(plan, runtime, progress) as bench:
             if plan.repetitions >= FEWEST_REPETITIONS:
                 progress.say(control.statement(plan.state, bench.host, engine.index))
-            if training.is_asked(plan.settings, plan.factors):
+            if warming.is_training_asked(plan.settings, plan.factors):
                 for variant in filter(None, (plan.second, *plan.variants)):
-                    training.train(bench, variant, plan.settings)
+                    warming.train(bench, variant, plan.settings)
             for block in groups(plan):
                 engine.run_block(block, bench)
     except KeyboardInterrupt:

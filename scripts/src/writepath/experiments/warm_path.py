@@ -104,7 +104,7 @@ class WarmPath:
 
     def before_load(self) -> None:
         """An empty store; what waits in a queue is thrown away."""
-        self.truth.purge()
+        self.truth.empty()
 
     def load_step(self, number: int, step: Step, shown: str) -> StepFacts:
         """One rate into an empty store."""

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from random import Random
+from typing import Literal
 from urllib.parse import quote
 
 import numpy as np
@@ -62,9 +63,7 @@ class Documents:
 
     def of_lines(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Posts with one of these lines, ascending by sequence; each line's number is there once."""
-        rounds = np.arange(0, self.count, len(self.lines))
-        sequences = (rounds[:, None] + numbers[None, :]).reshape(-1)
-        return np.sort(sequences[sequences < self.count])
+        return np.flatnonzero(np.isin(np.arange(self.count) % len(self.lines), numbers))
 
     def total(self, numbers: NDArray[np.int64]) -> int:
         """How many posts have one of these lines."""
@@ -109,7 +108,7 @@ def words(text: str) -> list[str]:
 
 def lines_with(lines: Sequence[str], keywords: Iterable[str]) -> dict[str, NDArray[np.int64]]:
     """By keyword, numbers of the lines in which its words stand one after the other; none for one without a word."""
-    found: dict[str, list[int]] = {keyword: [] for keyword in keywords}
+    found: dict[str, set[int]] = {keyword: set() for keyword in keywords}
     by_first: dict[str, list[tuple[str, list[str]]]] = {}
     for keyword in found:
         if phrase := words(keyword):
@@ -118,10 +117,9 @@ def lines_with(lines: Sequence[str], keywords: Iterable[str]) -> dict[str, NDArr
         said = words(line)
         for at, word in enumerate(said):
             for keyword, phrase in by_first.get(word, ()):
-                numbers = found[keyword]
-                if said[at : at + len(phrase)] == phrase and numbers[-1:] != [number]:
-                    numbers.append(number)
-    return {keyword: np.array(numbers, dtype=np.int64) for keyword, numbers in found.items()}
+                if said[at : at + len(phrase)] == phrase:
+                    found[keyword].add(number)
+    return {keyword: np.array(sorted(numbers), dtype=np.int64) for keyword, numbers in found.items()}
 
 
 KEYWORDS = 300
@@ -167,50 +165,21 @@ def drawn_keywords(keywords: Mapping[str, int], seed: int, count: int = DRAWN) -
 
 
 Lines = Mapping[
-    SearchMode, NDArray[np.int64]
-]  # numbers of the dataset's lines that a search must find, ascending
+    SearchMode | Literal["as word"], NDArray[np.int64]
+]  # numbers of the dataset's lines, ascending
 
 
 def lines_of(lines: Sequence[str], keywords: Iterable[str]) -> dict[str, Lines]:
-    """By keyword: the lines with it, code point by code point, anywhere; those with its words, by the analyzer."""
-    worded = lines_with(lines, keywords)
-    return {
-        keyword: {
-            "substring": np.array([number for number, line in enumerate(lines) if keyword in line], np.int64),
-            "native": worded[keyword],
-        }
-        for keyword in worded
-    }
+    """By keyword: the lines with it, code point by code point, anywhere; with its words, by the analyzer; with both.
 
-
-def between_words(lines: Lines) -> NDArray[np.int64]:
-    """Those with the keyword between word boundaries."""
-    return np.intersect1d(lines["substring"], lines["native"], assume_unique=True)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Oracle:
-    """What every keyword that is asked must find."""
-
-    documents: Documents
-    lines: dict[str, Lines]
-
-    @staticmethod
-    def of(documents: Documents, keywords: Iterable[str]) -> "Oracle":
-        """About 10 ms a keyword for 250,000 lines, and some seconds for the words of all."""
-        return Oracle(documents=documents, lines=lines_of(documents.lines[: documents.count], keywords))
-
-    def total(self, keyword: str, mode: SearchMode) -> int:
-        """How many posts a search finds."""
-        return self.documents.total(self.lines[keyword][mode])
-
-    def sequences(self, keyword: str, mode: SearchMode) -> NDArray[np.int64]:
-        """Which posts, ascending: from the oldest to the youngest."""
-        return self.documents.of_lines(self.lines[keyword][mode])
-
-    def as_word(self, keyword: str) -> int:
-        """Posts that hold the keyword between word boundaries."""
-        return self.documents.total(between_words(self.lines[keyword]))
+    About 10 ms a keyword for 250,000 lines, and some seconds for the words of all.
+    """
+    found: dict[str, Lines] = {}
+    for keyword, native in lines_with(lines, keywords).items():
+        anywhere = np.array([number for number, line in enumerate(lines) if keyword in line], np.int64)
+        both = np.intersect1d(anywhere, native, assume_unique=True)
+        found[keyword] = {"substring": anywhere, "native": native, "as word": both}
+    return found
 
 
 WRITTEN_LINES = 1000  # as many as every other suite's writes cycle through
@@ -224,7 +193,7 @@ class Corpus:
     asked: tuple[str, ...]  # keywords of the rounds, by one client
     keywords: Mapping[str, int]  # of the load: in how many posts each is
     drawn: tuple[str, ...]  # which of them request 0, 1, 2, ... asks for
-    oracle: Oracle  # of both
+    lines: Mapping[str, Lines]  # by keyword of rounds or load: those that must be found
     written: Dataset  # what is written during searches: lines that a search for one of the keywords must find
 
     @staticmethod
@@ -233,17 +202,21 @@ class Corpus:
         """A function of its arguments; takes seconds for 50,000 posts."""
         documents = Documents.of(dataset, count, seed)
         keywords = chosen_keywords(documents, seed)
-        oracle = Oracle.of(documents, (*asked, *keywords))
+        lines = lines_of(documents.lines[:count], (*asked, *keywords))
         # Each line is found by some keyword in either mode, so that every write can be looked for.
-        found = np.unique(np.concatenate([between_words(oracle.lines[keyword]) for keyword in keywords]))
+        found = np.unique(np.concatenate([lines[keyword]["as word"] for keyword in keywords]))
         return Corpus(
             documents=documents,
             asked=asked,
             keywords=keywords,
             drawn=drawn_keywords(keywords, seed),
-            oracle=oracle,
+            lines=lines,
             written=dataset.only(found[:WRITTEN_LINES].tolist()),
         )
+
+    def total(self, keyword: str, mode: SearchMode) -> int:
+        """How many posts a search finds."""
+        return self.documents.total(self.lines[keyword][mode])
 
 
 def write_questions(drawn: Sequence[str], totals: Mapping[str, int], path: Path) -> None:

@@ -4,81 +4,31 @@ import csv
 import gzip
 import hashlib
 import json
+import tomllib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
+
+import numpy as np
 
 from writepath.errors import UsageError
 
 T = TypeVar("T")
 
 # Share of reviews and length in characters; straight lines in between.
-LENGTHS = (
+SHARES, LENGTHS = np.array((
     (0.0, 1), (0.01, 3), (0.05, 7), (0.1, 11), (0.2, 14), (0.3, 18), (0.4, 23), (0.5, 27), (0.6, 32), (0.7, 39),
     (0.8, 46), (0.85, 56), (0.9, 73), (0.95, 105), (0.975, 129), (0.99, 138), (1.0, 140),
-)  # fmt: skip
-MEAN_LENGTH = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(LENGTHS))
+)).T  # fmt: skip
+MEAN_LENGTH = float(np.trapezoid(LENGTHS, SHARES))
 KEYWORD_SHARES = {"영화": 0.304, "재미": 0.070, "스토리": 0.033, "감동": 0.034}
 
-_WITH_KEYWORD = {
-    "영화": (
-        "영화", "굿영화", "좋은 영화", "영화 굿", "최고의 영화", "영화가 참 좋다", "내 인생 영화",
-        "한국영화의 힘", "이런 영화 또 없다", "영화 보는 내내 웃었다", "가족영화로 추천합니다",
-        "킬링타임용 영화로 딱", "영화관에서 볼걸", "영화가 끝나고 한참을 앉아 있었다",
-        "오랜만에 좋은 영화를 봤네요", "시대를 앞서간 영화였다", "공포영화치고는 순하다",
-        "영화를 보고 나서 생각이 많아졌다", "독립영화만의 매력이 있다", "이 영화 왜 이제야 봤을까",
-        "영화인지 광고인지",
-    ),
-    "재미": (
-        "재미", "꿀재미", "노재미", "재미있음", "재미없다", "재미있게 봤습니다", "소소한 재미가 있다",
-        "보는 재미가 쏠쏠하다", "재미는 있는데 깊이가 없다", "생각보다 재미있었어요",
-        "재미도 없고 의미도 없다", "다시 봐도 재미있네",
-    ),
-    "스토리": (
-        "스토리", "스토리 굿", "스토리가 탄탄하다", "스토리는 뻔하다", "스토리 전개가 엉성함",
-        "스토리가 산으로 간다", "스토리라인이 아쉽습니다", "뻔한 스토리인데 눈을 못 떼겠다",
-        "스토리만 조금 다듬었으면",
-    ),
-    "감동": (
-        "감동", "감동적", "감동이었다", "감동 그 자체", "감동도 없고", "잔잔한 감동이 남는다",
-        "마지막에 감동받았어요", "억지 감동은 이제 그만", "볼 때마다 감동적이네요",
-    ),
-}  # fmt: skip
-_SUBJECTS = (
-    "배우들 연기", "주인공", "연출", "영상미", "음악", "결말", "대사", "액션", "반전", "마지막 장면",
-    "감독", "분위기", "캐릭터", "이야기", "촬영", "편집", "첫 장면", "아역 배우", "악역", "배경 음악",
-    "색감", "구성", "전체적인 호흡", "웃음 포인트",
-)  # fmt: skip
+_PARTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("reviews.toml").read_text(encoding="utf-8"))
 _PARTICLES = (("이", "가"), ("은", "는"), ("도", "도"))  # after a final consonant, after a vowel
-_ADVERBS = (
-    "정말", "진짜", "너무", "솔직히", "생각보다", "역시", "은근히", "끝까지", "조금", "완전", "의외로",
-    "개인적으로는", "그냥",
-)  # fmt: skip
-_PREDICATES = (
-    "좋았다", "아쉽다", "최고였음", "별로네요", "인상 깊었습니다", "기대 이상이다", "기대에 못 미친다",
-    "훌륭하네요", "어색하다", "살렸다", "지루했다", "마음에 들었어요", "기억에 남는다", "압권이다",
-    "평범했음", "돋보인다", "무난하다", "산만했어요",
-)  # fmt: skip
-_CLAUSES = (
-    "두 번 봐도 질리지 않는다", "시간 가는 줄 몰랐다", "돈이 아깝다", "아이들이랑 보기 좋아요",
-    "눈물이 났다", "한번쯤 볼만함", "왜 평점이 높은지 모르겠다", "10년이 지나도 기억에 남는다",
-    "졸다가 나왔습니다", "친구한테 추천했어요", "기대 안 했는데 대박", "다음 편이 기다려진다",
-    "원작을 먼저 읽을걸", "배우 이름값만 믿었다가 실망", '"괜찮아"라는 말이 오래 남네요',
-    "별 다섯 개 줍니다", "보다가 꺼버림", "옛날 생각이 나서 뭉클했다", "말이 필요 없다",
-    "이건 꼭 봐야 함", "어릴 때 보고 다시 봤는데 여전하네", "초반은 느린데, 뒤로 갈수록 빠져든다",
-    "웃다가 울다가 했네요", "소재는 신선했으나 거기까지", "1점도 아까워요", "잘 봤습니다",
-    "엔딩 크레딧까지 다 봤다", "새벽에 혼자 보고 펑펑 울었다", "무슨 말을 하려는지 모르겠음",
-    "부모님 모시고 다녀왔어요",
-)  # fmt: skip
-_SHORT = (
-    "굿", "짱", "음", "헐", "와", "최고", "별로", "강추", "비추", "그닥", "볼만", "대박", "명작", "졸작",
-    "수작", "아쉽", "훌륭", "좋아요", "추천함", "재밌다", "지루해", "허허", "글쎄", "만점", "괜찮음",
-    "꼭 보길", "또 볼래", "잘 봤음", "그저 그럼", "시간 낭비",
-)  # fmt: skip
 _ENDINGS = ("", "", "", "", ".", ".", "..", "...", "!", "!!", "~", ",")
 _JAMO = "ㅋㅋㅋㅎㅠㅜ"
 _JAMO_SHARE = 0.10
@@ -95,13 +45,13 @@ def reviews(seed: int) -> Iterator[str]:
 
 
 def _review(random: Random) -> str:
-    length = _length(random)
+    length = round(float(np.interp(random.random(), SHARES, LENGTHS)))
     parts: list[str] = []
     left = length
     for keyword, share in KEYWORD_SHARES.items():
         # A long review has room for more words: the share grows with the length, and keeps its mean.
         if random.random() < share * (0.45 + 0.55 * length / MEAN_LENGTH):
-            fitting = [clause for clause in _WITH_KEYWORD[keyword] if len(clause) <= left]
+            fitting = [clause for clause in _PARTS["with_keyword"][keyword] if len(clause) <= left]
             if fitting:
                 parts.append(_one_of(random, fitting))
                 left -= len(parts[-1]) + 1
@@ -118,22 +68,22 @@ def _review(random: Random) -> str:
 def _part(random: Random, left: int) -> str | None:
     """A clause of at most `left` characters, or None where a run of marks closes the line better."""
     for _ in range(_TRIES):
-        clause = _sentence(random) if random.random() < 0.6 else _one_of(random, _CLAUSES)  # noqa: PLR2004
+        clause = _sentence(random) if random.random() < 0.6 else _one_of(random, _PARTS["clauses"])  # noqa: PLR2004
         clause += _jamo(random) if random.random() < _JAMO_SHARE / 2 else _one_of(random, _ENDINGS)
         if len(clause) <= left:
             return clause
-    fitting = [word for word in _SHORT if len(word) <= left]
+    fitting = [word for word in _PARTS["short"] if len(word) <= left]
     return _one_of(random, fitting) if fitting and left > 2 else None  # noqa: PLR2004
 
 
 def _sentence(random: Random) -> str:
-    subject = _one_of(random, _SUBJECTS)
+    subject = _one_of(random, _PARTS["subjects"])
     closed = (ord(subject[-1]) - ord("가")) % 28 != 0  # Hangul syllables: 28 endings, the first of them none
     after_consonant, after_vowel = _one_of(random, _PARTICLES)
     words = [subject + (after_consonant if closed else after_vowel)]
     if random.random() < 0.5:  # noqa: PLR2004
-        words.append(_one_of(random, _ADVERBS))
-    return " ".join([*words, _one_of(random, _PREDICATES)])
+        words.append(_one_of(random, _PARTS["adverbs"]))
+    return " ".join([*words, _one_of(random, _PARTS["predicates"])])
 
 
 def _run(random: Random, before: str, length: int) -> str:
@@ -148,14 +98,6 @@ def _run(random: Random, before: str, length: int) -> str:
 
 def _jamo(random: Random) -> str:
     return _one_of(random, _JAMO) * (2 + int(random.random() * 3))
-
-
-def _length(random: Random) -> int:
-    share = random.random()
-    for (before, low), (after, high) in pairwise(LENGTHS):
-        if share <= after:
-            return round(low + (high - low) * (share - before) / (after - before))
-    return LENGTHS[-1][1]
 
 
 def _one_of(random: Random, choices: Sequence[T]) -> T:

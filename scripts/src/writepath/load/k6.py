@@ -1,10 +1,11 @@
 """Drives a load: builds k6's command, runs it, and says what its exit code means."""
 
+import contextlib
 import json
 import os
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -40,7 +41,6 @@ class Load:
     content: Path  # a JSON array, each request carries an entry: written by Dataset.write, or questions
     folder: Path  # ledger.rec, summary.json and k6.log go here; absolute
     pid_folder: Path | None = None  # where reap looks; folder where None
-    flags: tuple[str, ...] = ()  # more of k6's own
     operation: OperationFacts = WRITE  # of the script's requests
     variables: Mapping[str, str] = field(default_factory=dict)  # more of the script's
     beside: "Load | None" = (
@@ -84,7 +84,7 @@ def command(load: Load, prefix: Sequence[str], part: int = 0, parts: int = 1) ->
         flags += ["--execution-segment-sequence", ",".join(bounds)]
     for name, value in variables.items():
         flags += ["-e", f"{name}={value}"]
-    return [*prefix, "run", *flags, *load.flags, str(load.script)]
+    return [*prefix, "run", *flags, str(load.script)]
 
 
 def _variables(load: Load, prefix: str, processes: int, part: int) -> dict[str, str]:
@@ -174,22 +174,22 @@ class Generator:
 
 def _result(load: Load, code: int, processes: int) -> LoadResult:
     """From what k6 left in the load's folder."""
-    found = LoadResult(
+    counts: list[dict[str, int]] = []
+    with contextlib.suppress(OSError, ValueError):  # killed before or while it wrote
+        counts = [json.loads(load.summary(part).read_text(encoding="utf-8")) for part in range(processes)]
+    started, dropped = (sum(count[name] for count in counts) for name in ("started", "dropped"))
+    ended = bool(counts) and code in (0, THRESHOLDS_CROSSED)
+    return LoadResult(
         exit_code=code,
         meaning=meaning_of(code),
-        complete=False,
+        complete=ended and load.plan.planned in (None, started + dropped),
         ledger=load.ledger,
         processes=processes,
+        started=started if counts else None,
+        parts=tuple(count["started"] for count in counts),
+        dropped=dropped if counts else None,
         beside=None if load.beside is None else _result(load.beside, code, processes),
     )
-    try:
-        counts = [json.loads(load.summary(part).read_text(encoding="utf-8")) for part in range(processes)]
-    except (OSError, ValueError):  # killed before or while it wrote
-        return found
-    parts = tuple(count["started"] for count in counts)
-    started, dropped, planned = sum(parts), sum(count["dropped"] for count in counts), load.plan.planned
-    complete = code in (0, THRESHOLDS_CROSSED) and planned in (None, started + dropped)
-    return replace(found, complete=complete, started=started, parts=parts, dropped=dropped)
 
 
 def run(load: Load, prefixes: Sequence[Sequence[str]]) -> LoadResult:

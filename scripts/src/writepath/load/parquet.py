@@ -49,29 +49,22 @@ def load_table(path: Path) -> pa.Table:
         raise _unreadable(path, error) from error
 
 
-class Parts:
-    """A Parquet file's tables, one a row group, in little memory. UsageError where it is missing or damaged."""
+def parts(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
+    """A Parquet file's tables, one a row group, in little memory. UsageError where it is missing or damaged.
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        """Reads the file's index. schema: of the columns that are read, which the file must have."""
-        self._path, self._schema = path, schema
-        words = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-        try:
-            self._file = pq.ParquetFile(path, read_dictionary=words, page_checksum_verification=True)
-        except _DAMAGED as error:
-            raise _unreadable(path, error) from error
-        self.rows: int = self._file.metadata.num_rows
-
-    def __iter__(self) -> Iterator[pa.Table]:
-        try:
-            for group in range(self._file.num_row_groups):
-                found = self._file.read_row_group(group, columns=self._schema.names, use_threads=False)
-                found.validate(full=True)  # a word may be none of its dictionary's
-                yield found.select(self._schema.names).cast(self._schema)
-                del found
-                pa.default_memory_pool().release_unused()
-        except _DAMAGED as error:
-            raise _unreadable(self._path, error) from error
+    schema: of the columns that are read, which the file must have.
+    """
+    words = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+    try:
+        file = pq.ParquetFile(path, read_dictionary=words, page_checksum_verification=True)
+        for group in range(file.num_row_groups):
+            found = file.read_row_group(group, columns=schema.names, use_threads=False)
+            found.validate(full=True)  # a word may be none of its dictionary's
+            yield found.select(schema.names).cast(schema)
+            del found
+            pa.default_memory_pool().release_unused()
+    except _DAMAGED as error:
+        raise _unreadable(path, error) from error
 
 
 def moments(values: NDArray[np.int64]) -> pa.Array:

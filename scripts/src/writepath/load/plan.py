@@ -162,8 +162,6 @@ def _offsets_ns(
 
 def constant_plan(name: str, requests: int, rate_per_s: float) -> ArrivalPlan:
     """Exactly so many requests at one rate: the warm-up, or the single write before it."""
-    if requests < 1 or rate_per_s <= 0:
-        raise UsageError(f"{name}: {requests} requests at {rate_per_s}/s; both must be above 0")
     seconds = (requests + 0.5) / rate_per_s  # half an interval more: no rounding decides on the last one
     phase = Phase(name=name, seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)
     return replace(arrival_plan([phase]), answer_s=WARM_UP_ANSWER_S)

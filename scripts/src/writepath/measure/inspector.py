@@ -107,7 +107,10 @@ class Inspector:
             raise AuditError(
                 f"{self.service}: the inspector reported no durability level: {str(answer)[:200]}"
             )
-        settings = {name: _setting(value) for name, value in sorted(answer["settings"].items())}
+        settings = {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in sorted(answer["settings"].items())
+        }
         return Durability(level=answer["level"], settings=settings)
 
     def versions(self) -> Mapping[str, str]:
@@ -177,7 +180,3 @@ class Inspector:
 def short(answer: httpx.Response) -> str:
     """What was answered, for an error."""
     return " ".join(answer.text.split())[:200]
-
-
-def _setting(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

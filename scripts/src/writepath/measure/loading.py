@@ -240,8 +240,8 @@ def generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[st
     """In words, where k6 did not carry out its plan or its ledger is torn."""
     if not result.complete:
         yield f"did not send the whole schedule: {result.meaning}"
-    if taken.malformed or taken.repeated or taken.truncated:
-        yield f"its ledger is incomplete: {'; '.join(taken.problems) or 'the end is cut off'}"
+    if taken.problems:
+        yield f"its ledger is incomplete: {'; '.join(taken.problems)}"
 
 
 def save_plan(run_id: str, plan: LoadPlan, seed: int, dataset: Dataset, folder: Path) -> None:

@@ -103,7 +103,7 @@ class Auditing:
         with self._noted():
             found = self._read(truth)
             suppressed = truth.store.gauges().get("suppressed_duplicates")
-            self._add(found)
+            self._add(*found)
             self.suppressed_duplicates = None if suppressed is None else int(suppressed)
         self.seconds += time.monotonic() - began
 
@@ -129,15 +129,15 @@ class Auditing:
 
         began = time.monotonic()
         with self._noted():
-            self._add(poll.until(read_at_rest, READY_TIMEOUT_S, every_s=POLL_S) or self._read(truth))
+            self._add(*(poll.until(read_at_rest, READY_TIMEOUT_S, every_s=POLL_S) or self._read(truth)))
         self.seconds += time.monotonic() - began
 
     def _read(self, truth: Truth) -> tuple[Stored, Reading]:
         return truth.read(self.run_id, self._lines), truth.reading()
 
-    def _add(self, found: tuple[Stored, Reading]) -> None:
-        self.stored.append(found[0])
-        self.readings.append(found[1])
+    def _add(self, stored: Stored, reading: Reading) -> None:
+        self.stored.append(stored)
+        self.readings.append(reading)
 
     @contextlib.contextmanager
     def _noted(self) -> Iterator[None]:

@@ -1,6 +1,5 @@
 """Rows of a store as inspectors send them: CSV with ids, hashes of contents and moments."""
 
-import binascii
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,31 +7,25 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv
 
 from writepath.analysis.raw import Stored
 from writepath.errors import AuditError
-from writepath.load import parquet
 from writepath.load.ledger import NO_TIME
 from writepath.load.plan import encode_id
 
-COMMITS = {"id": pa.binary(36), "durable_at_us": pa.int64()}
-POSTS = {"id": pa.binary(36), "content_hash": pa.binary(16), "durable_at_us": pa.int64()}
-_PREFIX_LENGTH = 20  # rrrrrrrr-rrrr-8rrr-8
-_DIGITS = np.full(256, -1, dtype=np.int64)
-_DIGITS[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16)
-_SEQ_COLUMNS = np.array([20, 21, 22, *range(24, 36)])
-_POWERS = 16 ** np.arange(len(_SEQ_COLUMNS) - 1, -1, -1, dtype=np.int64)
+COMMITS = {"id": pa.string(), "durable_at_us": pa.int64()}
+POSTS = {"id": pa.string(), "content_hash": pa.binary(16), "durable_at_us": pa.int64()}
+_PREFIX_LENGTH = 20  # rrrrrrrr-rrrr-8rrr-8, then the sequence: sss-ssssssssssss
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rows:
-    """Rows of one run in the order read, in parallel arrays, and the ids that are not of this run."""
+    """Rows of one run in the order read, and the ids that are not of this run."""
 
-    seq: NDArray[np.int64]
-    hashes: NDArray[np.uint64]  # of contents; empty in commits
-    durable_at_us: NDArray[np.int64]  # epoch; NO_TIME where unknown
+    own: pa.Table  # sequence; content_hash, but in commits; durable_at_us, null where unknown
     foreign_ids: tuple[str, ...]
 
 
@@ -54,49 +47,40 @@ def parse(body: bytes, run_id: str, types: dict[str, Any]) -> Rows:
         )
     try:
         table = csv.read_csv(pa.BufferReader(body), convert_options=csv.ConvertOptions(column_types=types))
-        hashes = np.empty(0, np.uint64)
         if "content_hash" in types:
-            hexadecimal = _characters(table.column("content_hash")).tobytes()
-            hashes = np.frombuffer(binascii.unhexlify(hexadecimal), ">u8").astype(np.uint64)
-    except (pa.ArrowInvalid, binascii.Error) as error:
+            hashes = pa.array(_numbers(table.column("content_hash")))
+            table = table.set_column(1, "content_hash", hashes)
+    except ValueError as error:
         raise AuditError(f"the inspector sent a line in another form ({error})") from error
-    ids = _characters(table.column("id"))
-    prefix = np.frombuffer(encode_id(run_id, 0)[:_PREFIX_LENGTH].encode(), np.uint8)
-    digits = _DIGITS[ids[:, _SEQ_COLUMNS]]
-    ours = (ids[:, :_PREFIX_LENGTH] == prefix).all(axis=1) & (digits >= 0).all(axis=1)
+    prefix = encode_id(run_id, 0)[:_PREFIX_LENGTH]
+    ours = pc.match_substring_regex(table.column("id"), f"^{prefix}[0-9a-f]{{3}}-[0-9a-f]{{12}}$")
+    own = table.filter(ours)
+    digits = pc.replace_substring(pc.utf8_slice_codeunits(own.column("id"), _PREFIX_LENGTH), "-", "")
+    sequence = pa.array(_numbers(pc.utf8_lpad(digits, 16, "0")).astype(np.int64))
     return Rows(
-        seq=(digits @ _POWERS)[ours],
-        hashes=hashes[ours] if len(hashes) else hashes,
-        durable_at_us=parquet.whole(table, "durable_at_us")[ours],
-        foreign_ids=tuple(bytes(each).decode("ascii", "replace") for each in ids[~ours]),
+        own=own.set_column(0, "sequence", sequence),
+        foreign_ids=tuple(table.column("id").filter(pc.invert(ours)).to_pylist()),
     )
 
 
-def _characters(column: Any) -> NDArray[np.uint8]:
-    """Of a column of words of one length: a row each."""
-    width = column.type.byte_width
-    chunks = [np.frombuffer(chunk.buffers()[1], np.uint8, len(chunk) * width) for chunk in column.chunks]
-    return np.concatenate([np.empty(0, np.uint8), *chunks]).reshape(-1, width)
+def _numbers(hexadecimal: pa.ChunkedArray) -> NDArray[np.uint64]:
+    """Of words of 16 digits each. ValueError where they are none."""
+    digits = b"".join(hexadecimal.cast(pa.binary()).to_pylist())
+    return np.frombuffer(bytes.fromhex(digits.decode("ascii")), ">u8").astype(np.uint64)
 
 
 def assemble(posts: Rows, commits: Sequence[Rows], lines: NDArray[np.uint64]) -> Stored:
     """Rows of the store, with the moments that only the writing processes know filled in; lines: content_hashes."""
-    seq, durable_at_us = posts.seq, posts.durable_at_us
-    missing = durable_at_us == NO_TIME
-    dated_seq, dated_us = (
-        np.concatenate([np.empty(0, np.int64), *(getattr(one, name) for one in commits)])
-        for name in ("seq", "durable_at_us")
-    )
-    known_us = dated_us != NO_TIME
-    if missing.any() and known_us.any():
-        dated_seq, dated_us = dated_seq[known_us], dated_us[known_us]
-        order = np.lexsort((dated_us, dated_seq))
-        known, first = np.unique(dated_seq[order], return_index=True)
-        at = np.minimum(np.searchsorted(known, seq), len(known) - 1)
-        durable_at_us = np.where(missing & (known[at] == seq), dated_us[order][first][at], durable_at_us)
+    sequence, durable_at_us = posts.own.column("sequence"), posts.own.column("durable_at_us")
+    if commits:
+        dated = pa.concat_tables([each.own for each in commits]).filter(pc.field("durable_at_us").is_valid())
+        first = dated.group_by("sequence").aggregate([("durable_at_us", "min")])
+        place = pc.index_in(sequence, value_set=first.column("sequence"))
+        durable_at_us = pc.coalesce(durable_at_us, first.column("durable_at_us_min").take(place))
+    seq = sequence.to_numpy()
     return Stored(
         seq=seq,
-        content_ok=posts.hashes == lines[seq % len(lines)],
-        durable_at_us=durable_at_us,
+        content_ok=posts.own.column("content_hash").to_numpy() == lines[seq % len(lines)],
+        durable_at_us=durable_at_us.fill_null(NO_TIME).to_numpy(),
         foreign_ids=posts.foreign_ids,
     )

@@ -1,16 +1,15 @@
 """Bulk loads a store, searches it, and proves that every keyword finds what it must."""
 
 import itertools
-import json
 import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
-from urllib.parse import quote
 
 import httpx
 import numpy as np
+from pydantic import TypeAdapter
 
 from writepath.config.registry import Variant
 from writepath.errors import AuditError, StartError
@@ -27,24 +26,7 @@ NAMED = 3  # ids in an error
 LOAD_TIMEOUT_S = 120.0  # of a chunk of a bulk load
 BUILD_TIMEOUT_S = 1800.0  # of a search index over a million posts
 SIZES_TIMEOUT_S = 60.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadEnd:
-    """What a store did after a bulk load."""
-
-    build_seconds: float | None  # None: its index is built while loading
-    settle_seconds: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sizes:
-    """What a store takes on disk."""
-
-    documents: int
-    store_bytes: int
-    search_index_bytes: int | None  # None: no figure of its own
-    parts: dict[str, int]  # bytes
+LINES_OF_JSON = {"Content-Type": "application/x-ndjson"}
 
 
 def load(documents: Documents, store: Inspector, progress: Progress) -> Loading:
@@ -53,33 +35,33 @@ def load(documents: Documents, store: Inspector, progress: Progress) -> Loading:
     store.request("load/begin", method="POST", timeout_s=BUILD_TIMEOUT_S)
     seconds = _send(documents, store, progress)
     progress.phase("build the search index")
-    built = store.ask(LoadEnd, "load/finish", method="POST", timeout_s=BUILD_TIMEOUT_S)
+    built = store.ask(dict[str, Any], "load/finish", method="POST", timeout_s=BUILD_TIMEOUT_S)
     progress.phase("read back")
     digest = read_back(documents, store)
-    sizes = store.ask(Sizes, "sizes", timeout_s=SIZES_TIMEOUT_S)
-    if sizes.documents != documents.count:
+    sizes = store.ask(dict[str, Any], "sizes", timeout_s=SIZES_TIMEOUT_S)
+    if sizes["documents"] != documents.count:
         raise AuditError(
-            f"{store.service}: /inspector/sizes counts {sizes.documents:,} documents of {documents.count:,} stored"
+            f"{store.service}: /inspector/sizes counts {sizes['documents']:,} documents of {documents.count:,} stored"
         )
     return Loading(
         documents=documents.count,
         seconds=round(seconds, 3),
-        build_seconds=None if built.build_seconds is None else round(built.build_seconds, 3),
-        settle_seconds=round(built.settle_seconds, 3),
-        store_bytes=sizes.store_bytes,
-        search_index_bytes=sizes.search_index_bytes,
-        parts_bytes=sizes.parts,
+        build_seconds=None if built["build_seconds"] is None else round(built["build_seconds"], 3),
+        settle_seconds=round(built["settle_seconds"], 3),
+        store_bytes=sizes["store_bytes"],
+        search_index_bytes=sizes["search_index_bytes"],
+        parts_bytes=sizes["parts"],
         digest=digest,
     )
 
 
 def _send(documents: Documents, store: Inspector, progress: Progress) -> float:
     """All posts past the write path, one request after the other; what the requests took, in seconds."""
-    seconds, done, lines_of_json = 0.0, 0, {"Content-Type": "application/x-ndjson"}
+    seconds, done = 0.0, 0
     for posts, lines in documents.chunks():
         began = time.monotonic()
-        request: dict[str, Any] = {"content": lines, "headers": lines_of_json}
-        taken = store.ask(int, "load", field="posts", method="POST", timeout_s=LOAD_TIMEOUT_S, **request)
+        request: dict[str, Any] = {"method": "POST", "content": lines, "headers": LINES_OF_JSON}
+        taken = store.ask(int, "load", field="posts", timeout_s=LOAD_TIMEOUT_S, **request)
         seconds += time.monotonic() - began
         if taken != posts:
             raise AuditError(f"{store.service}: /inspector/load accepted {taken} of {posts} posts")
@@ -91,8 +73,8 @@ def _send(documents: Documents, store: Inspector, progress: Progress) -> float:
 def read_back(documents: Documents, store: Inspector) -> str:
     """The digest of what is stored. AuditError names what is missing, foreign, twice there or of other content."""
     rows, wanted = store.posts(documents.run_id), np.arange(documents.count)
-    order = np.argsort(rows.seq, kind="stable")
-    sequences, hashes = rows.seq[order], rows.hashes[order]
+    stored = rows.own.sort_by("sequence")
+    sequences, hashes = (stored.column(name).to_numpy() for name in ("sequence", "content_hash"))
     flaws = {
         "missing": np.setdiff1d(wanted, sequences),
         "stored twice": np.unique(sequences[1:][sequences[1:] == sequences[:-1]]),
@@ -120,7 +102,26 @@ FIRST_PAGE, EVERY_MATCH = 20, 1000  # posts in a page
 MOST_PAGES = 2_000  # twice as many posts as any suite has
 TIMEOUT_S = 15.0  # as k6's
 FOUND = 200
-NEXT = b'"next":"'  # within a post's text the quotes would be escaped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Post:
+    """A post of a page."""
+
+    id: str
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What a search is answered with."""
+
+    posts: list[Post]
+    total: int | None = None  # of a first page
+    next: str | None = None  # where the next one begins; None: there is none
+
+
+PAGE = TypeAdapter(Page)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +130,7 @@ class Answer:
 
     keyword: str
     started_us: int  # epoch
-    duration_us: int  # from the first request to the last byte of the last page
+    duration_us: int  # of all requests, each to its last byte
     pages: int
     total: int
     ids: tuple[str, ...]  # in the order given
@@ -157,30 +158,39 @@ class Client:
 
     def first_page(self, keyword: str, size: int = FIRST_PAGE) -> Answer:
         """The youngest posts, and how many there are. AuditError where there is no answer."""
-        return _timed(keyword, itertools.islice(self._pages(keyword, size), 1))
+        return _answer(keyword, itertools.islice(self._pages(keyword, size), 1))
 
     def every_match(self, keyword: str) -> Answer:
         """All posts, page by page. AuditError where there is no answer."""
-        return _timed(keyword, self._pages(keyword, EVERY_MATCH))
+        return _answer(keyword, self._pages(keyword, EVERY_MATCH))
 
     def ids(self, keyword: str) -> Iterator[list[str]]:
         """Of all posts, page by page, from the youngest on."""
-        for page in self._pages(keyword, EVERY_MATCH):
-            yield [post["id"] for post in _parsed(keyword, page)["posts"]]
+        for page, _ in self._pages(keyword, EVERY_MATCH):
+            yield [post.id for post in page.posts]
 
-    def _pages(self, keyword: str, size: int) -> Iterator[bytes]:
-        question = f"/api/posts?keyword={quote(keyword, safe='')}&size={size}"
-        cursor: str | None = ""
+    def _pages(self, keyword: str, size: int) -> Iterator[tuple[Page, int]]:
+        """With the microseconds of each, to its last byte: it is parsed after the clock was stopped."""
+        question: dict[str, str | int] = {"keyword": keyword, "size": size}
         for _ in range(MOST_PAGES):
-            page = self._page(keyword, f"{question}&after={quote(cursor, safe='')}" if cursor else question)
-            yield page
-            if (cursor := _cursor(page)) is None:
+            began_ns = time.perf_counter_ns()
+            content = self._content(keyword, question)
+            took_us = (time.perf_counter_ns() - began_ns) // 1000
+            try:
+                page = PAGE.validate_json(content)
+            except ValueError as error:
+                raise AuditError(
+                    f"a search for '{keyword}' returned something that is not a page of posts"
+                ) from error
+            yield page, took_us
+            if page.next is None:
                 return
+            question["after"] = page.next
         raise AuditError(f"a search for '{keyword}' does not end: it returned {MOST_PAGES:,} pages")
 
-    def _page(self, keyword: str, question: str) -> bytes:
+    def _content(self, keyword: str, question: dict[str, str | int]) -> bytes:
         try:
-            answer = self._client.get(question)
+            answer = self._client.get("/api/posts", params=question)
         except httpx.HTTPError as error:
             raise AuditError(
                 f"a search for '{keyword}' got no answer ({str(error) or type(error).__name__})"
@@ -190,48 +200,21 @@ class Client:
         return answer.content
 
 
-def _timed(keyword: str, pages: Iterator[bytes]) -> Answer:
-    """Parsed after the clock was stopped."""
-    started_us, began = time.time_ns() // 1000, time.perf_counter_ns()
-    found = list(pages)
-    duration_us = (time.perf_counter_ns() - began) // 1000
-    parsed = [_parsed(keyword, page) for page in found]
-    total = parsed[0].get("total")
-    if not isinstance(total, int):
+def _answer(keyword: str, found: Iterator[tuple[Page, int]]) -> Answer:
+    started_us = time.time_ns() // 1000
+    pages, took_us = zip(*found, strict=True)
+    if pages[0].total is None:
         raise AuditError(f"a search for '{keyword}' returned no total")
-    posts = [post for page in parsed for post in page["posts"]]
+    posts = [post for page in pages for post in page.posts]
     return Answer(
         keyword=keyword,
         started_us=started_us,
-        duration_us=duration_us,
-        pages=len(found),
-        total=total,
-        ids=tuple(post["id"] for post in posts),
-        contents=tuple(post["content"] for post in posts),
+        duration_us=sum(took_us),
+        pages=len(pages),
+        total=pages[0].total,
+        ids=tuple(post.id for post in posts),
+        contents=tuple(post.content for post in posts),
     )
-
-
-def _parsed(keyword: str, page: bytes) -> dict[str, Any]:
-    """AuditError where the page is none, or goes on otherwise than the clock's quick look found."""
-    try:
-        parsed: Any = json.loads(page)
-        sound = all({"id", "content"} <= set(post) for post in parsed["posts"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise AuditError(
-            f"a search for '{keyword}' returned something that is not a page of posts"
-        ) from error
-    if not sound or parsed.get("next") != _cursor(page):
-        raise AuditError(f"a search for '{keyword}' returned a page in an unknown format")
-    return dict(parsed)
-
-
-def _cursor(page: bytes) -> str | None:
-    """Of the next page; found without parsing, which would be on the clock."""
-    at = page.rfind(NEXT)
-    if at < 0:
-        return None
-    begin = at + len(NEXT)
-    return page[begin:].partition(b'"')[0].decode()
 
 
 SEARCH_INDEX = ("search_index", "store.search_index")  # of a service that stores; behind a queue
@@ -239,24 +222,18 @@ SEARCH_INDEX = ("search_index", "store.search_index")  # of a service that store
 
 def filled(corpus: Corpus, truth: Truth, progress: Progress) -> DataSetFacts:
     """Of an empty store that now has the posts. StartError, AuditError where it is not as it must be."""
-    index = _search_index(truth)
+    settings = truth.store.durability().settings
+    index = next((settings[name] for name in SEARCH_INDEX if name in settings), None)
+    if index is None:
+        raise StartError(
+            f"{truth.store.service}: /inspector/durability does not name the search index,"
+            " so the expected results are unknown"
+        )
     return DataSetFacts(
         mode="native" if index == BY_WORDS else "substring",
         search_index=index,
         loading=load(corpus.documents, truth.store, progress),
     )
-
-
-def _search_index(truth: Truth) -> str:
-    """As the store that is searched reports it."""
-    settings = truth.store.durability().settings
-    found = next((settings[name] for name in SEARCH_INDEX if name in settings), None)
-    if found is None:
-        raise StartError(
-            f"{truth.store.service}: /inspector/durability does not name the search index,"
-            " so the expected results are unknown"
-        )
-    return found
 
 
 def totals(
@@ -271,7 +248,7 @@ def totals(
     began = time.monotonic()
     for number, keyword in enumerate(corpus.keywords, 1):
         total = client.first_page(keyword, 1).total
-        ruled = corpus.oracle.total(keyword, mode)
+        ruled = corpus.total(keyword, mode)
         if total != ruled and mode == "substring":
             raise AuditError(
                 f"a search for '{keyword}' counts {total:,} posts, but {ruled:,} contain it;"
@@ -297,20 +274,20 @@ def warm_up(corpus: Corpus, client: Client, seconds: float) -> float:
 
 def hits_of(whole: Answer, mode: SearchMode, corpus: Corpus) -> Hits:
     """What every match of a keyword was, compared with what it must be."""
-    documents, oracle, keyword = corpus.documents, corpus.oracle, whole.keyword
-    expected, ruled = oracle.sequences(keyword, "substring"), oracle.sequences(keyword, mode)
+    documents, lines = corpus.documents, corpus.lines[whole.keyword]
+    expected, ruled = documents.of_lines(lines["substring"]), documents.of_lines(lines[mode])
     numbered = zip(map(documents.sequence_of, whole.ids), whole.contents, strict=True)
     right = [number for number, text in numbered if number is not None and documents.content(number) == text]
     as_ruled = len(right) == len(whole.ids) and right == ruled[::-1].tolist()  # the youngest first
     found = np.array(right, dtype=np.int64)
     return Hits(
-        keyword=keyword,
+        keyword=whole.keyword,
         mode=mode,
         expected=len(expected),
         found=whole.total,
         missed=len(np.setdiff1d(expected, found)),
         surplus=len(whole.ids) - len(np.intersect1d(expected, found)),
-        as_word=oracle.as_word(keyword),
+        as_word=documents.total(lines["as word"]),
         explained=as_ruled and whole.total == len(ruled),
     )
 

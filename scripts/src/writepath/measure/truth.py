@@ -130,13 +130,6 @@ class Truth:
             )
 
     def empty(self) -> None:
-        """Waits until nothing is on its way, empties everything, and asserts it."""
-        poll.until(lambda: not self.pending().waiting, EMPTY_TIMEOUT_S, every_s=POLL_S)
-        for inspector in self.inspectors:
-            inspector.reset()
-        self.require_empty()
-
-    def purge(self) -> None:
         """Empties everything and asserts it, throwing away what waits in a queue; requests under way are waited for.
 
         Looked at twice: what the ingress gave up waiting for may still arrive at its store or queue.

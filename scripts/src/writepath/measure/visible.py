@@ -20,7 +20,7 @@ from writepath.analysis.raw import Seen
 from writepath.analysis.stats import US_PER_S
 from writepath.errors import AuditError
 from writepath.load import k6
-from writepath.load.ledger import NO_TIME, Ledger, Outcome
+from writepath.load.ledger import NO_TIME, Ledger
 from writepath.load.plan import NS_PER_S, ArrivalPlan, decode_id, encode_id
 from writepath.measure.inspector import Inspector
 
@@ -37,17 +37,8 @@ CAP_S = 120.0
 
 
 def sampled(plan: ArrivalPlan, seed: int) -> NDArray[np.int64]:
-    """About PER_S sequences a second at the plan's peak, and the same share of all others; of plan and seed alone.
-
-    By SplitMix64 of each sequence, as a fraction of its range.
-    """
-    sequences = np.arange(plan.planned, dtype=np.int64)
-    with np.errstate(over="ignore"):
-        x = (sequences.astype(np.uint64) + np.uint64(seed % 2**32)) * np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    share = (x ^ (x >> np.uint64(31))).astype(np.float64) / 2.0**64
-    return sequences[share < min(1.0, PER_S / plan.peak_per_s)]
+    """About PER_S sequences a second at the plan's peak, and the same share of all others; of plan and seed alone."""
+    return np.flatnonzero(np.random.default_rng(seed % 2**32).random(plan.planned) < PER_S / plan.peak_per_s)
 
 
 @dataclass(kw_only=True)
@@ -94,7 +85,7 @@ class Prober:
 
     def settle(self, taken: Ledger) -> None:
         """After the load: waits for the acknowledged samples, as the drain's counting would make them visible."""
-        acknowledged = taken.records["seq"][taken.outcomes() == Outcome.ACKNOWLEDGED]
+        acknowledged = taken.records["seq"][taken.acknowledged()]
         began = changed = time.monotonic()
         left = len(self.seq) + 1
         while True:

@@ -1,9 +1,10 @@
-"""Warms a started stack before its load: by so many requests, or by a closed load until the path is steady."""
+"""Warms a started stack before its load, by so many requests or until the path is steady; trains applications."""
 
 import contextlib
 import shutil
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import numpy as np
 
 from writepath.analysis import warm_up as rule
 from writepath.analysis.stats import US_PER_MS, US_PER_S
-from writepath.config.registry import Scenario, WarmUp
+from writepath.config.registry import Scenario, Variant, WarmUp
+from writepath.config.settings import Factor
 from writepath.errors import LoadError
 from writepath.load import k6
 from writepath.load.ledger import Tail
@@ -19,6 +21,7 @@ from writepath.load.plan import ClosedPlan, LoadPlan, constant_plan, new_run_id
 from writepath.measure.loading import TICK_S, Bench, load_of
 from writepath.measure.sampler import K6
 from writepath.records.warm_up import WarmUpFacts, WarmUpWindow
+from writepath.runtime import aot
 from writepath.runtime.base import Stack
 
 SHORT_S = 5.0  # on a stack that an earlier cell has warmed: only its stores were restarted since
@@ -112,3 +115,36 @@ def _windows(generator: k6.Generator, tail: Tail, stack: Stack, at_most_s: float
 def _cpu_seconds(stack: Stack) -> float:
     """Of all components but the load generator."""
     return sum(used.cpu_seconds for name, used in stack.usage().items() if name != K6)
+
+
+TRAINING = Scenario(name="training", script="k6/scenarios/ramp.js", phases=())
+TRAINING_PLAN = ClosedPlan(virtual_users=32, seconds=30)
+
+
+def is_training_asked(settings: Mapping[str, str], factors: Iterable[Factor]) -> bool:
+    """Whether any cell starts its applications with trained caches."""
+    levels = [level for factor in factors if factor.name == aot.SETTING for level in factor.levels]
+    return aot.TRAINED in (settings.get(aot.SETTING), *levels)
+
+
+def train(bench: Bench, variant: Variant, settings: Mapping[str, str]) -> None:
+    """Makes the ahead-of-time caches that its applications lack, of a load of writes, once per build.
+
+    settings: of which the images count.
+    """
+    runtime, say = bench.runtime, bench.progress.say
+    names = runtime.untrained(variant)
+    if not names:
+        return
+    say(f"{variant.name}: training run for the ahead-of-time cache of {', '.join(names)}, once per build")
+    images = {name: value for name, value in settings.items() if name.endswith("_IMAGE")}
+    with (
+        runtime.start(variant, overrides={**images, **aot.TRAINING}, say=say) as stack,
+        tempfile.TemporaryDirectory(prefix="training-", dir=bench.content.parent) as folder,
+    ):
+        for plan in (CROWD, TRAINING_PLAN):
+            load = load_of(TRAINING, bench, stack, plan, new_run_id(), Path(folder))
+            k6.run(load, runtime.load_generator(stack.network))
+        for name in names:
+            stack.terminate(name)
+            runtime.make_cache(stack, name)

@@ -13,7 +13,7 @@ Say = Callable[[str], None]
 PARTS: dict[str, tuple[str, Callable[[Say], bool]]] = {
     "audit": (
         "audit from raw files: speed, memory, and exact detection of planted errors",
-        partial(scale.met, what="audit", plant=scale.plant_audit, goals_s=scale.AUDIT_GOALS_S),
+        partial(scale.met, what="audit", goals_s=scale.AUDIT_GOALS_S),
     ),
     "recorder": (
         "the load generator on one processor: requests dropped, p99 and CPU at a high rate",
@@ -21,7 +21,7 @@ PARTS: dict[str, tuple[str, Callable[[Say], bool]]] = {
     ),
     "report": (
         "report from raw files: speed, memory, and every figure as planted",
-        partial(scale.met, what="report", plant=scale.plant_report, goals_s=scale.REPORT_GOALS_S),
+        partial(scale.met, what="report", goals_s=scale.REPORT_GOALS_S),
     ),
     "comparison": (
         "verdicts on simulated suites with recorded noise: identical variants, and one that is 10 % slower",

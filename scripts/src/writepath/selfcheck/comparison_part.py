@@ -153,8 +153,7 @@ def noise_of(folders: Sequence[Path]) -> dict[str, Any]:
     return {"source": source, "within_a_run": False, "metrics": list(METRICS), "series": series}
 
 
-if (
-    __name__ == "__main__"
-):  # in scripts/: PYTHONPATH=src python -m writepath.selfcheck.comparison_part <suite run>
+# In scripts/: PYTHONPATH=src python -m writepath.selfcheck.comparison_part <suite run>
+if __name__ == "__main__":
     noise_found = noise_of([Path(name) for name in sys.argv[1:]])
     RECORDED.write_text(json.dumps(noise_found, indent=1) + "\n", encoding="utf-8")

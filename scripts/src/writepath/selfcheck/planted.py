@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from writepath.analysis import audit, raw
-from writepath.analysis.audit import NAMED, NOTED
+from writepath.analysis import raw
+from writepath.analysis.audit import NAMED, NOTED, intervals_of, not_read, offenders_of
 from writepath.analysis.evidence import save_facts
 from writepath.analysis.raw import Stored
 from writepath.analysis.stats import Ints, Marks
@@ -37,6 +37,7 @@ CLASSES = (
     "absent", "vanished", "duplicated", "corrupted", "unexpected", "rejected_present", "wrong_ack", "never_read",
     "late", "recovered",
 )  # fmt: skip
+STILL_OK = ("late", "wrong_ack", "unexpected")  # in no other class, or no write that was sent
 NAME = "planted"
 PLACE = f"{NAME}/block-01"  # of the raw tables, relative to the index
 MOMENT = "2026-01-01T00:00:00.000Z"
@@ -88,9 +89,9 @@ class Planted:
         """By sequence, to the nearest microsecond, as k6's recorder keeps them."""
         return SENT_US + (self.plan.starts_ns + NS_PER_US // 2) // NS_PER_US
 
-    def latency_us(self, rank: int) -> int:
-        """Of the request of that rank, from 1."""
-        return FASTEST_US + (rank - 1) * SPREAD_US // self.requests
+    def took_us(self) -> Ints:
+        """By sequence, with the wait for a connection: each of as many different latencies once."""
+        return FASTEST_US + np.arange(self.requests) * STRIDE % self.requests * SPREAD_US // self.requests
 
 
 def plant(requests: int, names: Sequence[str] = CLASSES, seed: int = 7) -> Planted:
@@ -103,23 +104,13 @@ def plant(requests: int, names: Sequence[str] = CLASSES, seed: int = 7) -> Plant
     return Planted(requests=requests, members=members)
 
 
-def slowest_refused(requests: int) -> Planted:
-    """One in a thousand is answered 503 and not stored; those would have been the slowest."""
-    ranks = np.arange(requests) * STRIDE % requests
-    return Planted(
-        requests=requests, members={"clean_fail": np.flatnonzero(ranks >= requests - requests // SHARE)}
-    )
-
-
-def write_suite(planted: Planted, folder: Path, *, record_expected: bool = False) -> Audit:
-    """Raw tables, facts, record and index; gives the audit by arithmetic. record_expected: it is recorded too."""
+def write_suite(planted: Planted, folder: Path) -> Audit:
+    """Raw tables, facts, record and index; gives the audit by arithmetic."""
     place, kind = folder / PLACE, LoadExperiment()
     place.mkdir(parents=True)
     audit = write(planted, place)
     save_facts(to_data(_facts(planted.plan, audit.reads)), place)
     found = kind.derive(kind.reduce(place, HOST))
-    if record_expected:
-        found = replace(found, audit=audit)
     record = CellRecord(
         **SHARED, **CELL, **VARIANT, run_id=RUN_ID, error=None, verdict=found.verdict, durability=DURABILITY,
         host=HOST, result=to_data(found),
@@ -163,41 +154,24 @@ def write(planted: Planted, folder: Path) -> Audit:
 
 
 def expected(planted: Planted, rows: Sequence[int]) -> Audit:
-    """The audit by arithmetic on what was planted; rows: of the two reads."""
-    number = {name: len(planted.of(name)) for name in (*CLASSES, "clean_fail")}
-    foreign = FOREIGN if number["unexpected"] else ()
-    without_201 = sum(number[name] for name in ("recovered", "rejected_present", "never_read", "clean_fail"))
-    acknowledged = planted.requests - without_201
-    stored = planted.requests - sum(number[name] for name in ("absent", "never_read", "clean_fail"))
-    unexpected = number.pop("unexpected") + len(foreign)
-    lost = number.pop("absent")
-    named = {
-        name: audit.offenders_of(
-            planted.of(name), foreign if name == "unexpected" else (), lambda seq: encode_id(RUN_ID, seq)
-        )
+    """The audit by arithmetic on what was planted, as far as `make audit` prints it; rows: of the two reads."""
+    number: dict[str, Any] = {name: len(planted.of(name)) for name in (*CLASSES, "clean_fail")}
+    foreign = {"unexpected": FOREIGN} if number["unexpected"] else {}
+    offenders = {
+        name: offenders_of(RUN_ID, intervals_of(planted.of(name)), number[name], foreign.get(name, ()))
         for name in NAMED
-        if len(planted.of(name))
+        if number[name] and name not in NOTED
     }
-    faults = {name: found for name, found in named.items() if name not in NOTED}
-    defective = sum(number[name] for name in ("vanished", "duplicated", "corrupted"))
-    return Audit(
+    number["ok"] = planted.requests - sum(number[name] for name in set(number) - set(STILL_OK))
+    number["unexpected"] = offenders["unexpected"].count if foreign else 0
+    number["lost"] = number.pop("absent")
+    return replace(
+        not_read(),
         **number,
-        verdict="UNKNOWN" if number["never_read"] else "FAIL" if faults else "PASS",
+        verdict="UNKNOWN" if number["never_read"] else "FAIL" if offenders else "PASS",
         unread=(),
         reads=tuple(Reading(store_rows=count, left_in_queue=0) for count in rows),
-        stored_rows=rows[0],
-        stored_ids=stored + unexpected,
-        acknowledged=acknowledged,
-        ok=acknowledged - lost - defective,
-        lost=lost,
-        stranded=0,
-        unexpected=unexpected,
-        clean_reject=0,
-        suppressed_duplicates=None,
-        offenders=faults,
-        noted={name: found for name, found in named.items() if name in NOTED},
-        identities_broken=(),
-        seconds=0.0,
+        offenders=offenders,
     )
 
 
@@ -228,10 +202,9 @@ def _facts(plan: ArrivalPlan, reads: tuple[Reading, ...]) -> LoadFacts:
 
 def _ledger(planted: Planted, starts_us: Ints) -> Ledger:
     records, seq = np.empty(planted.requests, RECORD), np.arange(planted.requests)
-    took_us = FASTEST_US + seq * STRIDE % planted.requests * SPREAD_US // planted.requests
     records["seq"], records["operation"] = seq, 0
     records["start_us"] = starts_us
-    records["blocked_us"], records["duration_us"] = WAITED_US, took_us - WAITED_US
+    records["blocked_us"], records["duration_us"] = WAITED_US, planted.took_us() - WAITED_US
     records["status"], records["error_code"] = 201, 0
     for name, status, code in (
         ("recovered", 503, 1503),

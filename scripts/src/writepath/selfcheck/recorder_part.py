@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +19,8 @@ import numpy as np
 from writepath import poll, provision
 from writepath.errors import LoadError, SetupError
 from writepath.load import dataset, k6, ledger
-from writepath.load.plan import (
-    MEASURED_ANSWER_S,
-    NS_PER_MS,
-    ArrivalPlan,
-    align,
-    constant_plan,
-    new_run_id,
-)
+from writepath.load.ledger import Ledger
+from writepath.load.plan import MEASURED_ANSWER_S, NS_PER_MS, ArrivalPlan, align, constant_plan, new_run_id
 from writepath.process import Daemon
 from writepath.provision import packages
 from writepath.provision.golang import K6
@@ -34,6 +29,7 @@ from writepath.runtime.network import LOOPBACK, free_ports
 from writepath.selfcheck.scale import missed
 
 ROOT = Path(__file__).resolve().parents[4]
+SCRIPT = ROOT / "k6" / "scenarios" / "ramp.js"
 GOALS = (  # by figure of a round: how it is said, and the most
     ("dropped", "dropped: {:.0f}", 0),
     ("p99_ms", "p99 from the scheduled send time: {:.2f} ms", 5.0),
@@ -93,15 +89,6 @@ def null_server(folder: Path, prefix: Sequence[str] = ()) -> Iterator[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
-    """How it is measured."""
-
-    rounds: int = 3
-    rate_per_s: float = 6000.0
-    seconds: float = 10.0
-
-
-@dataclass(frozen=True, kw_only=True)
 class Round:
     """One load."""
 
@@ -118,24 +105,28 @@ def findings(rounds: Sequence[Round]) -> Iterator[tuple[str, bool]]:
         yield f"{words.format(median)} (goal at most {most:g}){missed(met)}", met
 
 
-def run(say: Callable[[str], None], shape: Shape | None = None) -> bool:
+def run(
+    say: Callable[[str], None], rounds: int = 3, rate_per_s: float = 6000.0, seconds: float = 10.0
+) -> bool:
     """Whether every goal is met; one line a round and a goal."""
-    shape = shape or Shape()
     provision.setup(ROOT, say, only={"packages", "k6"})
-    rounds = []
-    with tempfile.TemporaryDirectory(prefix="writepath-harness-") as name:
-        folder = Path(name)
-        cores = sorted(os.sched_getaffinity(0))
-        say(f"  nginx on core {cores[0]}, k6 on core {cores[-1]}: {shape.rate_per_s:,.0f} requests/s")
-        with null_server(folder, _on(cores[0])) as url:
-            bench = _Bench(url, folder, [*_on(cores[-1]), str(K6.ensure(ROOT, say))], shape)
-            for number in range(shape.rounds):
-                rounds.append(one := bench.measure())
-                say(
-                    f"  round {number + 1} of {shape.rounds}: p99 {one.p99_ms:.2f} ms, dropped {one.dropped},"
-                    f" CPU {one.cpu_us:.0f} µs per request"
-                )
-    found = list(findings(rounds))
+    cores = sorted(os.sched_getaffinity(0))
+    say(f"  nginx on core {cores[0]}, k6 on core {cores[-1]}: {rate_per_s:,.0f} requests/s")
+    with (
+        tempfile.TemporaryDirectory(prefix="writepath-harness-") as name,
+        null_server(Path(name), _on(cores[0])) as url,
+    ):
+        send = partial(_sent, url, Path(name), [*_on(cores[-1]), str(K6.ensure(ROOT, say))], rate_per_s)
+        start_cpu_s = min(send(_START_REQUESTS)[0] for _ in range(2))
+        measured = []
+        for number in range(1, rounds + 1):
+            cpu_s, plan, taken = send(round(rate_per_s * seconds))
+            measured.append(one := _round(cpu_s - start_cpu_s, plan, taken))
+            say(
+                f"  round {number} of {rounds}: p99 {one.p99_ms:.2f} ms, dropped {one.dropped},"
+                f" CPU {one.cpu_us:.0f} µs per request"
+            )
+    found = list(findings(measured))
     for line, _ in found:
         say(f"  {line}")
     return all(met for _, met in found)
@@ -145,42 +136,30 @@ def _on(core: int) -> list[str]:
     return ["taskset", "--cpu-list", str(core)]
 
 
-class _Bench:
-    """Runs k6 against the server, one at a time."""
+def _sent(
+    url: str, folder: Path, prefix: Sequence[str], rate_per_s: float, requests: int
+) -> tuple[float, ArrivalPlan, Ledger]:
+    """A load of k6 with the prefix: its processor time, plan and ledger."""
+    content = folder / "content.json"
+    dataset.generate(1000, _CONTENT_SEED).write(content)
+    plan = replace(constant_plan("harness", requests, rate_per_s), answer_s=MEASURED_ANSWER_S)
+    load = k6.Load(script=SCRIPT, target=url, run_id=new_run_id(), plan=plan, content=content, folder=folder)
+    before_s = _children_cpu_s()
+    result = k6.run(load, [prefix])
+    if not result.complete:
+        raise LoadError(f"k6: {result.meaning}")
+    return _children_cpu_s() - before_s, plan, ledger.read(result.ledger)
 
-    def __init__(self, url: str, folder: Path, prefix: Sequence[str], shape: Shape) -> None:
-        self._url, self._folder, self._prefix, self._shape = url, folder, prefix, shape
-        dataset.generate(1000, _CONTENT_SEED).write(folder / "content.json")
-        self._start_cpu_s = min(self._load(_START_REQUESTS)[0] for _ in range(2))
 
-    def measure(self) -> Round:
-        """Of one load."""
-        cpu_s, plan, result = self._load(round(self._shape.rate_per_s * self._shape.seconds))
-        records = ledger.read(result.ledger).records
-        behind_ns = align(plan, records["seq"], records["start_us"]).behind_ns()
-        took_ms = behind_ns / NS_PER_MS + (records["blocked_us"] + records["duration_us"]) / 1000
-        return Round(
-            dropped=plan.planned - len(records),
-            p99_ms=float(np.percentile(took_ms, 99)),
-            cpu_us=(cpu_s - self._start_cpu_s) / len(records) * 1e6,
-        )
-
-    def _load(self, requests: int) -> tuple[float, ArrivalPlan, k6.LoadResult]:
-        """With the processor time of k6."""
-        plan = replace(constant_plan("harness", requests, self._shape.rate_per_s), answer_s=MEASURED_ANSWER_S)
-        load = k6.Load(
-            script=ROOT / "k6" / "scenarios" / "ramp.js",
-            target=self._url,
-            run_id=new_run_id(),
-            plan=plan,
-            content=self._folder / "content.json",
-            folder=self._folder,
-        )
-        before_s = _children_cpu_s()
-        result = k6.run(load, [self._prefix])
-        if not result.complete:
-            raise LoadError(f"k6: {result.meaning}")
-        return _children_cpu_s() - before_s, plan, result
+def _round(cpu_s: float, plan: ArrivalPlan, taken: Ledger) -> Round:
+    records = taken.records
+    behind_ns = align(plan, records["seq"], records["start_us"]).behind_ns()
+    took_ms = behind_ns / NS_PER_MS + (records["blocked_us"] + records["duration_us"]) / 1000
+    return Round(
+        dropped=plan.planned - len(records),
+        p99_ms=float(np.percentile(took_ms, 99)),
+        cpu_us=cpu_s / len(records) * 1e6,
+    )
 
 
 def _children_cpu_s() -> float:

@@ -9,10 +9,11 @@ import math
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from writepath import process
 from writepath.analysis import audit, stats
@@ -43,19 +44,16 @@ class Found:
     lines: tuple[str, ...]
 
 
-def met(
-    say: Callable[[str], None],
-    what: str,
-    plant: Callable[[int, Path], Callable[[Found], Iterable[str]]],
-    goals_s: Mapping[int, float],
-) -> bool:
-    """Whether every goal is met; one line a figure. plant: a suite run of so many requests."""
+def met(say: Callable[[str], None], what: str, goals_s: Mapping[int, float]) -> bool:
+    """Whether every goal is met, of a suite run of so many requests each; one line a figure."""
+    classes, differences = CHECKS[what]
     good, per_request = [], []
     for requests, goal_s in goals_s.items():
         with tempfile.TemporaryDirectory(prefix="writepath-harness-") as name:
-            differences = plant(requests, Path(name))
-            found = measured(what, Path(name))
-            wrong = list(differences(found))
+            load, folder = planted.plant(requests, classes), Path(name)
+            expected = planted.write_suite(load, folder)
+            found = measured(what, folder)
+            wrong = list(differences(load, expected, folder, found))
         for words, one in (
             (f"{found.wall_s:.2f} s from raw files to the {what} (goal {goal_s:.0f} s)", found.wall_s <= goal_s),
             (f"{found.peak_mib:.0f} MiB peak memory (goal {MEMORY_GOAL_MIB} MiB)", found.peak_mib < MEMORY_GOAL_MIB),
@@ -100,13 +98,7 @@ def main(what: str, folder: Path) -> None:
     print(json.dumps(figures))
 
 
-def plant_audit(requests: int, folder: Path) -> Callable[[Found], Iterator[str]]:
-    """A suite run whose record has the audit by arithmetic: `make audit` says where its own is another one."""
-    expected = planted.write_suite(planted.plant(requests), folder, record_expected=True)
-    return partial(audit_differences, expected)
-
-
-def audit_differences(expected: Audit, found: Found) -> Iterator[str]:
+def audit_differences(_load: Planted, expected: Audit, _folder: Path, found: Found) -> Iterator[str]:
     """Between what was planted and what was said, in words; none where the audit is right."""
     wanted = [f"{planted.NAME}, block 1", *(f"  {line}" for line in audit.audit_lines(expected))]
     yield from (f"said: {line.strip()}" for line in found.lines if line not in wanted)
@@ -115,49 +107,44 @@ def audit_differences(expected: Audit, found: Found) -> Iterator[str]:
         yield f"exit code {found.exit_code} of a run with unreadable lines"
 
 
-def plant_report(requests: int, folder: Path) -> Callable[[Found], Iterator[str]]:
-    """A suite run of one load whose every percentile is known."""
-    load = planted.slowest_refused(requests)
-    planted.write_suite(load, folder)
-
-    def differing(found: Found) -> Iterator[str]:
-        yield from report_differences(load, folder / "report")
-        if found.exit_code:
-            yield f"the report ended with exit code {found.exit_code}"
-
-    return differing
-
-
-def report_differences(load: Planted, folder: Path) -> Iterator[str]:
-    """Between the tables in the folder and what was planted, in words; none where the report is right."""
-    rows = {name: _first_row(folder / f"{name}.csv") for name in ("latency", "answers", "clocks")}
-    unserved = len(load.of("clean_fail"))
-    served = load.requests - unserved
+def report_differences(load: Planted, _expected: Audit, folder: Path, found: Found) -> Iterator[str]:
+    """Between the report's tables and what was planted, in words; none where the report is right."""
+    rows = {name: _first_row(folder / f"report/{name}.csv") for name in ("latency", "answers", "clocks")}
+    took_ms = np.sort(load.took_us()[~load.marks("clean_fail")]) / 1000
+    served, unserved = len(took_ms), load.requests - len(took_ms)
     share = NEAR_SHARE if load.requests > ROWS_MAX else 0.0
     wanted: dict[tuple[str, str], tuple[float, float]] = {  # value and tolerance, by table and column
         ("latency", "planned"): (load.requests, 0.0),
         ("latency", "unserved"): (unserved, 0.0),
         ("answers", "status_201"): (served, 0.0),
         ("answers", "status_503"): (unserved, 0.0),
-        ("latency", "max_served_ms"): (load.latency_us(served) / 1000, NEAR_MS),
+        ("latency", "max_served_ms"): (took_ms[-1], NEAR_MS),
     }
     for name, quantile in QUANTILES.items():
         rank = stats.rank(load.requests, quantile)
-        exact = load.latency_us(rank) / 1000 if rank <= served else math.inf
+        exact = took_ms[rank - 1] if rank <= served else math.inf
         durable_ms = planted.DURABLE_US / 1000
         for key in (f"{name}_ms", f"planned_{name}_ms"):
             wanted["latency", key] = exact, NEAR_MS + share * exact
         wanted["clocks", f"to_durable_{name}_ms"] = durable_ms, NEAR_MS + share * durable_ms
     for (table, key), (value, near) in wanted.items():
-        found = rows[table].get(key)
-        if not found or not abs(float(found) - value) <= near:
-            yield f"{table}.{key}: {found}, planted {value}"
+        shown = rows[table].get(key)
+        if not shown or not abs(float(shown) - value) <= near:
+            yield f"{table}.{key}: {shown}, planted {value}"
+    if found.exit_code:
+        yield f"the report ended with exit code {found.exit_code}"
 
 
 def _first_row(path: Path) -> dict[str, str]:
     with path.open(encoding="utf-8", newline="") as file:
         return next(csv.DictReader(file), {})
 
+
+Differences = Callable[[Planted, Audit, Path, Found], Iterator[str]]
+CHECKS: dict[str, tuple[Sequence[str], Differences]] = {  # by part: classes of writes that are planted
+    "audit": (planted.CLASSES, audit_differences),
+    "report": (("clean_fail",), report_differences),  # so that every percentile is known
+}
 
 if __name__ == "__main__":
     main(sys.argv[1], Path(sys.argv[2]))

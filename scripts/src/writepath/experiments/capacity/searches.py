@@ -26,7 +26,7 @@ from writepath.experiments.capacity.stepper import MOST_REPEATS
 from writepath.experiments.warm_path import WarmPath, canary, constant, sent_facts, wait_for_quiet
 from writepath.load import k6
 from writepath.load.corpus import Corpus, lines_of, write_questions
-from writepath.load.ledger import SEARCH, Outcome
+from writepath.load.ledger import SEARCH
 from writepath.load.plan import ArrivalPlan, decode_id, new_run_id
 from writepath.measure import loading, searchable, visible
 from writepath.measure.searchable import Client
@@ -203,7 +203,7 @@ def _both(path: Searches, per_s: float, seconds: float) -> tuple[SentFacts, tupl
         prober.settle(taken)
     if (seen := prober.seen()) is not None:
         raw.save_visible(seen, writes.folder / raw.VISIBLE_FILE)
-    acknowledged = taken.records["seq"][taken.outcomes() == Outcome.ACKNOWLEDGED]
+    acknowledged = taken.records["seq"][taken.acknowledged()]
     return sent, (sent_facts(writes.run_id, driven, result, taken), acknowledged)
 
 

@@ -26,7 +26,7 @@ from writepath.experiments.faults import catalogue
 from writepath.experiments.faults.actions import FaultError, Scene, Toxiproxy, remedies, struck
 from writepath.experiments.faults.catalogue import FACTOR, STORES, Fault, Moment, schedule
 from writepath.load import k6, ledger
-from writepath.load.ledger import Ledger, Outcome
+from writepath.load.ledger import Ledger
 from writepath.load.plan import ArrivalPlan, align, arrival_plan, new_run_id
 from writepath.measure import loading, sampler
 from writepath.measure.truth import Truth
@@ -201,9 +201,8 @@ def well_since(moment_us: int, path: Path, rate_per_s: float, clock: Callable[[]
         return False
     until_us = round((clock() - ANSWER_S) * US_PER_S)
     taken = ledger.read(path)
-    acknowledged = np.equal(taken.outcomes(), Outcome.ACKNOWLEDGED)
-    after_s = recovered_after_s(taken.records["start_us"], acknowledged, moment_us, rate_per_s, until_us)
-    return after_s is not None
+    start_us, acknowledged = taken.records["start_us"], taken.acknowledged()
+    return recovered_after_s(start_us, acknowledged, moment_us, rate_per_s, until_us) is not None
 
 
 def _now_us() -> int:
@@ -226,8 +225,8 @@ def _capacity_per_s(load: k6.Load, prefixes: Sequence[Sequence[str]], folder: Pa
     made = arrival_plan([steady("flood", FLOOD_PER_S, FLOOD_S)], REFUSAL_S)
     flood = dataclasses.replace(load, run_id=new_run_id(), plan=made, folder=folder)
     taken = ledger.read(k6.run(flood, prefixes).ledger)
-    first_us = taken.records[taken.timed()]["start_us"].min(initial=np.iinfo(np.int64).max)
-    served = taken.records[taken.outcomes() == Outcome.ACKNOWLEDGED]
+    first_us = taken.records["start_us"].min(initial=np.iinfo(np.int64).max)
+    served = taken.records[taken.acknowledged()]
     since_s = (served["start_us"] + served["duration_us"] - first_us) / US_PER_S
     counted = int(((since_s >= SETTLED_S) & (since_s < FLOOD_S)).sum())
     if not counted:
@@ -252,13 +251,13 @@ def _overloads(
     made: ArrivalPlan, taken: Ledger, processes: int, moments: Sequence[Moment]
 ) -> Iterator[Injection]:
     """When the rate rose and fell, by the ledger's own clock; proved by what was not acknowledged meanwhile."""
-    timed = taken.records[taken.timed()]
-    origin_us = align(made, timed["seq"], timed["start_us"], processes).origin_us
+    start_us = taken.records["start_us"]
+    origin_us = align(made, taken.records["seq"], start_us, processes).origin_us
     ends_us = [origin_us + round(end_s * US_PER_S) for end_s in np.cumsum([p.seconds for p in made.phases])]
     for index, one in enumerate(moments):
         injected_us, healed_us = ends_us[3 * index], ends_us[3 * index + 1]
-        meanwhile = (taken.records["start_us"] >= injected_us) & (taken.records["start_us"] < healed_us)
-        refused = int((meanwhile & ~np.equal(taken.outcomes(), Outcome.ACKNOWLEDGED)).sum())
+        meanwhile = (start_us >= injected_us) & (start_us < healed_us)
+        refused = int((meanwhile & ~taken.acknowledged()).sum())
         words = f"{refused} of {int(meanwhile.sum())} requests at {made.phases[3 * index + 1].from_per_s:g}/s"
         yield Injection(
             **vars(one),
