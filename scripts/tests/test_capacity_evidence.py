@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 import planted_steps as planted
 from planted_capacity import step
 from planted_steps import HOST, answers, by_second, plan, sampled, save, stored
-from writepath.analysis import capacity, climb, evidence
+from writepath.analysis import capacity, evidence
 from writepath.analysis.capacity import OVERLOAD_FOLDER, derive_capacity, plan_of, reduce_capacity
 from writepath.analysis.evidence import Evidence
+from writepath.analysis.load_result import HOP_NAMES, hops
 from writepath.analysis.raw import Sample
 from writepath.analysis.step_verdict import bracket
 from writepath.analysis.steps import folder_of
@@ -170,7 +171,7 @@ def test_errors_are_told_by_the_hop_that_made_them_and_by_phase(tmp_path: Path) 
     records["status"][during[300:500]], records["error_code"][during[300:500]] = 503, REFUSED_BY_APPLICATION
     records["status"][-1] = 504
     before, high, after = overloaded(tmp_path, records[:-10], dropped=10).phases
-    nothing = dict.fromkeys(climb.HOP_NAMES, 0)
+    nothing = dict.fromkeys(HOP_NAMES, 0)
     assert before.errors_by_hop == nothing
     assert high.errors_by_hop == {**nothing, "store": 300, "application": 200}
     assert high.p95_ms is None  # its rank falls on a refusal
@@ -182,7 +183,7 @@ def test_the_hop_follows_from_status_and_error_code() -> None:
     records["status"] = [502, 504, 0, 0, 503, 503, 500]
     refused = (REFUSED_BY_APPLICATION, REFUSED_BY_STORE)
     records["error_code"] = [1502, 1504, END_OF_FILE, INTERRUPTED, *refused, 1500]
-    assert [climb.HOP_NAMES[index] for index in climb.hops(records["status"], records["error_code"])] == [
+    assert [HOP_NAMES[index] for index in hops(records["status"], records["error_code"])] == [
         "proxy", "proxy", "proxy", "generator", "application", "store", "application",
     ]  # fmt: skip
 

@@ -6,23 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planted_tables import CANARY, FACTS, HOST, RUN, WRITES, Planted
+from planted_tables import FACTS, RUN, WRITES, Planted
 from writepath.analysis.audit import NOT_READ_AGAIN
 from writepath.analysis.load_result import derive_load, reduce_load
 from writepath.load.ledger import UNREAD, WRONG_ACK
 from writepath.load.plan import encode_id
-from writepath.records.load_facts import WithheldFacts
-from writepath.records.measures import Audit, Durability, Verdict
+from writepath.records.measures import Audit
 
 ONCE = np.ones(WRITES, int)
 
 
 def audited(**changed: Any) -> Audit:
     return derive_load(Planted(**changed).evidence()).audit
-
-
-def verdict(**facts: Any) -> Verdict:
-    return derive_load(Planted(facts=dataclasses.replace(FACTS, **facts)).evidence()).verdict
 
 
 def but(sequence: int, value: int) -> Any:
@@ -124,34 +119,6 @@ def test_intervals_are_cut_and_the_count_is_not() -> None:
     assert len(offenders.first_ids) == 20
 
 
-SLOW = dataclasses.replace(HOST, after=dataclasses.replace(CANARY, cpu_ms=80.0))
-STOLEN = WithheldFacts(steal_share=0.03, throttled_share=None, swapped_pages=0)
-
-
-@pytest.mark.parametrize(
-    ("facts", "status", "reason"),
-    [
-        ({"generator_faults": ("script error",)}, "invalid", "k6: script error"),
-        ({"dropped": 1}, "invalid", "k6 dropped 1 of 1000"),
-        ({"lost_components": ("postgres: ended with 137",)}, "invalid", "component lost: postgres"),
-        ({"durability": Durability(level="B", settings={})}, "invalid", "level B, not A"),
-        ({"durability": None}, "unknown", "what a 201 guarantees"),
-        ({"host": SLOW}, "unknown", "noisy host: a fixed CPU task"),
-        ({"withheld": STOLEN}, "unknown", "3.0% of the CPU time was stolen during the load"),
-    ],
-)
-def test_each_fact_decides_the_verdict_on_its_own(facts: dict[str, Any], status: str, reason: str) -> None:
-    found = verdict(**facts)
-    assert found.status == status
-    assert any(reason in words for words in found.reasons), found.reasons
-
-
-def test_a_capped_drain_makes_a_load_invalid() -> None:
-    assert FACTS.drain is not None
-    drain = dataclasses.replace(FACTS.drain, capped=True, waited_seconds=120.0, queue_ready_left=5)
-    assert "120 s after the load: 5" in verdict(drain=drain).reasons[0]
-
-
 @pytest.mark.parametrize(
     ("metric", "values", "reason"),
     [
@@ -169,10 +136,3 @@ def test_without_samples_of_the_generator_a_load_is_unknown() -> None:
     found = derive_load(Planted(samples={}).evidence())
     assert found.verdict.reasons == ("the CPU use of k6 could not be sampled",)
     assert (found.queue_peak, found.disk_written_bytes, found.foreign_cpu_share) == (None, None, None)
-
-
-def test_a_late_generator_makes_a_load_invalid() -> None:
-    start = Planted().start_us
-    start[900:] += 300_000
-    found = derive_load(Planted(start_us=start).evidence()).verdict
-    assert found.reasons == ("k6 was late: it sent 300 ms late at p99 (limit 250 ms)",)

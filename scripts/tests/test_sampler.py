@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from writepath.analysis.raw import read_samples, save_samples
-from writepath.analysis.samples import Series, cpu_shares, foreign_share, resources
+from writepath.analysis.samples import Series, foreign_share, generator_share, resources
 from writepath.analysis.stats import accumulated
 from writepath.measure.sampler import HOST, K6, Sampler, redelivered
 from writepath.runtime.base import Usage
@@ -93,12 +93,14 @@ def test_samples_are_in_memory_what_they_are_in_the_file(tmp_path: Path) -> None
 
 
 def test_cpu_shares_are_the_mean_and_the_busiest_ten_seconds() -> None:
-    points = [(t, 0.1 * t if t <= 10 else 1 + 0.9 * (t - 10) if t <= 20 else 10.0) for t in range(31)]
-    mean, peak = cpu_shares(*zip(*points, strict=True))
-    assert mean == pytest.approx(10 / 30)
-    assert peak == pytest.approx(0.9)
-    assert cpu_shares([0, 4], [0, 1]) == (0.25, 0.25)  # below ten seconds
-    assert cpu_shares([], []) == (0.0, 0.0)
+    used = [0.1 * t if t <= 10 else 1 + 0.9 * (t - 10) if t <= 20 else 10.0 for t in range(31)]
+    assert shares(range(31), used) == pytest.approx((10 / 30, 0.9, 31))
+    assert shares([0, 4], [0.0, 1.0]) == (0.25, 0.25, 2)  # below ten seconds
+    assert shares([], []) == (0.0, 0.0, 0)
+
+
+def shares(at_s: Sequence[int], used: Sequence[float]) -> tuple[float, float, int]:
+    return generator_share({(K6, "cpu_seconds"): (np.array(at_s, int) * 1_000_000, np.array(used))})
 
 
 def series(component: str, metrics: dict[str, list[float]]) -> Series:

@@ -28,7 +28,7 @@ from planted_load import (
     split,
     waiting_database,
 )
-from writepath.analysis.lines import WINDOW_US
+from writepath.analysis.samples import WINDOW_US
 from writepath.analysis.saturation import RESOURCES, limited_by
 from writepath.analysis.stats import US_PER_S
 from writepath.records.steps import LimitedBy, Saturated

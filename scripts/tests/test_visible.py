@@ -1,15 +1,16 @@
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from writepath.analysis.raw import Seen
+from writepath.analysis import raw
 from writepath.config.registry import Phase
 from writepath.errors import AuditError
-from writepath.load import ledger
-from writepath.load.ledger import NO_TIME
+from writepath.load import ledger, parquet
 from writepath.load.plan import arrival_plan
 from writepath.measure import visible
 from writepath.measure.visible import Prober, sampled
@@ -46,10 +47,10 @@ def prober(store: Store, due_s: Sequence[float]) -> Prober:
     )
 
 
-def seen(of: Prober) -> Seen:
-    found = of.seen()
-    assert found is not None
-    return found
+def seen(of: Prober, folder: Path) -> list[dict[str, Any]]:
+    of.save(folder)
+    rows: list[dict[str, Any]] = parquet.load_table(folder / raw.VISIBLE_FILE).to_pylist()
+    return rows
 
 
 def test_the_default_load_has_the_thousand_samples_a_p99_needs() -> None:
@@ -63,16 +64,16 @@ def test_the_default_load_has_the_thousand_samples_a_p99_needs() -> None:
     assert ramp == pytest.approx(1, abs=0.2)  # the same share everywhere
 
 
-def test_the_visible_moment_is_that_of_the_first_answer_that_has_it() -> None:
+def test_the_visible_moment_is_that_of_the_first_answer_that_has_it(tmp_path: Path) -> None:
     store = Store(shown_from_s={0: 1000.055, 1: 1000.0})
     probe = prober(store, [0.0, 0.0])
     for _ in range(3):
         probe.question()
         store.now_s += 0.04
-    found = seen(probe)
-    assert found.visible_at_us.tolist() == [1_000_060_000, 1_000_010_000]
-    assert found.not_before_us[0] == 1_000_000_000  # when the question that missed it was sent
-    assert found.not_before_us[1] == NO_TIME
+    found = seen(probe, tmp_path)
+    assert [row["visible_at_us"] for row in found] == [1_000_060_000, 1_000_010_000]
+    assert found[0]["not_before_us"] == 1_000_000_000  # when the question that missed it was sent
+    assert found[1]["not_before_us"] is None
     assert store.asked == [[0, 1], [0]]
 
 
@@ -112,14 +113,15 @@ def test_a_store_that_shows_writes_late_is_asked_more_seldom(takes_s: float, pau
     assert probe.pause_s() == pytest.approx(pause_s)
 
 
-def test_a_question_without_an_answer_says_nothing_of_the_writes() -> None:
+def test_a_question_without_an_answer_says_nothing_of_the_writes(tmp_path: Path) -> None:
     store = Store(shown_from_s={0: 0.0}, down=True)
     probe = prober(store, [0.0])
     probe.question()
-    assert probe.seen() is None
+    probe.save(tmp_path)
+    assert not [*tmp_path.iterdir()]
     store.down = False
     probe.question()
-    assert seen(probe).not_before_us[0] == NO_TIME
+    assert seen(probe, tmp_path)[0]["not_before_us"] is None
     assert probe.answered == 1
 
 

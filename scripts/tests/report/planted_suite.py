@@ -4,11 +4,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from planted_index import STARTED, entry_of, index_of, record_of
 from writepath.analysis.audit import not_read
 from writepath.analysis.evidence import Evidence
-from writepath.analysis.stats import Bands
 from writepath.experiments.load import sections
 from writepath.records.base import to_data
 from writepath.records.index import VariantRecord
@@ -204,7 +204,7 @@ def _cell(spec: Planted, variant: VariantRecord, position: int) -> CellData[Load
         entry=entry_of(record),
         record=record,
         result=None if spec.failed else result(spec),
-        evidence=Evidence(tables={}, facts=to_data(_facts(spec))),
+        evidence=Evidence(tables={"seconds": _seconds(spec)}, facts=to_data(_facts(spec))),
         problems=spec.problems,
     )
 
@@ -219,27 +219,16 @@ def _facts(spec: Planted) -> LoadFacts:
     )  # fmt: skip
 
 
-def bands(cell: CellData[LoadResult]) -> Bands | None:
+def _seconds(spec: Planted) -> pa.Table:
     """By second of the load, whatever its result is."""
-    if cell.result is None:
-        return None
-    seconds = np.arange(20, dtype=np.int64)
-    times = seconds.astype(np.float64)
-    unserved = np.zeros(20, dtype=np.int64)
-    unserved[-1] = cell.result.requests.planned - cell.result.requests.acknowledged
-    return Bands(
-        second=seconds,
-        median=2.0 + times / 10,
-        p95=5.0 + times / 5,
-        max=10.0 + times,
-        served=np.full(20, 60, dtype=np.int64),
-        unserved=unserved,
-    )
+    served, at_ms = np.full(20, 60), 1000 * np.arange(20)
+    planned = served.copy()
+    planned[-1] += spec.unserved
+    latencies = {"median_us": 2000 + at_ms // 10, "p95_us": 5000 + at_ms // 5, "max_us": 10_000 + at_ms}
+    return pa.table({"planned": planned, "served": served, **latencies})
 
 
-def report_of(data: SuiteData[LoadResult]) -> Report:
-    """The page."""
-    return sections.report(data, bands)
+report_of = sections.report
 
 
 def report(*specs: Planted, **changes: Any) -> Report:

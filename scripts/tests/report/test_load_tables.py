@@ -10,7 +10,6 @@ from report.planted_suite import (
     PLANNED,
     Planted,
     audit,
-    bands,
     constant,
     report,
     result,
@@ -265,6 +264,6 @@ def test_blocks_of_another_split_are_of_another_host() -> None:
 def test_replaced_runs_are_counted(count: int) -> None:
     data = suite(Planted())
     entries = tuple(replace(entry, replaced=count) for entry in data.index.cells)
-    found = sections.report(replace(data, index=replace(data.index, cells=entries)), bands)
+    found = sections.report(replace(data, index=replace(data.index, cells=entries)))
     words = "1 run was rerun" if count == 1 else "2 runs were rerun"
     assert words in found.facts

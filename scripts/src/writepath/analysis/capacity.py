@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from writepath.analysis import limit, load_rows, raw, samples, stats, step_verdict
 from writepath.analysis.audit import ACKNOWLEDGED
-from writepath.analysis.climb import HOP_NAMES, hops
 from writepath.analysis.during_writes import FOLDERS, derive_during_writes, reduce_during_writes
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
-from writepath.analysis.lines import K6
 from writepath.analysis.load_aggregates import SCHEDULED
-from writepath.analysis.load_result import generator_of, scalars_of
+from writepath.analysis.load_result import HOP_NAMES, generator_of, hops, scalars_of
 from writepath.analysis.load_rows import Rows
+from writepath.analysis.samples import K6
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, Ints, Marks
 from writepath.analysis.steps import (
     RAMP_METRICS,
@@ -69,8 +68,7 @@ def _answers(plan: ArrivalPlan, rows: Rows, load: LoadFacts) -> tuple[Floats, ND
     """
     timed = rows.timed
     aligned = align(plan, rows.sequence[timed], rows.start_us[timed], load.processes)
-    client = rows.client([operation.served for operation in load.operations])
-    acknowledged = client[timed] == ACKNOWLEDGED
+    acknowledged = rows.client[timed] == ACKNOWLEDGED
     behind_ns = aligned.behind_ns() + rows.took_us(slice(None))[timed] * NS_PER_US
     answer_ms = np.full(plan.planned, np.inf)
     answer_ms[aligned.slots[acknowledged]] = behind_ns[acknowledged] / NS_PER_MS

@@ -23,7 +23,7 @@ from writepath.analysis.steps import (
 )
 from writepath.analysis.times import Times, times
 from writepath.load.ledger import WRITE
-from writepath.load.parquet import column_of
+from writepath.load.parquet import column_of, load_table, whole
 from writepath.records.capacity_run import CapacityFacts
 from writepath.records.load_facts import LoadFacts
 from writepath.records.search_load import DuringWrites, DuringWritesFacts
@@ -58,21 +58,19 @@ def _reduced(folder: Path, load: LoadFacts) -> Tables:
 
 def _with_visible(tables: Tables, folder: Path, load: LoadFacts) -> Tables:
     """With the clock of visibility; sampled writes that were not acknowledged or never found have no time."""
-    seen = raw.read_visible(folder / raw.VISIBLE_FILE)
+    seen = load_table(folder / raw.VISIBLE_FILE)
+    sequence, visible_at_us = whole(seen, "sequence"), whole(seen, "visible_at_us")
     rows = load_rows.of_raw(raw.tables(folder)["requests"], None, load.operations, reads=0)
-    acknowledged = rows.client([operation.served for operation in load.operations]) == ACKNOWLEDGED
-    sampled = acknowledged & np.isin(rows.sequence, seen.seq)
-    found_us = seen.visible_at_us[np.searchsorted(seen.seq, rows.sequence[sampled])]
-    took_us = (found_us - rows.start_us[sampled])[found_us >= 0]
-    value, count = np.unique(took_us, return_counts=True)
-    low_us, high_us = (int(took_us.min()), int(took_us.max())) if len(took_us) else (0, 0)
-    sums = {"low_us": low_us, "high_us": high_us, "sum_us": int(took_us.sum())}
-    buckets, number = Times(value_us=value, count=count, **sums).coarse(len(seen.seq), COARSE)
+    sampled = (rows.client == ACKNOWLEDGED) & np.isin(rows.sequence, sequence)
+    found_us = visible_at_us[np.searchsorted(sequence, rows.sequence[sampled])]
+    found = Times.of((found_us - rows.start_us[sampled])[found_us >= 0])
+    sums = {name: getattr(found, name) for name in ("low_us", "high_us", "sum_us")}
+    buckets, number = found.coarse(len(seen), COARSE)
     clock, phase = [VISIBLE] * len(buckets), [0] * len(buckets)
     more: dict[str, dict[str, Any]] = {
         "latencies": {"clock": clock, "phase": phase, "value_us": buckets, "count": number},
         "latency_sums": {"clock": [VISIBLE], "phase": [0], **{name: [us] for name, us in sums.items()}},
-        "scalars": {"name": [SAMPLED], "value": [len(seen.seq)]},
+        "scalars": {"name": [SAMPLED], "value": [len(seen)]},
     }
     return {**tables, **{name: _appended(tables[name], pa.table(rows)) for name, rows in more.items()}}
 

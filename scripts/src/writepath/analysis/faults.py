@@ -18,7 +18,7 @@ from writepath.analysis import load_rows, stats
 from writepath.analysis.audit import ACKNOWLEDGED, CLASSES, MUST_BE_ZERO, audit_of, not_read
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.load_aggregates import aggregated, combinations_of
-from writepath.analysis.load_result import answers_of, order_of, scalars_of
+from writepath.analysis.load_result import answers_of, counted, order_of, scalars_of
 from writepath.analysis.load_rows import Parts
 from writepath.analysis.stats import US_PER_S, Ints, Marks
 from writepath.load.ledger import error_kind
@@ -135,19 +135,17 @@ def reduce_faults(raw: Mapping[str, Parts], facts: FaultFacts, host: Host) -> Ev
         raise ValueError("the load did not end")
     load = dataclasses.replace(facts.load, host=host)
     rows = load_rows.of_raw(raw["requests"], raw.get("stored"), load.operations, len(load.reads))
-    client = rows.client([operation.served for operation in load.operations])
-    classes, unexpected = combinations_of(rows, client), rows.unexpected
+    classes, unexpected = combinations_of(rows), rows.unexpected
     known: dict[str, Any] = {
         "at_us": rows.start_us,
         "answered_us": rows.start_us + rows.took_us(slice(None)),
-        "acknowledged": client == ACKNOWLEDGED,
+        "acknowledged": rows.client == ACKNOWLEDGED,
         "status": rows.status,
         "error_code": rows.error_code,
     }
     tables = aggregated(rows, load, exact=True)
-    answers, scalars = answers_of(tables), scalars_of(tables)
-    dropped = load.dropped or 0
-    requests = answers.requests(answers.started + dropped, dropped)
+    scalars, dropped = scalars_of(tables), load.dropped or 0
+    requests = counted(answers_of(tables), len(classes) + dropped, dropped)
     audit = audit_of(tables, scalars, unexpected, load, requests)
     members = {name: CLASSES[name][classes] & bool(load.reads) for name in COUNTED}
     sent = Sent(**known, classes=members | absent(audit, members.pop("absent")))

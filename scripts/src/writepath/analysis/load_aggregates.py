@@ -34,6 +34,7 @@ from writepath.analysis.stats import US_PER_MS, US_PER_S, Ints, Marks
 from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load.ledger import NO_TIME, WRONG_ACK
+from writepath.load.parquet import moments
 from writepath.load.plan import NS_PER_MS, NS_PER_S, NS_PER_US, Alignment, align, arrival_plan
 from writepath.records.load_facts import LoadFacts
 
@@ -42,26 +43,14 @@ CLOSED_PHASE = "load"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Timeline:
-    """Of the requests that have times, ascending by sequence."""
+    """When the requests that have times were due, ascending by sequence; in a closed load, when they were sent."""
 
     origin_us: int  # epoch: the load's start by its own clock
     phases: Ints  # requests scheduled, by phase
     seconds: Ints  # by second; one that was dropped counts where it was due
-    start_us: Ints  # epoch
+    phase: NDArray[np.int16]  # by request, the index of its phase
+    second: NDArray[np.int32]  # by request, the second of the load
     schedule: Alignment | None  # None: a closed load
-
-    def phase(self, part: slice) -> NDArray[Any]:
-        """By request, the index of its phase."""
-        if self.schedule is None:
-            return np.zeros(len(self.start_us[part]), np.int64)
-        return np.searchsorted(np.cumsum(self.phases)[:-1], self.schedule.slots[part], side="right")
-
-    def second(self, part: slice) -> NDArray[Any]:
-        """By request, the second of the load."""
-        if self.schedule is None:
-            second = (self.start_us[part] - self.origin_us) // US_PER_S
-            return np.minimum(second, len(self.seconds) - 1)
-        return np.searchsorted(np.cumsum(self.seconds)[:-1], self.schedule.slots[part], side="right")
 
 
 def timeline(facts: LoadFacts, sequence: Ints, start_us: Ints, untimed: int) -> Timeline:
@@ -70,12 +59,13 @@ def timeline(facts: LoadFacts, sequence: Ints, start_us: Ints, untimed: int) -> 
         raise LoadError("no request of the load ended; see k6.log in the folder of the run")
     if facts.model == "closed":
         origin_us, length = int(start_us.min()), max(1, math.ceil(facts.seconds))
-        second = np.minimum((start_us - origin_us) // US_PER_S, length - 1)
+        second = np.minimum((start_us - origin_us) // US_PER_S, length - 1).astype(np.int32)
         return Timeline(
             origin_us=origin_us,
             phases=np.array([len(start_us) + untimed]),
             seconds=np.bincount(second, minlength=length),
-            start_us=start_us,
+            phase=np.zeros(len(start_us), np.int16),
+            second=second,
             schedule=None,
         )
     plan = arrival_plan([Phase(**vars(phase)) for phase in facts.phases])
@@ -85,16 +75,18 @@ def timeline(facts: LoadFacts, sequence: Ints, start_us: Ints, untimed: int) -> 
             " the phases of facts.json are not those of the load"
         )
     ends_ns = np.cumsum([round(phase.seconds * 1000) * NS_PER_MS for phase in facts.phases])[:-1]
-    phases = np.searchsorted(plan.starts_ns, ends_ns, side="right")  # one at the edge is of the phase before
-    edges_ns = np.arange(1, math.ceil(plan.seconds)) * NS_PER_S
-    seconds = np.searchsorted(plan.starts_ns, edges_ns)
+    phase_ends = np.searchsorted(
+        plan.starts_ns, ends_ns, side="right"
+    )  # one at the edge is of the phase before
+    second_ends = np.searchsorted(plan.starts_ns, np.arange(1, math.ceil(plan.seconds)) * NS_PER_S)
     schedule, first_us = align(plan, sequence, start_us, facts.processes), int(start_us.min())
     since_first_ns = schedule.origin_ns - first_us * NS_PER_US  # small: a float of the epoch is not exact
     return Timeline(
         origin_us=first_us + round(since_first_ns / NS_PER_US),
-        phases=np.diff(phases, prepend=0, append=plan.planned),
-        seconds=np.diff(seconds, prepend=0, append=plan.planned),
-        start_us=start_us,
+        phases=np.diff(phase_ends, prepend=0, append=plan.planned),
+        seconds=np.diff(second_ends, prepend=0, append=plan.planned),
+        phase=np.searchsorted(phase_ends, schedule.slots, side="right").astype(np.int16),
+        second=np.searchsorted(second_ends, schedule.slots, side="right").astype(np.int32),
         schedule=schedule,
     )
 
@@ -127,21 +119,18 @@ def aggregated(rows: Rows, facts: LoadFacts, *, exact: bool) -> dict[str, pa.Tab
 
     LoadError where no request has times. rows: of no more use afterwards.
     """
-    client = rows.client([operation.served for operation in facts.operations])
-    classes = combinations_of(rows, client)
+    classes = combinations_of(rows)
     tally = np.bincount(classes, minlength=COMBINATIONS)
     filled = np.flatnonzero(tally)
     tables = {
-        "answers": _answers(rows, client),
+        "answers": _answers(rows),
         "tally": pa.table({**known_of(filled), "count": tally[filled]}),
         "offenders": _offenders(rows.sequence, classes),
     }
     del classes
-    timed, acknowledged = rows.timed, client == ACKNOWLEDGED
-    del client
-    scalars = _stored(rows)
+    timed, scalars = rows.timed, _stored(rows)
+    acknowledged = (rows.client == ACKNOWLEDGED)[timed]
     rows.keep_times(timed)
-    acknowledged = acknowledged[timed]
     if facts.queue_path:
         known = acknowledged & (rows.durable_at_us != NO_TIME)
         took_us = rows.took_us(ALL)[known]
@@ -149,15 +138,21 @@ def aggregated(rows: Rows, facts: LoadFacts, *, exact: bool) -> dict[str, pa.Tab
         scalars["order_overtaken"] = overtaken(rows.start_us[known], took_us, rows.durable_at_us[known])
     line = timeline(facts, rows.sequence, rows.start_us, untimed=int((~timed).sum()))
     scalars |= {"origin_us": line.origin_us, **_answered(rows, acknowledged, line)}
-    started = np.bincount(line.phase(ALL), minlength=len(line.phases))
-    tables["phases"] = pa.table({"planned": line.phases, "started": started})
-    tables["seconds"] = _seconds(rows, acknowledged, line)
+    started = np.bincount(line.phase, minlength=len(line.phases))
+    phases: dict[str, Any] = {"planned": line.phases, "started": started}
+    seconds = _seconds(rows, acknowledged, line)
     if facts.slo_ms is not None and line.schedule is not None:
-        within = _within(rows, acknowledged, line, round(facts.slo_ms * US_PER_MS))
-        tables["seconds"] = tables["seconds"].append_column("within", pa.array(within))
-        last_us = _durable_last_us(rows, line)
-        tables["phases"] = tables["phases"].append_column("durable_last_us", last_us)
-    tables["scalars"] = pa.table({"name": list(scalars), "value": pa.array(scalars.values(), pa.int64())})
+        since_due_us = _us(line.schedule.behind_ns() + rows.took_us(ALL) * NS_PER_US)
+        good = acknowledged & (since_due_us <= round(facts.slo_ms * US_PER_MS))
+        seconds["within"] = np.bincount(line.second[good], minlength=len(line.seconds))
+        durable_last_us = np.full(len(line.phases), NO_TIME)
+        np.maximum.at(durable_last_us, line.phase, rows.durable_at_us)
+        phases["durable_last_us"] = moments(durable_last_us)
+    tables |= {
+        "phases": pa.table(phases),
+        "seconds": pa.table(seconds),
+        "scalars": pa.table({"name": list(scalars), "value": pa.array(scalars.values(), pa.int64())}),
+    }
     return tables | _latencies(_clocks(rows, acknowledged, line), exact=exact)
 
 
@@ -166,37 +161,30 @@ def parts(length: int) -> Iterator[slice]:
     return (slice(begin, begin + stats.AT_ONCE) for begin in range(0, length, stats.AT_ONCE))
 
 
-def combinations_of(rows: Rows, client: NDArray[np.uint8]) -> NDArray[np.uint16]:
+def combinations_of(rows: Rows) -> NDArray[np.uint16]:
     """By request, what decides its class."""
-    first = rows.first
-    second = first if rows.second is None else rows.second
-    number = np.empty(len(client), np.uint16)
-    for part in parts(len(client)):
+    number = np.empty(len(rows.client), np.uint16)
+    for part in parts(len(number)):
         known = rows.durable_at_us[part] != NO_TIME
         delay_us = rows.durable_at_us[part] - rows.start_us[part] - rows.took_us(part)
         late = known & (delay_us > LATE_US)
         number[part] = combinations(
-            client=client[part],
+            client=rows.client[part],
             wrong_ack=rows.error_code[part] == WRONG_ACK,
-            first=np.minimum(first.copies[part], MANY),
-            second=np.minimum(second.copies[part], MANY),
-            differs=first.differs[part] | second.differs[part],
+            first=np.minimum(rows.copies[0][part], MANY),
+            second=np.minimum(rows.copies[-1][part], MANY),
+            differs=rows.differs[0][part] | rows.differs[-1][part],
             durable=np.select([late, known], [LATE, IN_TIME], MOMENT_UNKNOWN),
         )
     return number
 
 
-def _answers(rows: Rows, client: NDArray[np.uint8]) -> pa.Table:
+def _answers(rows: Rows) -> pa.Table:
     """Requests by what they were answered with."""
-    answers = {
-        "operation": rows.operation,
-        "status": rows.status,
-        "error_code": rows.error_code,
-        "client": client,
-    }
-    order = [(name, "ascending") for name in answers]
-    counted = pa.table(answers).group_by(list(answers)).aggregate([([], "count_all")]).sort_by(order)
-    return counted.rename_columns([*answers, "count"])
+    names = ["operation", "status", "error_code", "client"]
+    answers = pa.table({name: getattr(rows, name) for name in names})
+    found = answers.group_by(names).aggregate([([], "count_all")])
+    return found.rename_columns([*names, "count"]).sort_by([(name, "ascending") for name in names])
 
 
 def _offenders(sequence: NDArray[Any], classes: NDArray[np.uint16]) -> pa.Table:
@@ -211,15 +199,11 @@ def _offenders(sequence: NDArray[Any], classes: NDArray[np.uint16]) -> pa.Table:
 
 def _stored(rows: Rows) -> dict[str, int]:
     """Rows of either read, and until when they became durable."""
-    second, moments = rows.second, rows.durable_at_us
-    found = {
-        "rows_first": int(rows.first.copies.sum(dtype=np.int64)),
-        "read_again": int(second is not None),
-        "rows_second": 0 if second is None else int(second.copies.sum(dtype=np.int64)),
-        "durable_rows": int((moments != NO_TIME).sum()),
-    }
+    first, *second = (int(copies.sum(dtype=np.int64)) for copies in rows.copies)
+    found = {"rows_first": first, "read_again": len(second), "rows_second": sum(second)}
+    found["durable_rows"] = int((rows.durable_at_us != NO_TIME).sum())
     if found["durable_rows"]:
-        found["durable_last_us"] = int(moments.max())
+        found["durable_last_us"] = int(rows.durable_at_us.max())
     return found
 
 
@@ -238,7 +222,7 @@ def _answered(rows: Rows, acknowledged: Marks, line: Timeline) -> dict[str, int]
 def _clocks(rows: Rows, acknowledged: Marks, line: Timeline) -> Iterator[tuple[str, Any, Ints]]:
     """Clock, phases and microseconds, part by part. rows: with times, all of them."""
     for part in parts(len(acknowledged)):
-        own, took_us, phase = acknowledged[part], rows.took_us(part), line.phase(part)
+        own, took_us, phase = acknowledged[part], rows.took_us(part), line.phase[part]
         yield ACCEPT, phase[own], took_us[own]
         if line.schedule is not None:
             behind_ns = line.schedule.behind_ns(part)
@@ -247,27 +231,6 @@ def _clocks(rows: Rows, acknowledged: Marks, line: Timeline) -> Iterator[tuple[s
         durable_at_us = rows.durable_at_us[part]
         dated = own & (durable_at_us != NO_TIME)
         yield DURABLE, phase[dated], (durable_at_us - rows.start_us[part])[dated]
-
-
-def _within(rows: Rows, acknowledged: Marks, line: Timeline, limit_us: int) -> Ints:
-    """By second, the 201s within the limit from the scheduled send time. rows: with times, all of them."""
-    found = np.zeros(len(line.seconds), np.int64)
-    for part in parts(len(acknowledged)):
-        us = (
-            _us(line.schedule.behind_ns(part) + rows.took_us(part) * NS_PER_US)
-            if line.schedule
-            else rows.took_us(part)
-        )
-        good = acknowledged[part] & (us <= limit_us)
-        found += np.bincount(line.second(part)[good], minlength=len(found))
-    return found
-
-
-def _durable_last_us(rows: Rows, line: Timeline) -> pa.Array:
-    """By phase, the moment its last row became durable; null where none is known."""
-    last = np.full(len(line.phases), NO_TIME)
-    np.maximum.at(last, line.phase(ALL), rows.durable_at_us)
-    return pa.array(last, mask=last == NO_TIME)
 
 
 def _us(ns: Ints) -> Ints:
@@ -284,7 +247,7 @@ def _latencies(clocks: Iterable[tuple[str, Any, Ints]], *, exact: bool) -> dict[
     found = []
     for clock, phase, us in clocks:
         ends_us = us if exact else times.ends_us(us)
-        columns = {"phase": np.broadcast_to(phase, us.shape), "value_us": ends_us, "count": np.ones_like(us)}
+        columns = {"phase": np.full_like(us, phase), "value_us": ends_us, "count": np.ones_like(us)}
         own = _grouped(pa.table({**columns, "low_us": us, "high_us": us, "sum_us": us}), BUCKET[1:])
         found.append(own.append_column("clock", pa.array([clock] * len(own), pa.string())))
     buckets = _grouped(pa.concat_tables(found), BUCKET)
@@ -299,9 +262,9 @@ def _grouped(table: pa.Table, keys: Sequence[str]) -> pa.Table:
     return found.rename_columns([*keys, *COUNTED]).sort_by([(key, "ascending") for key in keys])
 
 
-def _seconds(rows: Rows, acknowledged: Marks, line: Timeline) -> pa.Table:
+def _seconds(rows: Rows, acknowledged: Marks, line: Timeline) -> dict[str, Any]:
     """By second of the load: requests scheduled, 201s, and their latency. rows: with times, all of them."""
-    keys = line.second(ALL)[acknowledged].astype(np.int64)  # with the latency of each 201, in one number
+    keys = line.second[acknowledged].astype(np.int64)  # with the latency of each 201, in one number
     keys <<= SECOND_SHIFT
     keys += rows.took_us(ALL)[acknowledged]
     keys.sort()
@@ -314,4 +277,4 @@ def _seconds(rows: Rows, acknowledged: Marks, line: Timeline) -> pa.Table:
         found = np.zeros(len(served), np.int64)
         found[some] = keys[edges[:-1][some] + np.array(ranks, np.int64) - 1] & ((1 << SECOND_SHIFT) - 1)
         columns[name] = pa.array(found, mask=~some)
-    return pa.table(columns)
+    return columns

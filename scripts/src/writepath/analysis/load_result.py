@@ -5,16 +5,16 @@ first into the second, so that each figure has one implementation.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from writepath.analysis import load_rows, stats
 from writepath.analysis.audit import ACKNOWLEDGED, REJECTED, audit_of
-from writepath.analysis.climb import climb_of
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.load_aggregates import ACCEPT, CLOSED_PHASE, DURABLE, LATENESS, SCHEDULED, aggregated
 from writepath.analysis.load_rows import Parts, Rows
@@ -29,95 +29,93 @@ from writepath.analysis.samples import (
     resources,
     series,
 )
-from writepath.analysis.stats import US_PER_MS, US_PER_S, Bands, Floats, Ints, Marks
+from writepath.analysis.stats import US_PER_MS, US_PER_S, Bands
 from writepath.analysis.times import MEAN_DIGITS, Times, times
 from writepath.analysis.verdict import judge
+from writepath.config.registry import Phase
 from writepath.errors import LoadError
-from writepath.load.ledger import END_OF_FILE, NO_TIME, WRONG_ACK, error_kind
-from writepath.load.parquet import column_of, whole
+from writepath.load.ledger import (
+    END_OF_FILE,
+    INTERRUPTED,
+    NO_TIME,
+    REFUSED_BY_STORE,
+    UNREAD,
+    WRONG_ACK,
+    error_kind,
+)
+from writepath.load.parquet import column_of, moments, whole
 from writepath.records.base import from_data, to_data
-from writepath.records.load import LoadPhase, LoadResult
-from writepath.records.load_facts import LoadFacts
+from writepath.records.load import Climb, LoadPhase, LoadResult
+from writepath.records.load_facts import LoadFacts, PhaseFacts
 from writepath.records.measures import Drain, Generator, Host, Order, Requests
 from writepath.records.steps import SentFacts
 
 STATUSES = (201, 500, 502, 503, 504)  # with columns of their own
-ERRORS = {
-    "refused": (1212,),
-    "reset": (1220, 1201),
-    "closed": (END_OF_FILE,),
-    "timed_out": (1050, 1211),
-}  # k6's codes
+ERRORS = {  # k6's codes
+    1050: "timed_out",
+    1201: "reset",
+    1211: "timed_out",
+    1212: "refused",
+    1220: "reset",
+    END_OF_FILE: "closed",
+}
+COLUMNS = (
+    *(f"status_{status}" for status in STATUSES),
+    *("status_4xx", "status_other", "refused", "reset", "closed", "timed_out", "no_answer"),
+)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Answers:
-    """Arrays are parallel, one entry a kind of answer."""
+class Answered(NamedTuple):
+    """Requests with the same answer."""
 
-    status: Ints
-    error_code: Ints
-    client: Ints  # as in audit_classes
-    count: Ints
+    status: int  # 0: none
+    error_code: int
+    client: int  # what the client saw, as in audit.py
+    number: int
 
-    @property
-    def started(self) -> int:
-        """All requests."""
-        return int(self.count.sum())
 
-    @property
-    def completed(self) -> int:
-        """With an answer of any status."""
-        return self.of(self.status > 0)
+def answers_of(tables: Mapping[str, pa.Table]) -> list[Answered]:
+    """What requests were answered with, of aggregates."""
+    names = ("status", "error_code", "client", "count")
+    columns = (whole(tables["answers"], name).tolist() for name in names)
+    return [Answered(*row) for row in zip(*columns, strict=True)]
 
-    def of(self, marks: Marks) -> int:
-        """Requests of these kinds."""
-        return int(self.count[marks].sum())
 
-    def failed(self) -> dict[str, Ints]:
-        """Those that were not acknowledged, by column."""
-        marks = self.client != ACKNOWLEDGED
-        return {name: getattr(self, name)[marks] for name in ("status", "error_code", "count")}
+def counted(answers: Sequence[Answered], planned: int, dropped: int | None) -> Requests:
+    """Requests by what became of each. dropped: by k6's own count, if any."""
+    by_client, by_status, by_error = Counter[int](), Counter[str](), Counter[str]()
+    for one in answers:
+        by_client[one.client] += one.number
+        by_status[str(one.status)] += one.number
+        if one.client != ACKNOWLEDGED or one.error_code == WRONG_ACK:
+            by_error[error_kind(one.status, one.error_code)] += one.number
+    started, acknowledged, rejected = by_client.total(), by_client[ACKNOWLEDGED], by_client[REJECTED]
+    return Requests(
+        planned=planned,
+        started=started,
+        dropped=planned - started if dropped is None else dropped,
+        acknowledged=acknowledged,
+        rejected=rejected,
+        indeterminate=started - acknowledged - rejected,
+        by_status=dict(by_status),
+        by_error=dict(by_error),
+    )
 
-    def requests(self, planned: int, dropped: int) -> Requests:
-        """By what became of each."""
-        acknowledged, rejected = self.of(self.client == ACKNOWLEDGED), self.of(self.client == REJECTED)
-        return Requests(
-            planned=planned,
-            started=self.started,
-            dropped=dropped,
-            acknowledged=acknowledged,
-            rejected=rejected,
-            indeterminate=self.started - acknowledged - rejected,
-            by_status={
-                str(status): self.of(self.status == status) for status in np.unique(self.status).tolist()
-            },
-            by_error=self._by_error(),
-        )
 
-    def _by_error(self) -> dict[str, int]:
-        """By kind in words; of acknowledged ones, only those with a wrong ack are in it."""
-        faulty = (self.client != ACKNOWLEDGED) | (self.error_code == WRONG_ACK)
-        columns = (self.status, self.error_code, self.count)
-        totals: dict[str, int] = {}
-        for status, code, count in zip(*(column[faulty].tolist() for column in columns), strict=True):
-            kind = error_kind(status, code)
-            totals[kind] = totals.get(kind, 0) + count
-        return totals
+def _by_column(answers: Sequence[Answered], planned: int) -> dict[str, int]:
+    """Counts that sum to planned."""
+    counts = dict.fromkeys(COLUMNS, 0)
+    for one in answers:
+        counts[_column(one.status, one.error_code)] += one.number
+    return counts | {"dropped": planned - sum(counts.values())}
 
-    def by_column(self, planned: int) -> dict[str, int]:
-        """Counts that sum to planned."""
-        silent = self.status == 0
-        statuses = {f"status_{code}": self.status == code for code in STATUSES}
-        statuses["status_4xx"] = self.status // 100 == 4  # noqa: PLR2004 - the class of statuses
-        errors = {kind: silent & np.isin(self.error_code, codes) for kind, codes in ERRORS.items()}
-        marks = {
-            **statuses,
-            "status_other": ~silent & ~np.any([*statuses.values()], axis=0),
-            **errors,
-            "no_answer": silent & ~np.any([*errors.values()], axis=0),
-        }
-        counts = {name: self.of(own) for name, own in marks.items()}
-        return counts | {"dropped": planned - self.started}
+
+def _column(status: int, error_code: int) -> str:
+    if not status:
+        return ERRORS.get(error_code, "no_answer")
+    if status // 100 == 4:  # noqa: PLR2004 - the class of statuses
+        return "status_4xx"
+    return f"status_{status}" if status in STATUSES else "status_other"
 
 
 ROWS_MAX = 100_000  # requests of a cell
@@ -127,11 +125,10 @@ REQUESTS, STORED, SAMPLES, VISIBLE, UNEXPECTED = "requests", "stored", "samples"
 def reduce_load(raw: Mapping[str, Parts], facts: LoadFacts) -> Evidence:
     """What is published of a load. raw: by name the parts of a table: requests; stored, samples and visible if any."""
     rows = load_rows.of_raw(raw[REQUESTS], raw.get(STORED), facts.operations, len(facts.reads))
-    tables = {UNEXPECTED: rows.unexpected}
-    samples = [part.cast(SAMPLES_SCHEMA) for part in raw.get(SAMPLES, ())]
-    tables[SAMPLES] = needed(pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *samples]))
+    samples = pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *raw.get(SAMPLES, ())])
+    tables = {UNEXPECTED: rows.unexpected, SAMPLES: needed(samples)}
     if VISIBLE in raw:
-        tables[VISIBLE] = _with_starts(pa.concat_tables(raw[VISIBLE]), rows, facts)
+        tables[VISIBLE] = _with_starts(pa.concat_tables(raw[VISIBLE]), rows)
     if len(rows.sequence) <= ROWS_MAX:
         tables[REQUESTS] = load_rows.published(rows, facts.operations)
     else:
@@ -156,30 +153,20 @@ def bands(evidence: Evidence) -> Bands:
     """By second of the scheduled send time, of a closed load by second of the start: latency of the 201s."""
     table = aggregates(evidence, facts_of(evidence))["seconds"]
     planned, served = whole(table, "planned"), whole(table, "served")
-    return Bands(
-        second=np.arange(len(planned), dtype=np.int64),
-        median=_ms(table, "median_us"),
-        p95=_ms(table, "p95_us"),
-        max=_ms(table, "max_us"),
-        served=served,
-        unserved=planned - served,
-    )
+    ms = {
+        name: column_of(table, f"{name}_us").cast(pa.float64()).fill_null(math.nan).to_numpy() / US_PER_MS
+        for name in ("median", "p95", "max")
+    }
+    return Bands(second=np.arange(len(planned)), served=served, unserved=planned - served, **ms)
 
 
-def _ms(table: pa.Table, name: str) -> Floats:
-    known = column_of(table, name).is_valid().to_numpy()
-    return np.where(known, whole(table, name) / US_PER_MS, math.nan)
-
-
-def _with_starts(table: pa.Table, rows: Rows, facts: LoadFacts) -> pa.Table:
+def _with_starts(table: pa.Table, rows: Rows) -> pa.Table:
     """With each write's start, null where it was not acknowledged; ascending by sequence."""
     table = table.sort_by("sequence").select(["sequence", "not_before_us", "visible_at_us"])
     places = load_rows.places(rows.sequence, whole(table, "sequence"))
-    acknowledged = rows.client([operation.served for operation in facts.operations]) == ACKNOWLEDGED
-    start_us = np.append(np.where(acknowledged, rows.start_us, NO_TIME), NO_TIME)[
-        places
-    ]  # -1: is no request's
-    return table.add_column(1, "start_us", pa.array(start_us, mask=start_us == NO_TIME))
+    start_us = np.append(np.where(rows.client == ACKNOWLEDGED, rows.start_us, NO_TIME), NO_TIME)
+    start_us = start_us[places]  # the last one of a write that is no request's: its place is -1
+    return table.add_column(1, "start_us", moments(start_us))
 
 
 LATER_SHARE = 0.01  # of the acknowledged: so many rows durable after their 201 are no rounding
@@ -187,87 +174,46 @@ SHARE_DIGITS = 4
 P99 = 0.99
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Load:
-    """Aggregates, and what is read of them more than once."""
-
-    facts: LoadFacts
-    tables: Mapping[str, pa.Table]
-    scalars: Mapping[str, int]
-    answers: Answers
-    requests: Requests
-    seen: Series
-
-    @classmethod
-    def of(cls, evidence: Evidence) -> Self:
-        """UsageError where the evidence is not of a load."""
-        facts = facts_of(evidence)
-        tables = aggregates(evidence, facts)
-        answers, planned = answers_of(tables), int(whole(tables["phases"], "planned").sum())
-        dropped = planned - answers.started if facts.dropped is None else facts.dropped
-        return cls(
-            facts=facts,
-            tables=tables,
-            scalars=scalars_of(tables),
-            answers=answers,
-            requests=answers.requests(planned, dropped),
-            seen=series(evidence.tables[SAMPLES]),
-        )
-
-
 def derive_load(evidence: Evidence) -> LoadResult:
     """The result. LoadError where the load did not get as far as figures."""
-    load = _Load.of(evidence)
-    facts, requests = load.facts, load.requests
-    durable = times(load.tables, DURABLE)
-    audit = audit_of(load.tables, load.scalars, evidence.tables[UNEXPECTED], facts, requests)
-    drain = _drain(load)
-    generator = generator_of(load.tables, load.seen, facts, facts.host)
-    foreign = foreign_share(load.seen)
+    facts = facts_of(evidence)
+    tables = aggregates(evidence, facts)
+    scalars, answers, seen = scalars_of(tables), answers_of(tables), series(evidence.tables[SAMPLES])
+    requests = counted(answers, int(whole(tables["phases"], "planned").sum()), facts.dropped)
+    completed = sum(one.number for one in answers if one.status)
+    durable = times(tables, DURABLE)
+    foreign = foreign_share(seen)
     if foreign is None and facts.host:  # what was published of the samples does not say
         foreign = facts.host.foreign_cpu_share
+    judged: dict[str, Any] = {
+        "audit": audit_of(tables, scalars, evidence.tables[UNEXPECTED], facts, requests),
+        "drain": _drain(facts, scalars),
+        "generator": generator_of(tables, seen, facts, facts.host),
+    }
     return LoadResult(
         requests=requests,
-        answers=load.answers.by_column(requests.planned),
-        completed=load.answers.completed,
-        accept_latency_ms=times(load.tables, ACCEPT).latency(requests.planned),
-        planned_latency_ms=times(load.tables, SCHEDULED).latency(requests.planned),
+        answers=_by_column(answers, requests.planned),
+        completed=completed,
+        accept_latency_ms=times(tables, ACCEPT).latency(requests.planned),
+        planned_latency_ms=times(tables, SCHEDULED).latency(requests.planned),
         time_to_durable_ms=durable.latency(requests.planned),
         durable_of_acknowledged_ms=durable.latency(requests.acknowledged),
-        durable_later=load.scalars.get("durable_later", 0) > LATER_SHARE * requests.acknowledged,
+        durable_later=scalars.get("durable_later", 0) > LATER_SHARE * requests.acknowledged,
         **_visible(evidence.tables.get(VISIBLE)),
-        order=order_of(facts, load.scalars),
-        **_rates(load),
-        phases=tuple(_phases(load)),
-        audit=audit,
-        drain=drain,
-        resources=resources(load.seen, facts.runtime),
-        disk_written_bytes=disk_written(load.seen),
-        queue_peak=queue_peak(load.seen),
-        generator=generator,
+        order=order_of(facts, scalars),
+        **_rates(facts, scalars, requests, completed),
+        phases=tuple(_phases(facts, tables)),
+        **judged,
+        resources=resources(seen, facts.runtime),
+        disk_written_bytes=disk_written(seen),
+        queue_peak=queue_peak(seen),
         foreign_cpu_share=None if foreign is None else round(foreign, SHARE_DIGITS),
-        verdict=judge(
-            facts,
-            requests=requests,
-            audit=audit,
-            drain=drain,
-            generator=generator,
-            foreign_cpu_share=foreign,
-            broken_sums=tuple(_broken_sums(load)),
-        ),
+        verdict=judge(facts, requests=requests, foreign_cpu_share=foreign, **judged),
         load_started_at=facts.load_started_at,
         load_finished_at=facts.load_finished_at,
         warm_up=facts.warm_up,
-        climb=climb_of(
-            facts, load.tables, load.scalars["origin_us"], load.answers.failed(), requests.dropped
-        ),
+        climb=_climb(facts, tables, scalars["origin_us"], _by_hop(answers, requests.dropped)),
     )
-
-
-def answers_of(tables: Mapping[str, pa.Table]) -> Answers:
-    """What requests were answered with, of aggregates."""
-    columns = ("status", "error_code", "client", "count")
-    return Answers(**{name: whole(tables["answers"], name) for name in columns})
 
 
 def scalars_of(tables: Mapping[str, pa.Table]) -> dict[str, int]:
@@ -295,13 +241,11 @@ def generator_of(
     )
 
 
-def _phases(load: _Load) -> Iterator[LoadPhase]:
-    table = load.tables["phases"]
-    counts = zip(whole(table, "planned").tolist(), whole(table, "started").tolist(), strict=True)
-    names = [(phase.name, phase.seconds) for phase in load.facts.phases]
-    for index, (planned, started) in enumerate(counts):
-        name, seconds = names[index] if names else (CLOSED_PHASE, load.facts.seconds)
-        accept = times(load.tables, ACCEPT, index)
+def _phases(facts: LoadFacts, tables: Mapping[str, pa.Table]) -> Iterator[LoadPhase]:
+    phases = [(phase.name, phase.seconds) for phase in facts.phases] or [(CLOSED_PHASE, facts.seconds)]
+    counts = (whole(tables["phases"], name).tolist() for name in ("planned", "started"))
+    for index, ((name, seconds), planned, started) in enumerate(zip(phases, *counts, strict=True)):
+        accept = times(tables, ACCEPT, index)
         yield LoadPhase(
             name=name,
             seconds=seconds,
@@ -309,23 +253,25 @@ def _phases(load: _Load) -> Iterator[LoadPhase]:
             started=started,
             acknowledged=accept.number,
             accept_latency_ms=accept.latency(planned),
-            planned_latency_ms=times(load.tables, SCHEDULED, index).latency(planned),
+            planned_latency_ms=times(tables, SCHEDULED, index).latency(planned),
             achieved_per_s=stats.mean_rate_per_s(accept.number, seconds * US_PER_S),
         )
 
 
-def _rates(load: _Load) -> dict[str, Any]:
-    scalars, phases, per_s = load.scalars, load.facts.phases, stats.mean_rate_per_s
-    planned_us = US_PER_S * (sum(phase.seconds for phase in phases) or load.facts.seconds)
+def _rates(
+    facts: LoadFacts, scalars: Mapping[str, int], requests: Requests, completed: int
+) -> dict[str, Any]:
+    phases, per_s, origin_us = facts.phases, stats.mean_rate_per_s, scalars["origin_us"]
+    planned_us = US_PER_S * (sum(phase.seconds for phase in phases) or facts.seconds)
     # from the load's start to the later of its scheduled end and its last 201
-    window_us = max(planned_us, scalars.get("acknowledged_last_us", 0) - scalars["origin_us"])
-    durable_us = scalars.get("durable_last_us", scalars["origin_us"]) - scalars["origin_us"]
+    window_us = max(planned_us, scalars.get("acknowledged_last_us", 0) - origin_us)
+    durable_us = scalars.get("durable_last_us", origin_us) - origin_us
     return {
-        "planned_per_s": per_s(load.requests.planned, planned_us) if phases else None,
+        "planned_per_s": per_s(requests.planned, planned_us) if phases else None,
         "planned_peak_per_s": max((max(p.from_per_s, p.to_per_s) for p in phases), default=None),
-        "achieved_per_s": per_s(load.requests.acknowledged, window_us),
-        "achieved_peak_per_s": float(peak) if (peak := scalars["achieved_peak"]) else None,
-        "answered_per_s": per_s(load.answers.completed, window_us),
+        "achieved_per_s": per_s(requests.acknowledged, window_us),
+        "achieved_peak_per_s": float(scalars["achieved_peak"]) or None,
+        "answered_per_s": per_s(completed, window_us),
         "durable_per_s": per_s(scalars["durable_rows"], durable_us),
     }
 
@@ -337,20 +283,14 @@ def _visible(table: pa.Table | None) -> dict[str, Any]:
         return dict.fromkeys(names)
     start_us, visible_us = whole(table, "start_us"), whole(table, "visible_at_us")
     known = (start_us != NO_TIME) & (visible_us != NO_TIME)
-    since_us = np.maximum(whole(table, "not_before_us"), start_us)  # an unknown moment lies before all others
-    delays, widths = (np.sort((visible_us - begin)[known]) for begin in (start_us, since_us))
-    values, counts = np.unique(delays, return_counts=True)
-    some = len(delays) > 0
-    found = Times(
-        value_us=values,
-        count=counts,
-        low_us=int(delays[0]) if some else 0,
-        high_us=int(delays[-1]) if some else 0,
-        sum_us=int(delays.sum()),
-    )
-    median = round(float(np.median(widths)) / US_PER_MS, MEAN_DIGITS) if some else None
-    largest = int(widths[-1]) / US_PER_MS if some else None
-    return dict(zip(names, (found.latency(len(table)), len(table), median, largest), strict=True))
+    since_us = np.maximum(whole(table, "not_before_us"), start_us)  # an unknown moment is before all others
+    delays, widths = ((visible_us - begin)[known] for begin in (start_us, since_us))
+    median, largest = None, None
+    if len(widths):
+        median = round(float(np.median(widths)) / US_PER_MS, MEAN_DIGITS)
+        largest = int(widths.max()) / US_PER_MS
+    latency = Times.of(delays).latency(len(table))
+    return dict(zip(names, (latency, len(table), median, largest), strict=True))
 
 
 def order_of(facts: LoadFacts, scalars: Mapping[str, int]) -> Order | None:
@@ -364,31 +304,88 @@ def order_of(facts: LoadFacts, scalars: Mapping[str, int]) -> Order | None:
     )
 
 
-def _drain(load: _Load) -> Drain:
+def _drain(facts: LoadFacts, scalars: Mapping[str, int]) -> Drain:
     """Seconds count to the last durable row; where no moment is known, to the last change that polling saw."""
-    facts, last_us = load.facts.drain, load.scalars.get("durable_last_us")
-    if facts is None:
+    if (drain := facts.drain) is None:
         raise LoadError("the load ended before its drain: it has no figures")
-    seconds = facts.busy_seconds
-    if last_us is not None:
-        seconds = max(0.0, (last_us - load.scalars["answered_last_us"]) / US_PER_S)
+    seconds = drain.busy_seconds
+    if "durable_last_us" in scalars:
+        seconds = max(0.0, (scalars["durable_last_us"] - scalars["answered_last_us"]) / US_PER_S)
     return Drain(
         seconds=round(seconds, 3),
-        settle_seconds=round(facts.waited_seconds, 3),
-        capped=facts.capped,
-        queue_ready_left=facts.queue_ready_left,
-        queue_unacknowledged_left=facts.queue_unacknowledged_left,
-        dead_letters=facts.dead_letters,
+        settle_seconds=round(drain.waited_seconds, 3),
+        capped=drain.capped,
+        queue_ready_left=drain.queue_ready_left,
+        queue_unacknowledged_left=drain.queue_unacknowledged_left,
+        dead_letters=drain.dead_letters,
     )
 
 
-def _broken_sums(load: _Load) -> Iterator[str]:
-    """In words; sums of tables that were made separately, so that one of them was cut or edited."""
-    acknowledged = load.requests.acknowledged
-    served = int(whole(load.tables["seconds"], "served").sum())
-    for name, found in (("latencies", times(load.tables, ACCEPT).number), ("201s by second", served)):
-        if found != acknowledged:
-            yield f"acknowledged {acknowledged:,} ≠ {name} {found:,}"
-    classes = int(whole(load.tables["tally"], "count").sum())
-    if classes != load.requests.started:
-        yield f"started {load.requests.started:,} ≠ requests by class of the audit {classes:,}"
+HOP_NAMES = ("proxy", "application", "store", "generator")
+PROXY_STATUSES = (502, 504)
+NO_ANSWER = 0
+
+
+def hops(status: NDArray[Any], error_code: NDArray[Any]) -> NDArray[np.int8]:
+    """Of requests that were not acknowledged: where each of them failed, as an index into HOP_NAMES.
+
+    Without an answer it was the proxy's connection, as the client has no other; a 503 says itself whose it is.
+    """
+    found = np.full(len(status), HOP_NAMES.index("application"), np.int8)
+    found[error_code == REFUSED_BY_STORE] = HOP_NAMES.index("store")
+    found[np.isin(status, PROXY_STATUSES) | (status == NO_ANSWER)] = HOP_NAMES.index("proxy")
+    found[np.isin(error_code, (INTERRUPTED, UNREAD))] = HOP_NAMES.index("generator")
+    return found
+
+
+def _by_hop(answers: Sequence[Answered], dropped: int) -> dict[str, int]:
+    status, code, client, number = np.array(answers, np.int64).T
+    failed = client != ACKNOWLEDGED
+    counts = np.bincount(hops(status, code)[failed], weights=number[failed], minlength=len(HOP_NAMES))
+    found = dict(zip(HOP_NAMES, counts.astype(int).tolist(), strict=True))
+    return found | {"generator": found["generator"] + dropped}
+
+
+def climbing(phases: Sequence[Phase | PhaseFacts]) -> int:
+    """Index of the phase that rises to the highest rate."""
+    return max(
+        range(len(phases)), key=lambda at: (phases[at].to_per_s > phases[at].from_per_s, phases[at].to_per_s)
+    )
+
+
+def _climb(
+    facts: LoadFacts, tables: Mapping[str, pa.Table], origin_us: int, errors_by_hop: dict[str, int]
+) -> Climb | None:
+    """Of a load beyond what the path sustains: where it leaves the SLO, goodput beyond, backlog; None without an SLO.
+
+    The path leaves the SLO at the rate of the first second of the climb after the last one that was within it. A second
+    is within it where the p99 of the requests scheduled in it is, from their scheduled send time; one that was not
+    acknowledged counts as infinite. A short stall before that is no departure.
+    """
+    if facts.slo_ms is None:
+        return None
+    at = climbing(facts.phases)
+    climb, before = facts.phases[at], facts.phases[at - 1]
+    begin_s = sum(phase.seconds for phase in facts.phases[:at])
+    end_s = begin_s + climb.seconds
+    planned, in_time = (
+        whole(tables["seconds"], name)[round(begin_s) : round(end_s)] for name in ("planned", "within")
+    )
+    ranks = np.array([stats.rank(count, P99) for count in planned.tolist()])
+    good = np.flatnonzero(in_time >= ranks)
+    first = int(good[-1]) + 1 if len(good) else 0  # second of the climb
+    left = first < len(planned)
+    last_us = int(whole(tables["phases"], "durable_last_us")[: at + 1].max())
+    ended_us = origin_us + round(end_s * US_PER_S)
+    sent_before = int(whole(tables["phases"], "planned")[at - 1])
+    return Climb(
+        slo_ms=facts.slo_ms,
+        before=before.name,
+        before_per_s=before.to_per_s,
+        highest_per_s=climb.to_per_s,
+        leaves_slo_per_s=(float(planned[first]) if first else climb.from_per_s) if left else None,
+        goodput_per_s=round(float(in_time[first:].mean()), 3) if left else None,
+        errors_by_hop=errors_by_hop,
+        durable_latency_ms=times(tables, DURABLE, at - 1).latency(sent_before),
+        drained_seconds=None if last_us == NO_TIME else round(max(0, last_us - ended_us) / US_PER_S, 3),
+    )

@@ -13,7 +13,7 @@ from writepath.analysis.capacity import derive_steps, reduce_capacity
 from writepath.analysis.comparison import Better, Estimate, in_turns, paired
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.limit import MOST_TIMES, TAIL, Fit, carried_per_s, fit
-from writepath.analysis.lines import K6
+from writepath.analysis.samples import K6
 from writepath.analysis.stats import US_PER_S
 from writepath.analysis.step_verdict import BROKEN, GENERATOR_CPU_SHARE
 from writepath.analysis.steps import rounded

@@ -12,31 +12,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from writepath.analysis.samples import Series, series
+from writepath.analysis.samples import SAMPLES_SCHEMA, Series, series
 from writepath.load import ledger, parquet
 
 STORED_FILE = "stored.parquet"
 SAMPLES_FILE = "samples.parquet"
 VISIBLE_FILE = "visible.parquet"
-FIRST, SECOND = 1, 2  # reads of the store: after the drain, and after all stores were killed and restarted
 STORED_SCHEMA = pa.schema(
     [
-        ("read", pa.int8()),
+        ("read", pa.int8()),  # 1: after the drain; 2: after all stores were killed and restarted
         ("sequence", pa.int64()),  # null: an id that is not of this load
         ("content_ok", pa.bool_()),  # null where the sequence is
         ("durable_at_us", pa.int64()),
         ("foreign_id", pa.string()),
     ]
 )
-SAMPLES_SCHEMA = pa.schema(
-    [
-        ("at_us", pa.int64()),
-        ("component", parquet.WORD),
-        ("metric", parquet.WORD),
-        ("value", pa.float64()),
-    ]
-)
-VISIBLE_SCHEMA = pa.schema(
+VISIBLE_SCHEMA = pa.schema(  # epoch: the last question that missed the write, the first answer that had it
     [("sequence", pa.int64()), ("not_before_us", pa.int64()), ("visible_at_us", pa.int64())]
 )
 
@@ -54,15 +45,6 @@ class Stored:
     def rows(self) -> int:
         """All rows, foreign ones too."""
         return len(self.seq) + len(self.foreign_ids)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Seen:
-    """When a search found the sampled writes: one entry each, ascending by sequence."""
-
-    seq: NDArray[np.int64]
-    not_before_us: NDArray[np.int64]  # epoch: the last question that missed it; NO_TIME where none did
-    visible_at_us: NDArray[np.int64]  # epoch: the first answer that had it; NO_TIME where none did
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +70,7 @@ def tables(folder: Path) -> dict[str, Iterator[pa.Table]]:
 def save_stored(reads: Sequence[Stored], path: Path) -> None:
     """The first read of the store, or both; replaces what was there."""
     tables = [STORED_SCHEMA.empty_table()]
-    for number, one in enumerate(reads, FIRST):
+    for number, one in enumerate(reads, 1):
         own = {
             "read": np.full(len(one.seq), number, np.int8),
             "sequence": one.seq,
@@ -103,36 +85,24 @@ def save_stored(reads: Sequence[Stored], path: Path) -> None:
 
 def save_samples(samples: Sequence[Sample], path: Path) -> None:
     """In the order sampled."""
-    columns = {
-        "at_us": pa.array([sample.at_us for sample in samples], pa.int64()),
-        "component": pa.array([sample.component for sample in samples], parquet.WORD),
-        "metric": pa.array([sample.metric for sample in samples], parquet.WORD),
-        "value": pa.array([sample.value for sample in samples], pa.float64()),
-    }
-    parquet.save_table(pa.table(columns, schema=SAMPLES_SCHEMA), path)
+    parquet.save_table(pa.Table.from_pylist([*map(vars, samples)], schema=SAMPLES_SCHEMA), path)
 
 
 def read_samples(path: Path) -> Series:
     """By component and metric, in the order sampled."""
-    table = pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *parquet.parts(path, SAMPLES_SCHEMA)])
-    return series(table)
+    return series(parquet.load_table(path))
 
 
-def save_visible(seen: Seen, path: Path) -> None:
-    """Every sampled write, seen or not."""
+def save_visible(
+    sequence: NDArray[np.int64],
+    not_before_us: NDArray[np.int64],
+    visible_at_us: NDArray[np.int64],
+    path: Path,
+) -> None:
+    """When a search found each sampled write. NO_TIME: no question missed it, or no answer had it."""
     columns = {
-        "sequence": pa.array(seen.seq, pa.int64()),
-        "not_before_us": parquet.moments(seen.not_before_us),
-        "visible_at_us": parquet.moments(seen.visible_at_us),
+        "sequence": sequence,
+        "not_before_us": parquet.moments(not_before_us),
+        "visible_at_us": parquet.moments(visible_at_us),
     }
     parquet.save_table(pa.table(columns, schema=VISIBLE_SCHEMA), path)
-
-
-def read_visible(path: Path) -> Seen:
-    """What `save_visible` wrote."""
-    table = pa.concat_tables([VISIBLE_SCHEMA.empty_table(), *parquet.parts(path, VISIBLE_SCHEMA)])
-    return Seen(
-        seq=parquet.whole(table, "sequence"),
-        not_before_us=parquet.whole(table, "not_before_us"),
-        visible_at_us=parquet.whole(table, "visible_at_us"),
-    )

@@ -1,20 +1,55 @@
-"""Figures of the samples of a load: what each component used, the depth of the queue, the load generator."""
+"""Samples of one load: what each component used, the depth of the queue, the load generator, and values over time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from writepath.analysis import stats
-from writepath.analysis.lines import GENERATOR_SIDE, HOST, K6, SIDES, SYSTEM_SIDE, is_split
 from writepath.analysis.stats import US_PER_S, Floats, Ints
 from writepath.load.parquet import column_of
 from writepath.records.measures import Resource
 
 Series = Mapping[tuple[str, str], tuple[Ints, Floats]]  # (component, metric): epoch us, values
 
+HOST, K6 = "host", "k6"
+GENERATOR_SIDE, SYSTEM_SIDE = "generator", "system"  # where each has separate processors
+SIDES = tuple(
+    f"{side}_{name}_seconds" for side in (GENERATOR_SIDE, SYSTEM_SIDE) for name in ("busy", "total")
+)
 NOTHING = (np.empty(0, np.int64), np.empty(0))
 PEAK_WINDOW_S = 10.0
+RESIDENT = "rss_bytes"
+HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes", *SIDES)
+METRICS = ("cpu_seconds", RESIDENT, "write_bytes", "queue_ready", "queue_unacknowledged", *HOST_METRICS)
+SAMPLES_SCHEMA = pa.schema(
+    [("at_us", pa.int64()), ("component", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
+)
+PROCESS_COUNTED = "native"  # there, the bytes a process wrote are whole folios of the page cache: no figure
+
+
+def needed(samples: pa.Table) -> pa.Table:
+    """The samples that figures are made of, by component, metric and time."""
+    order = [(name, "ascending") for name in ("component", "metric", "at_us")]
+    own = samples.filter(pc.is_in(column_of(samples, "metric"), pa.array(METRICS)))
+    return own.sort_by(order).select(SAMPLES_SCHEMA.names)
+
+
+def series(samples: pa.Table) -> Series:
+    """By component and metric, times in microseconds and values."""
+    at_us, value = (column_of(samples, name).to_numpy() for name in ("at_us", "value"))
+    words = zip(*(column_of(samples, name).to_pylist() for name in ("component", "metric")), strict=True)
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, key in enumerate(words):
+        places.setdefault(key, []).append(place)
+    return {key: (at_us[own], value[own]) for key, own in places.items()}
+
+
+def is_split(series: Series) -> bool:
+    """Whether load generator and system had separate processors."""
+    return (HOST, SIDES[-1]) in series
 
 
 def queue_depth(seen: Series) -> tuple[Ints, Floats]:
@@ -64,47 +99,6 @@ def foreign_share(seen: Series) -> float | None:
     return max(shares, default=None)
 
 
-def cpu_shares(at_s: Sequence[float], cpu_seconds: Sequence[float]) -> tuple[float, float]:
-    """Of one core: the mean over all readings, and the highest mean of 10 s (or of all, where it is shorter)."""
-    points = list(zip(at_s, stats.accumulated(cpu_seconds).tolist(), strict=True))
-    if len(points) < 2 or points[-1][0] <= points[0][0]:  # noqa: PLR2004 - a share needs two points
-        return 0.0, 0.0
-    mean = (points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0])
-    peak, first = mean, 0
-    for at, used in points:
-        while points[first + 1][0] <= at - PEAK_WINDOW_S:
-            first += 1
-        if at - points[first][0] >= PEAK_WINDOW_S:
-            peak = max(peak, (used - points[first][1]) / (at - points[first][0]))
-    return mean, peak
-
-
-RESIDENT = "rss_bytes"
-HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes", *SIDES)
-METRICS = ("cpu_seconds", RESIDENT, "write_bytes", "queue_ready", "queue_unacknowledged", *HOST_METRICS)
-SAMPLES_SCHEMA = pa.schema(
-    [("at_us", pa.int64()), ("component", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
-)
-PROCESS_COUNTED = "native"  # there, the bytes a process wrote are whole folios of the page cache: no figure
-
-
-def needed(samples: pa.Table) -> pa.Table:
-    """The samples that figures are made of, by component, metric and time."""
-    keep = np.isin(column_of(samples, "metric").to_numpy(), METRICS)
-    order = [(name, "ascending") for name in ("component", "metric", "at_us")]
-    return samples.filter(pa.array(keep)).sort_by(order).select(["at_us", "component", "metric", "value"])
-
-
-def series(samples: pa.Table) -> Series:
-    """By component and metric, times in microseconds and values."""
-    at_us, value = (column_of(samples, name).to_numpy() for name in ("at_us", "value"))
-    words = zip(*(column_of(samples, name).to_pylist() for name in ("component", "metric")), strict=True)
-    places: dict[tuple[str, str], list[int]] = {}
-    for place, key in enumerate(words):
-        places.setdefault(key, []).append(place)
-    return {key: (at_us[own], value[own]) for key, own in places.items()}
-
-
 def resources(seen: Series, runtime: str) -> dict[str, Resource]:
     """By component, what it used between the first and the last sample."""
     return {
@@ -138,7 +132,100 @@ def queue_peak(seen: Series) -> float | None:
 
 
 def generator_share(seen: Series) -> tuple[float, float, int]:
-    """Of one core, k6's mean and its highest mean of 10 s; and how many samples say so."""
+    """Of one core, k6's mean and its highest mean of 10 s (or of all, if shorter); and how many samples say so."""
     at_us, cpu = seen.get((K6, "cpu_seconds"), NOTHING)
-    mean, peak = cpu_shares((at_us / US_PER_S).tolist(), cpu.tolist())
-    return mean, peak, len(cpu)
+    if not at_us.size or at_us[-1] <= at_us[0]:
+        return 0.0, 0.0, len(cpu)
+    at_s, used = at_us / US_PER_S, stats.accumulated(cpu)
+    mean = used[-1] / (at_s[-1] - at_s[0])
+    first = np.searchsorted(at_s, at_s - PEAK_WINDOW_S, side="right") - 1  # the last sample that long before
+    last = np.flatnonzero(first >= 0)
+    first = first[last]
+    peak = ((used[last] - used[first]) / (at_s[last] - at_s[first])).max(initial=mean)
+    return float(mean), float(peak), len(cpu)
+
+
+WINDOW_US = 5 * US_PER_S  # a second's reading of a queue is chance; five together are a level
+COUNTERS = ("_seconds", "_bytes", "_rejected", "_refused", "consumed")  # ends of metrics that only grow
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Line:
+    """One value over time."""
+
+    at_us: Ints
+    value: Floats
+
+    def since(self, begin_us: int) -> float:
+        """Its mean from then on; 0 where nothing was read since."""
+        chosen = self.value[self.at_us >= begin_us]
+        return float(chosen.mean()) if chosen.size else 0.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sampled:
+    """The samples of one load, as lines."""
+
+    series: Series
+    cores: int  # that the system could use
+
+    @property
+    def start_us(self) -> int:
+        """Of the first reading; 0 without any."""
+        return min((int(at.min()) for at, _ in self.series.values() if at.size), default=0)
+
+    @property
+    def span_us(self) -> int:
+        """From the first reading to the last."""
+        return max((int(at.max()) for at, _ in self.series.values() if at.size), default=0) - self.start_us
+
+    def having(self, metric: str) -> list[str]:
+        """The components that tell it."""
+        return sorted(component for component, name in self.series if name == metric)
+
+    def named(self, component: str, prefix: str) -> list[str]:
+        """A component's metrics that begin so."""
+        return sorted(name for owner, name in self.series if owner == component and name.startswith(prefix))
+
+    def line(self, component: str, metric: str) -> Line | None:
+        """A gauge, or the growth of a counter per second, smoothed; else the host's. None without readings."""
+        found = self.series.get((component, metric), self.series.get((HOST, metric)))
+        if found is None or not found[0].size:
+            return None
+        at_us, value = found
+        if not metric.partition("@")[0].endswith(COUNTERS):
+            return Line(at_us=at_us, value=_trailing_means(at_us, value))
+        if at_us.size == 1:
+            return None  # a second's worth needs two readings
+        total = stats.accumulated(value)
+        before = np.minimum(_window_starts(at_us), np.arange(at_us.size) - 1)[1:]
+        passed_s = np.maximum(at_us[1:] - at_us[before], 1000) / US_PER_S
+        return Line(at_us=at_us[1:], value=(total[1:] - total[before]) / passed_s)
+
+    def share(self, component: str, metrics: str) -> Line | None:
+        """Of a metric, or of `one / another` at the moments both have; where that is 0 the one is none of it."""
+        part, *whole = (self.line(component, metric) for metric in metrics.split(" / "))
+        if not whole:
+            return part
+        return together(
+            part, whole[0], lambda one, all_: np.divide(one, all_, out=np.zeros(one.size), where=all_ > 0)
+        )
+
+
+def _window_starts(at_us: Ints) -> np.ndarray:
+    """For each reading, the first one that is no more than a window older."""
+    return np.searchsorted(at_us, at_us - WINDOW_US)
+
+
+def _trailing_means(at_us: Ints, value: Floats) -> Floats:
+    sums = np.concatenate(([0.0], np.cumsum(value)))
+    starts, ends = _window_starts(at_us), np.arange(1, at_us.size + 1)
+    return np.asarray((sums[ends] - sums[starts]) / (ends - starts))
+
+
+def together(one: Line | None, other: Line | None, of: Callable[[Floats, Floats], Floats]) -> Line | None:
+    """A function of two lines, at the moments both have."""
+    if one is None or other is None:
+        return None
+    at_us, ours, theirs = np.intersect1d(one.at_us, other.at_us, return_indices=True)
+    return Line(at_us=at_us, value=of(one.value[ours], other.value[theirs])) if at_us.size else None

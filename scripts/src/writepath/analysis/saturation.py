@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import theilslopes
 
-from writepath.analysis.lines import HOST, K6, SIDES, Line, Sampled, is_split, together
+from writepath.analysis.samples import HOST, K6, SIDES, Line, Sampled, is_split, together
 from writepath.analysis.stats import US_PER_S, Floats, Ints
 from writepath.analysis.verdict import CPU_SHARE_LIMIT, LATENESS_MS_LIMIT
 from writepath.records.measures import Generator

@@ -18,7 +18,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.bool_]
 
-UNSERVED = math.inf
 FEWEST_BEYOND = 10  # a percentile rests on the values beyond it; with fewer of them it is a matter of luck
 US_PER_MS = 1000
 US_PER_S = 1_000_000

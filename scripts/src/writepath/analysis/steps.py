@@ -17,7 +17,7 @@ from scipy.stats import theilslopes
 from writepath.analysis import load_rows, raw, verdict
 from writepath.analysis.audit import MUST_BE_ZERO, OFFENDERS, audit_of
 from writepath.analysis.load_aggregates import ACCEPT, LATENESS, SCHEDULED, aggregated
-from writepath.analysis.load_result import SHARE_DIGITS, answers_of, generator_of, scalars_of
+from writepath.analysis.load_result import SHARE_DIGITS, answers_of, counted, generator_of, scalars_of
 from writepath.analysis.samples import (
     RESIDENT,
     SAMPLES_SCHEMA,
@@ -223,9 +223,7 @@ def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, host: Host)
 
 def requests_of(tables: Tables, known: Mapping[str, int], sent: SentFacts) -> Requests:
     """The counts of the load."""
-    answers = answers_of(tables)
-    planned = known["planned"]
-    return answers.requests(planned, planned - answers.started if sent.dropped is None else sent.dropped)
+    return counted(answers_of(tables), known["planned"], sent.dropped)
 
 
 def sampled_figures(tables: Tables, run: CapacityFacts, step: StepFacts, host: Host) -> SampledFigures:

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from writepath.analysis import stats
 from writepath.analysis.stats import US_PER_MS, Ints
@@ -20,9 +22,7 @@ def ends_us(us: Ints, width: int = 1) -> Ints:
     values = np.maximum(us, 0)
     bits = np.frexp(values.astype(np.float64))[1]  # exact: a double holds 53 bits
     shift = np.maximum(bits - FINEST_BITS, 0).astype(np.int64)
-    bucket = (shift << HALF_BITS) + (
-        values >> shift
-    )  # its number: the top 11 bits, and how many were cut off
+    bucket = (shift << HALF_BITS) + (values >> shift)  # its top 11 bits, and how many were cut off
     following = bucket // width * width + width
     up = np.maximum((following >> HALF_BITS) - 1, 0)
     ends: Ints = np.where(us < 0, us, ((following - (up << HALF_BITS)) << up) - 1)
@@ -30,7 +30,7 @@ def ends_us(us: Ints, width: int = 1) -> Ints:
 
 
 MEAN_DIGITS = 6
-QUANTILES = (0.5, 0.95, 0.99)  # of every latency
+QUANTILES = {"median": 0.5, "p95": 0.95, "p99": 0.99}  # of every latency
 NO_LATENCY = Latency(min=None, mean=None, median=None, p95=None, p99=None, max=None)
 
 
@@ -43,6 +43,13 @@ class Times:
     low_us: int
     high_us: int
     sum_us: int
+
+    @classmethod
+    def of(cls, us: Ints) -> Self:
+        """Of single values in any order."""
+        values, count = np.unique(us, return_counts=True)
+        low_us, high_us = (int(values[0]), int(values[-1])) if len(us) else (0, 0)
+        return cls(value_us=values, count=count, low_us=low_us, high_us=high_us, sum_us=int(us.sum()))
 
     @property
     def number(self) -> int:
@@ -60,17 +67,15 @@ class Times:
         """Ranks over `planned` requests, those without a time at infinity."""
         if not self.number:
             return NO_LATENCY
-        median, p95, p99 = (
-            self.at(stats.rank(planned, quantile)) if stats.carries(planned, quantile) else None
-            for quantile in QUANTILES
-        )
+        ranks = {
+            name: self.at(stats.rank(planned, quantile)) if stats.carries(planned, quantile) else None
+            for name, quantile in QUANTILES.items()
+        }
         return Latency(
             min=self.low_us / US_PER_MS,
             mean=round(self.sum_us / self.number / US_PER_MS, MEAN_DIGITS),
-            median=median,
-            p95=p95,
-            p99=p99,
             max=self.high_us / US_PER_MS,
+            **ranks,
         )
 
     def coarse(self, planned: int, width: int, limits_us: Sequence[int] = ()) -> tuple[Ints, Ints]:
@@ -78,7 +83,7 @@ class Times:
 
         Exact stay the ranks of a latency over `planned` requests, and how many are within each limit.
         """
-        ranks = [stats.rank(planned, quantile) for quantile in QUANTILES if stats.carries(planned, quantile)]
+        ranks = [stats.rank(planned, share) for share in QUANTILES.values() if stats.carries(planned, share)]
         places = np.searchsorted(np.cumsum(self.count), [rank for rank in ranks if rank <= self.number])
         exact = [*self.value_us[places].tolist(), *limits_us]
         ends = np.unique(np.concatenate([ends_us(self.value_us, width), np.array(exact, np.int64)]))
@@ -101,8 +106,5 @@ def times(tables: Mapping[str, pa.Table], clock: str, phase: int | None = None) 
 
 
 def _of(table: pa.Table, clock: str, phase: int | None) -> pa.Table:
-    """The rows of a clock and a phase."""
-    marks = np.array(column_of(table, "clock").to_pylist(), dtype=object) == clock
-    if phase is not None:
-        marks &= whole(table, "phase") == phase
-    return table.filter(pa.array(marks, pa.bool_()))
+    own = table.filter(pc.equal(column_of(table, "clock"), clock))
+    return own if phase is None else own.filter(pc.equal(column_of(own, "phase"), phase))

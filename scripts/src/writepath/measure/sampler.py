@@ -11,8 +11,8 @@ from typing import Self
 import psutil
 
 from writepath.analysis import stats
-from writepath.analysis.lines import GENERATOR_SIDE, SYSTEM_SIDE
 from writepath.analysis.raw import Sample
+from writepath.analysis.samples import GENERATOR_SIDE, SYSTEM_SIDE
 from writepath.analysis.stats import US_PER_MS
 from writepath.measure.host import busy_and_total_s, text_of
 from writepath.processors import Split, parsed

@@ -11,12 +11,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from writepath.analysis.raw import Seen
+from writepath.analysis import raw
 from writepath.analysis.stats import US_PER_S
 from writepath.errors import AuditError
 from writepath.load import k6
@@ -96,13 +97,10 @@ class Prober:
                 return
             time.sleep(EVERY_S)
 
-    def seen(self) -> Seen | None:
-        """What was found so far; None where no question was ever answered, which says nothing of visibility."""
-        if not self.answered:
-            return None
-        return Seen(
-            seq=self.seq, not_before_us=self._not_before_us.copy(), visible_at_us=self._visible_at_us.copy()
-        )
+    def save(self, folder: Path) -> None:
+        """What was found so far; nothing where no question was ever answered, which says nothing of visibility."""
+        if self.answered:
+            raw.save_visible(self.seq, self._not_before_us, self._visible_at_us, folder / raw.VISIBLE_FILE)
 
     def _run(self) -> None:
         while not self._ending.is_set():

@@ -1,18 +1,7 @@
 """The result of a cell of kind `load`: what its evidence gives."""
 
-import dataclasses
-
 from writepath.records.base import record
-from writepath.records.measures import (
-    Audit,
-    Drain,
-    Generator,
-    Latency,
-    Order,
-    Requests,
-    Resource,
-    Verdict,
-)
+from writepath.records.measures import Audit, Drain, Generator, Latency, Order, Requests, Resource, Verdict
 from writepath.records.warm_up import WarmUpFacts
 
 
@@ -39,14 +28,12 @@ class Climb:
     before_per_s: float
     highest_per_s: float  # where the climb ends
     leaves_slo_per_s: float | None  # p99 stays above the limit from this rate on; null: never
-    goodput_per_s: (
-        float | None
-    )  # acknowledged within the SLO, from there to the end of the climb; null: it never left
+    goodput_per_s: float | None  # acknowledged within the SLO, from there to the climb's end; null: never
     errors_by_hop: dict[str, int]  # proxy, application, store, generator; of all phases
     durable_latency_ms: Latency  # as time_to_durable_ms, of the phase before the climb
     drained_seconds: (
         float | None
-    )  # from the climb's end until all its rows were in the final store; null: no time known
+    )  # from the climb's end until its rows were in the final store; null: no time
 
 
 @record
@@ -58,14 +45,10 @@ class LoadResult:
     completed: int  # requests with an answer of any status
     accept_latency_ms: Latency  # from sending the request to the 201; ranks over scheduled requests
     planned_latency_ms: Latency  # until the 201, from the scheduled send time
-    time_to_durable_ms: (
-        Latency  # until the row was in the final store, from sending; ranks over scheduled requests
-    )
+    time_to_durable_ms: Latency  # from sending to the row in the final store; ranks over scheduled requests
     durable_of_acknowledged_ms: Latency  # the same, ranks over acknowledged requests
     durable_later: bool  # rows become durable after their 201
-    time_to_visible_ms: (
-        Latency | None
-    )  # until a search found the row, from sending; ranks over visible_samples
+    time_to_visible_ms: Latency | None  # from sending to the search that found it; ranks over visible_samples
     visible_samples: int | None  # writes searched for; chosen before the load by schedule and seed
     visible_error_ms_median: float | None  # a write may have been visible earlier by at most this much
     visible_error_ms_max: float | None
@@ -87,6 +70,6 @@ class LoadResult:
     verdict: Verdict
     load_started_at: str
     load_finished_at: str
-    notes: tuple[str, ...] = dataclasses.field(default=())
+    notes: tuple[str, ...] = ()
     warm_up: WarmUpFacts | None = None
     climb: Climb | None = None  # null: the suite has no SLO, or the record is older

@@ -6,9 +6,7 @@ from writepath.records.base import record
 from writepath.records.measures import Durability, Host, Reading
 from writepath.records.warm_up import WarmUpFacts
 
-LoadModel = Literal[
-    "open", "closed"
-]  # open: requests are sent on schedule; closed: each user waits for its answer
+LoadModel = Literal["open", "closed"]  # requests are sent on schedule, or each user waits for its answer
 
 
 @record

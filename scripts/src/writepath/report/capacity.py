@@ -12,7 +12,7 @@ from typing import Literal
 
 from writepath.analysis import stats
 from writepath.analysis.comparison import Estimate, paired
-from writepath.analysis.lines import K6
+from writepath.analysis.samples import K6
 from writepath.analysis.stats import Spread
 from writepath.records.capacity_run import CapacityResult, Overload
 from writepath.records.index import VariantRecord

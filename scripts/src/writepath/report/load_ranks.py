@@ -1,10 +1,12 @@
 """Ranks of a load's result: one that is null is infinite or has no value, and these functions tell which."""
 
+import math
+
 from writepath.analysis import stats
+from writepath.analysis.times import QUANTILES
 from writepath.records.load import LoadPhase, LoadResult
 from writepath.records.measures import Latency
 from writepath.report.model import number
-from writepath.report.rows import QUANTILES
 
 
 def rank(latency: Latency | None, name: str, requests: int | None) -> float | None:
@@ -13,7 +15,7 @@ def rank(latency: Latency | None, name: str, requests: int | None) -> float | No
         return None
     value: float | None = getattr(latency, name)
     if value is None and stats.carries(requests, QUANTILES[name]):
-        return stats.UNSERVED
+        return math.inf
     return value
 
 

@@ -19,7 +19,6 @@ HOST = Column(key="host", title="host")
 DAGGER = "†"
 AGAIN = " (A/A control)"  # after the title of the baseline's second cell in a block
 RANKS = ("median", "p95", "p99")
-QUANTILES = {"median": 0.5, "p95": 0.95, "p99": 0.99}
 LEGEND = (
     "∞: the request at this rank was not acknowledged (dropped, failed, refused or timed out)."
     " –: no value, or too few requests for this percentile (p95 needs 200, p99 needs 1,000)."

@@ -141,8 +141,7 @@ def write(planted: Planted, folder: Path) -> Audit:
     raw.save_stored(reads, folder / raw.STORED_FILE)
     seq = np.arange(0, planted.requests, VISIBLE_EACH)
     at_us = starts_us[seq] + 2 * DURABLE_US
-    seen = raw.Seen(seq=seq, not_before_us=at_us - DURABLE_US, visible_at_us=at_us)
-    raw.save_visible(seen, folder / raw.VISIBLE_FILE)
+    raw.save_visible(seq, at_us - DURABLE_US, at_us, folder / raw.VISIBLE_FILE)
     samples = [
         raw.Sample(at_us=SENT_US + 1_000_000 * second, component=name, metric=metric, value=value * (second + 1))
         for second in range(int(planted.plan.seconds) + 1)

@@ -18,9 +18,9 @@ import numpy as np
 from writepath import process
 from writepath.analysis import audit, stats
 from writepath.analysis.load_result import ROWS_MAX
+from writepath.analysis.times import QUANTILES
 from writepath.experiments import reporting
 from writepath.records.measures import Audit
-from writepath.report.rows import QUANTILES
 from writepath.selfcheck import planted
 from writepath.selfcheck.planted import Planted
 

@@ -15,7 +15,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from writepath.analysis import raw
 from writepath.analysis.during_writes import ALONE, FOLDERS, SEARCHES, WRITES
 from writepath.analysis.stats import Ints
 from writepath.analysis.steps import rounded
@@ -201,8 +200,7 @@ def _both(path: Searches, per_s: float, seconds: float) -> tuple[SentFacts, tupl
         if taken is None or result is None:
             raise AssertionError("the load has writes")
         prober.settle(taken)
-    if (seen := prober.seen()) is not None:
-        raw.save_visible(seen, writes.folder / raw.VISIBLE_FILE)
+    prober.save(writes.folder)
     acknowledged = taken.records["seq"][taken.acknowledged()]
     return sent, (sent_facts(writes.run_id, driven, result, taken), acknowledged)
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from writepath.analysis import stats
-from writepath.analysis.lines import HOST
+from writepath.analysis.samples import HOST
 from writepath.analysis.saturation import RESOURCES
 from writepath.records import ceilings as ceiling_names
 from writepath.records.capacity_run import CapacityResult, Overload

@@ -7,10 +7,8 @@ from typing import Any
 
 from writepath.analysis import raw
 from writepath.analysis.audit import Said, in_lines
-from writepath.analysis.climb import climbing
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
-from writepath.analysis.load_result import bands, derive_load, reduce_load
-from writepath.analysis.stats import Bands
+from writepath.analysis.load_result import climbing, derive_load, reduce_load
 from writepath.config.checked import entry
 from writepath.config.registry import SUITES_FILE, Scenario, SloMs, Suite
 from writepath.errors import UsageError
@@ -18,16 +16,12 @@ from writepath.experiments.base import CellRun, Experiment, ReadBack, Session
 from writepath.experiments.load import sections
 from writepath.load.plan import LoadPlan, arrival_plan
 from writepath.measure import loading, sampler, visible
-from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
 from writepath.records.measures import Host
 from writepath.records.warm_up import WarmUpFacts, WarmUpParams, warm_up_params
-from writepath.report.data import CellData, SuiteData
-from writepath.report.model import Report
-from writepath.runtime.base import Stack
 
 
 @entry
@@ -68,12 +62,13 @@ def measure(run: CellRun, session: Session) -> None:
     """One load. What is known so far is saved at every moment."""
     plan = loading.plan_of(run.suite.load, run.settings)
     stack, truth = session.stack(run), session.truth(run)
-    warm_up = _prepare(run, stack, truth, warm=session.warm)
-
-    def keep(facts: LoadFacts) -> None:
-        save_facts(base.to_data(facts), run.folder)
-
-    end = ReadBack(run=run, stack=stack, truth=truth, keep=keep)
+    run.verify(stack, truth)
+    warm_up = run.warm_up(stack, warm=session.warm)
+    with run.step("empty"):
+        truth.empty()
+    end = ReadBack(
+        run=run, stack=stack, truth=truth, keep=lambda facts: save_facts(base.to_data(facts), run.folder)
+    )
     with run.step("load"):
         samples = _load(run, plan, end, warm_up)
     end.drain()
@@ -82,22 +77,12 @@ def measure(run: CellRun, session: Session) -> None:
     end.audit(lambda: sampler.redelivered((*seen, *store.gauges().items())))
 
 
-def _prepare(run: CellRun, stack: Stack, truth: Truth, *, warm: bool) -> WarmUpFacts | None:
-    """Proves the store empty and the stack able to write, and warms it up; the store is empty afterwards."""
-    run.verify(stack, truth)
-    warm_up = run.warm_up(stack, warm=warm)
-    with run.step("empty"):
-        truth.empty()
-    return warm_up
-
-
 def _load(run: CellRun, plan: LoadPlan, end: ReadBack, warm_up: WarmUpFacts | None) -> Sequence[raw.Sample]:
     """Load, samples and the search for writes, until all that were acknowledged are visible."""
     loading.save_plan(run.run_id, plan, run.seed, run.dataset, run.folder)
     load = loading.load_of(run.suite.load, run.bench, end.stack, plan, run.run_id, run.folder)
-    slo_ms = run.params.slo_ms
-    probed = load  # beyond its limit a path has no usual time until a write is visible
-    if slo_ms is not None:
+    probed, slo_ms = load, run.params.slo_ms
+    if slo_ms is not None:  # beyond its limit a path has no usual time until a write is visible
         probed = dataclasses.replace(load, plan=arrival_plan(plan.phases[: climbing(plan.phases)]))
     with visible.Prober.of(end.truth.store, probed, run.seed) as prober:
         driven = loading.carry_out(load, run.bench, end.stack, end.truth)
@@ -113,8 +98,7 @@ def _load(run: CellRun, plan: LoadPlan, end: ReadBack, warm_up: WarmUpFacts | No
             slo_ms=slo_ms,
         )
         prober.settle(driven.taken)
-    if (seen := prober.seen()) is not None:
-        raw.save_visible(seen, run.folder / raw.VISIBLE_FILE)
+    prober.save(run.folder)
     return driven.samples
 
 
@@ -129,6 +113,7 @@ class LoadExperiment(Experiment[LoadResult]):
 
     measure = staticmethod(measure)
     derive = staticmethod(derive_load)
+    report = staticmethod(sections.report)
 
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> LoadParams:  # noqa: ARG002 - it has none
         """The suite's scenario, and its SLO."""
@@ -156,19 +141,5 @@ class LoadExperiment(Experiment[LoadResult]):
     def line(self, result: LoadResult) -> str:
         """`7030/7030 acknowledged  median 2.6 ms  p95 4.1 ms`."""
         requests, latency = result.requests, result.accept_latency_ms
-        return (
-            f"{requests.acknowledged}/{requests.planned} acknowledged"
-            f"  median {_ms(latency.median)}  p95 {_ms(latency.p95)}"
-        )
-
-    def report(self, data: SuiteData[LoadResult]) -> Report:
-        """Sections of tables and plots."""
-        return sections.report(data, _bands)
-
-
-def _bands(cell: CellData[LoadResult]) -> Bands | None:
-    return None if cell.evidence is None else bands(cell.evidence)
-
-
-def _ms(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f} ms"
+        median, p95 = ("-" if value is None else f"{value:.1f} ms" for value in (latency.median, latency.p95))
+        return f"{requests.acknowledged}/{requests.planned} acknowledged  median {median}  p95 {p95}"

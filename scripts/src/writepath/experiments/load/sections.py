@@ -1,42 +1,40 @@
 """The report of a load suite: its sentences, pictures, tables, and the metrics by which its cells are compared."""
 
 import math
-import operator
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
-from writepath.analysis.stats import Bands, Spread, spread
+from writepath.analysis import load_result
+from writepath.analysis.stats import Spread, spread
 from writepath.experiments.load import tables
-from writepath.experiments.load.tables import Own, Suite
-from writepath.records import base
+from writepath.experiments.load.tables import Suite
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts
 from writepath.report import load_ranks, rows, warm_up
 from writepath.report.comparison import with_baseline
-from writepath.report.data import Metric
+from writepath.report.data import Metric, RowKey
 from writepath.report.fingerprint import fingerprint, hosts, in_one_line
 from writepath.report.model import Column, Plot, Report, Section, Table, number, plain
 from writepath.report.rows import RANKS, Field
 
 MIB = 1 << 20
 ALL, GENERATOR = "all but k6", "k6"
+COMPONENT = Column(key="component", title="component")
 WRITTEN = (
     f"Written: bytes to disk. Where the runtime cannot count them per component, the row '{ALL}' shows the bytes that"
     " all disks of the host took during the load, including the file system's journal and the load generator's ledger."
 )
+NOTES = (f"{ALL}: the sum of the variant's components; its peak memory is the sum of their peaks.", WRITTEN)
 
 
 Used = Mapping[str, float | None]  # of some components together, by column
-RESOURCES: tuple[Field[Used], ...] = tuple(
-    rows.field(key, title, operator.itemgetter(key), unit)
-    for key, title, unit in (
-        ("cpu_s", "CPU", "s"),
-        ("rss_peak_mib", "peak memory", "MiB"),
-        ("written_mib", "written", "MiB"),
-        ("cpu_s_per_1000", "CPU per 1,000 writes", "s"),
-        ("written_mib_per_1000", "written per 1,000 writes", "MiB"),
-    )
+RESOURCES: tuple[Field[Used], ...] = (
+    rows.field("cpu_s", "CPU", itemgetter("cpu_s"), "s"),
+    rows.field("rss_peak_mib", "peak memory", itemgetter("rss_peak_mib"), "MiB"),
+    rows.field("written_mib", "written", itemgetter("written_mib"), "MiB"),
+    rows.field("cpu_s_per_1000", "CPU per 1,000 writes", itemgetter("cpu_s_per_1000"), "s"),
+    rows.field("written_mib_per_1000", "written per 1,000 writes", itemgetter("written_mib_per_1000"), "MiB"),
 )
 
 
@@ -61,8 +59,7 @@ def used(result: LoadResult, members: Sequence[str]) -> Used:
 
 def _sum(values: Iterable[float | None]) -> float | None:
     found = [*values]
-    known = [value for value in found if value is not None]
-    return sum(known) if known and len(known) == len(found) else None
+    return None if not found or None in found else sum(value for value in found if value is not None)
 
 
 def _scaled(value: float | None, factor: float | None) -> float | None:
@@ -82,16 +79,9 @@ def resources(data: Suite) -> Table:
         caption="Sampled every second during the load, without the drain. A component is all its instances and child"
         " processes. Writes are rows stored. Short runs measure a JVM that is still compiling, so CPU per write is"
         f" higher here than in the capacity suite. {rows.spread_note(data.index)}",
-        columns=(
-            rows.VARIANT,
-            Column(key="component", title="component"),
-            *RESOURCES,
-        ),
+        columns=(rows.VARIANT, COMPONENT, *RESOURCES),
         rows=rows.by_part(data, tables.label(data), _groups, RESOURCES),
-        notes=(
-            f"{ALL}: the sum of the variant's components; its peak memory is the sum of their peaks.",
-            WRITTEN,
-        ),
+        notes=NOTES,
         names=2,
         compared=True,
     )
@@ -108,7 +98,6 @@ def _groups(results: Sequence[LoadResult]) -> list[tuple[str, list[Used]]]:
 
 
 DATABASE_DELAY_MS = "DATABASE_DELAY_MS"  # a factor
-BandsOf = Callable[[Own], Bands | None]
 Known = tuple[str, Spread]  # title of a row and its value of a rank
 
 CLEAR = 2.0  # times: with one repetition a smaller difference may be noise
@@ -133,21 +122,21 @@ def answer(data: Suite) -> tuple[str, ...]:
 
 def _limits(data: Suite) -> Iterator[str]:
     """Where each path leaves the SLO, the highest rate first."""
-    known = [
-        (
-            row.title,
-            [one.result.climb for one in data.of(row) if one.counts and one.result and one.result.climb],
-        )
-        for row in data.rows
-    ]
-    found = []
-    for title, climbs in known:
-        if climbs:
-            left = statistics.median(one.leaves_slo_per_s or math.inf for one in climbs)
+    found, slo_ms = [], 0.0
+    for row in data.rows:
+        if climbs := [one.climb for one in _counted(data, row) if one.climb]:
+            slo_ms, left = (
+                climbs[0].slo_ms,
+                statistics.median(one.leaves_slo_per_s or math.inf for one in climbs),
+            )
             at = f"above {number(climbs[0].highest_per_s)}" if math.isinf(left) else number(left)
-            found.append((-left, f"{title} {at}/s", climbs[0].slo_ms))
+            found.append((-left, f"{row.title} {at}/s"))
     if found:
-        yield f"The p99 leaves {number(found[0][2])} ms at: {', '.join(words for _, words, _ in sorted(found))}."
+        yield f"The p99 leaves {number(slo_ms)} ms at: {', '.join(words for _, words in sorted(found))}."
+
+
+def _counted(data: Suite, row: RowKey) -> list[LoadResult]:
+    return [one.result for one in data.of(row) if one.counts and one.result]
 
 
 def _delayed(data: Suite) -> Iterator[str]:
@@ -155,10 +144,8 @@ def _delayed(data: Suite) -> Iterator[str]:
     shares: dict[str, list[str]] = {}
     drained: dict[str, float] = {}
     for row in data.rows:
-        delay, results = (
-            dict(row.levels).get(DATABASE_DELAY_MS),
-            [one.result for one in data.of(row) if one.result],
-        )
+        delay = dict(row.levels).get(DATABASE_DELAY_MS)
+        results = [one.result for one in data.of(row) if one.result]
         share = spread(one.requests.acknowledged / one.requests.planned for one in results)
         if delay is not None and share is not None:
             shares.setdefault(row.variant.title, []).append(f"{100 * share.median:.3g} % at {delay} ms")
@@ -174,9 +161,8 @@ def _delayed(data: Suite) -> Iterator[str]:
 
 def _known(data: Suite, name: str) -> list[Known]:
     found = (
-        (row.title, spread(load_ranks.usual(one.result, name) for one in data.of(row) if one.counts and one.result))
-        for row in data.rows
-    )  # fmt: skip
+        (row.title, spread(load_ranks.usual(one, name) for one in _counted(data, row))) for row in data.rows
+    )
     return [(title, value) for title, value in found if value is not None]
 
 
@@ -217,7 +203,7 @@ def _losses(data: Suite) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def pictures(data: Suite, bands: BandsOf) -> tuple[Plot | None, Plot | None]:
+def pictures(data: Suite) -> tuple[Plot | None, Plot | None]:
     """Percentiles and course of the rows that have served a request; None where there is nothing to draw."""
     from writepath.report import plots  # noqa: PLC0415 - matplotlib takes half a second to load, and 30 MB
 
@@ -233,8 +219,9 @@ def pictures(data: Suite, bands: BandsOf) -> tuple[Plot | None, Plot | None]:
         cells = [one for one in data.shown(row) if one.result is not None]
         results = [one.result for one in cells if one.result is not None]
         if any(one.requests.acknowledged for one in results):
-            # of several repetitions the first that counts is drawn over time
-            drawable.append(plots.Drawable(title=row.title, bands=bands(cells[0]), bars=tuple(bars(results))))
+            evidence = cells[0].evidence  # of several repetitions the first that counts is drawn over time
+            own = None if evidence is None else load_result.bands(evidence)
+            drawable.append(plots.Drawable(title=row.title, bands=own, bars=tuple(bars(results))))
             phases |= {tuple((phase.name, phase.seconds) for phase in one.phases) for one in results}
     if not drawable:
         return None, None
@@ -260,9 +247,7 @@ def _faster(key: str, title: str, rank: tables.Rank, name: str) -> Metric[LoadRe
 METRICS: tuple[Metric[LoadResult], ...] = (
     *(_faster(f"{name}_ms", name, load_ranks.accepted, name) for name in RANKS),
     _faster("planned_p99_ms", "p99 from scheduled time", load_ranks.from_schedule, "p99"),
-    Metric(
-        key="achieved_per_s", title="throughput", better="higher", get=lambda result: result.achieved_per_s
-    ),
+    Metric(key="achieved_per_s", title="throughput", better="higher", get=lambda one: one.achieved_per_s),
     _faster("to_durable_p95_ms", "time to durable, p95", load_ranks.durable, "p95"),
     Metric(
         key="cpu_s_per_1000",
@@ -274,10 +259,10 @@ METRICS: tuple[Metric[LoadResult], ...] = (
 )
 
 
-def report(data: Suite, bands: BandsOf) -> Report:
-    """The page. bands: latency by second of a cell's load, from its evidence."""
+def report(data: Suite) -> Report:
+    """The page."""
     ranked, load = data.ranked, load_in_words(data)
-    percentiles, over_time = pictures(ranked, bands)
+    percentiles, over_time = pictures(ranked)
     climb = tables.climb(ranked)
     ranking = (
         climb,
@@ -318,12 +303,8 @@ def report(data: Suite, bands: BandsOf) -> Report:
 
 def load_in_words(data: Suite) -> str:
     """The phases: `ramp-up 20 s, 3 to 100/s; sustained 60 s, 100/s`; of a closed load its users."""
-    of_levels: dict[tuple[tuple[str, str], ...], Mapping[str, Any]] = {}
-    for one in data.cells:
-        if one.evidence is not None:
-            of_levels.setdefault(tuple(one.record.levels.items()), one.evidence.facts)
-    found = (base.from_data(LoadFacts, dict(facts), "facts.json") for facts in of_levels.values())
-    return " | ".join(dict.fromkeys(map(_load, found))) or "unknown"
+    found = (_load(load_result.facts_of(one.evidence)) for one in data.cells if one.evidence is not None)
+    return " | ".join(dict.fromkeys(found)) or "unknown"
 
 
 def _load(facts: LoadFacts) -> str:

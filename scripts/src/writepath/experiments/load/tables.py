@@ -34,13 +34,13 @@ def count(key: str, title: str, get: Get) -> Field[Own]:
     return field(key, title, get, exact=True)
 
 
-def ranks(of: Rank, prefix: str = "", title: str = "{}") -> tuple[Field[Own], ...]:
-    """Median, p95 and p99. title: with {} in the place of these names."""
+def ranks(of: Rank, key: str = "{}_ms", title: str = "{}") -> tuple[Field[Own], ...]:
+    """Median, p95 and p99. key, title: with {} in the place of these names."""
 
     def one(name: str) -> Field[Own]:
-        return field(f"{prefix}{name}_ms", title.format(name), lambda result: of(result, name), "ms")
+        return field(key.format(name), title.format(name), lambda result: of(result, name), "ms")
 
-    return tuple(one(name) for name in RANKS)
+    return tuple(map(one, RANKS))
 
 
 def label(data: Suite) -> Label:
@@ -48,9 +48,8 @@ def label(data: Suite) -> Label:
     return lambda row: f"{row.title} {DAGGER}" if _later(data, row) else row.title
 
 
-def _later(data: Suite, row: RowKey) -> list[LoadResult]:
-    """The row's results whose rows become durable after their 201."""
-    return [one.result for one in data.shown(row) if one.result is not None and one.result.durable_later]
+def _later(data: Suite, row: RowKey) -> bool:
+    return any(one.result is not None and one.result.durable_later for one in data.shown(row))
 
 
 def _table(
@@ -102,12 +101,12 @@ LATENCY = (
     field("max_served_ms", "max", lambda r: r.accept_latency_ms.max, "ms"),
     field("mean_served_ms", "mean", lambda r: r.accept_latency_ms.mean, "ms"),
     *ranks(load_ranks.accepted),
-    *ranks(load_ranks.from_schedule, "planned_", "{} from scheduled time"),
+    *ranks(load_ranks.from_schedule, "planned_{}_ms", "{} from scheduled time"),
 )
 CLOCKS = (
-    *ranks(load_ranks.accepted, "to_acknowledge_", "acknowledged, {}"),
-    *ranks(load_ranks.durable, "to_durable_", "durable, {}"),
-    *ranks(load_ranks.visible, "to_visible_", "visible, {}"),
+    *ranks(load_ranks.accepted, "to_acknowledge_{}_ms", "acknowledged, {}"),
+    *ranks(load_ranks.durable, "to_durable_{}_ms", "durable, {}"),
+    *ranks(load_ranks.visible, "to_visible_{}_ms", "visible, {}"),
     count("visible_samples", "visibility samples", lambda r: r.visible_samples),
     field(
         "visible_error_median_ms", "visibility error bound, median", lambda r: r.visible_error_ms_median, "ms"
@@ -132,12 +131,10 @@ PHASES: tuple[Field[LoadPhase], ...] = (
 )
 
 
-LATER = f"{DAGGER} The 201 comes before the row is in its final store."
-
-
 def _later_note(data: Suite) -> tuple[str, ...]:
     """Where a row is marked."""
-    return (LATER,) if any(_later(data, row) for row in data.rows) else ()
+    later = f"{DAGGER} The 201 comes before the row is in its final store."
+    return (later,) if any(_later(data, row) for row in data.rows) else ()
 
 
 def main(data: Suite) -> Table:
@@ -271,8 +268,8 @@ ANSWERS = {
 }
 
 
-def _answered(key: str, title: str) -> Field[Own]:
-    return count(key, title, lambda r: r.answers.get(key))
+def _answered(key: str, title: str, prefix: str = "") -> Field[Own]:
+    return count(prefix + key, title, lambda r: r.answers.get(key))
 
 
 def _ordered(key: str, title: str, get: Callable[[Order], float | None], **column: Any) -> Field[Own]:
@@ -288,7 +285,7 @@ THROUGHPUT = (
     field("planned_peak_per_s", "scheduled peak", lambda r: r.planned_peak_per_s, "req/s"),
     field("achieved_per_s", "achieved mean", lambda r: r.achieved_per_s, "201/s"),
     field("achieved_peak_per_s", "achieved peak", lambda r: r.achieved_peak_per_s, "201/s"),
-    *ranks(load_ranks.durable_later, "durable_", "time to durable, {}"),
+    *ranks(load_ranks.durable_later, "durable_{}_ms", "time to durable, {}"),
     field("drain_s", "drain", lambda r: r.drain.seconds, "s"),
     field("queue_peak", "highest queue depth", lambda r: r.queue_peak, "messages", exact=True),
 )
@@ -384,6 +381,11 @@ def weakened(data: Suite) -> Table | None:
     )
 
 
+def _fsync_ms(one: Own) -> float | None:
+    host = one.record.host
+    return host.before.fsync_ms_p50 if host and host.before else None
+
+
 RUNS: tuple[Field[Own], ...] = (
     rows.field("variant", "variant", rows.cell_title),
     rows.field("repetition", "repetition", lambda one: one.record.block, exact=True),
@@ -392,14 +394,7 @@ RUNS: tuple[Field[Own], ...] = (
     rows.field("run_verdict", "verdict", rows.status),
     field("lateness_p99_ms", "generator lateness, p99", lambda r: r.generator.lateness_ms_p99, "ms"),
     field("generator_cpu_share", "generator CPU, peak", lambda r: r.generator.cpu_share_peak, "of one core"),
-    rows.field(
-        "fsync_p50_ms",
-        "host fsync, median",
-        lambda one: (
-            one.record.host.before.fsync_ms_p50 if one.record.host and one.record.host.before else None
-        ),
-        "ms",
-    ),
+    rows.field("fsync_p50_ms", "host fsync, median", _fsync_ms, "ms"),
     rows.field(
         "reasons",
         "reasons and notes",
@@ -424,28 +419,17 @@ def runs(data: Suite) -> Table:
 # The original experiment
 
 
-def _compared(key: str, title: str, get: Get, unit: str = "") -> tuple[str, Field[Own]]:
-    return key, field(f"beside_{key}", title, get, unit, exact=not unit)
-
-
-def _same(key: str, title: str) -> tuple[str, Field[Own]]:
-    return _compared(key, title, lambda r: r.answers[key])
-
-
-def _ranked(name: str) -> tuple[str, Field[Own]]:
-    return _compared(name, name, lambda r: load_ranks.accepted(r, name), "ms")
-
-
-FIGURES = (  # by their name in original.yaml
-    _compared("launched", "sent", lambda r: r.requests.planned - r.requests.dropped),
-    _compared("completed", "answered", lambda r: r.completed),
-    *(_same(f"status_{status}", f"{status}") for status in (201, 500, 502, 504)),
-    _same("reset", "reset"),
-    _same("timed_out", "timed out"),
-    _compared("mean_per_s", "mean rate", lambda r: r.answered_per_s, "1/s"),
-    _compared("min", "min", lambda r: r.accept_latency_ms.min, "ms"),
-    _compared("max", "max", lambda r: r.accept_latency_ms.max, "ms"),
-    *map(_ranked, RANKS),
+BESIDE = "beside_"  # in a column's key, before the figure's name in original.yaml
+FIGURES = (
+    count("beside_launched", "sent", lambda r: r.requests.planned - r.requests.dropped),
+    count("beside_completed", "answered", lambda r: r.completed),
+    *(_answered(f"status_{status}", f"{status}", BESIDE) for status in (201, 500, 502, 504)),
+    _answered("reset", "reset", BESIDE),
+    _answered("timed_out", "timed out", BESIDE),
+    field("beside_mean_per_s", "mean rate", lambda r: r.answered_per_s, "1/s"),
+    field("beside_min", "min", lambda r: r.accept_latency_ms.min, "ms"),
+    field("beside_max", "max", lambda r: r.accept_latency_ms.max, "ms"),
+    *ranks(load_ranks.accepted, BESIDE + "{}"),
 )
 
 
@@ -460,10 +444,11 @@ def original(data: Suite) -> Table | None:
         if theirs is None:
             continue
         if row.variant.name not in quoted:
-            own = (Cell(figure=stats.spread([theirs[key]]), exact=True) for key, _ in FIGURES)
+            names = (one.key.removeprefix(BESIDE) for one in FIGURES)
+            own = (Cell(figure=stats.spread([theirs[name]]), exact=True) for name in names)
             body.append(row_of(row.variant.title, "original", *own))
             quoted.add(row.variant.name)
-        ours = (cell(map(one.get, cells)) for _, one in FIGURES)
+        ours = (cell(map(one.get, cells)) for one in FIGURES)
         body.append(row_of(label(data)(row), "here", *ours, mark=rows.mark(cells)))
     remarks = published_figures()["remarks" if data.index.suite == ORIGINAL else "remarks_slow_database"]
     return Table(
@@ -472,7 +457,7 @@ def original(data: Suite) -> Table | None:
         caption="Both cover all phases, including the warm-up phase. The original's times cover all answered requests,"
         " including errors; ours are those of the latency table. The mean rate counts answers of any status, as the"
         " original did.",
-        columns=(rows.VARIANT, Column(key="measured", title="measured"), *(one for _, one in FIGURES)),
+        columns=(rows.VARIANT, Column(key="measured", title="measured"), *FIGURES),
         rows=tuple(body),
         notes=(rows.LEGEND, str(remarks).strip()),
         names=2,

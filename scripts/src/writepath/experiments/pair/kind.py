@@ -10,8 +10,8 @@ from typing import Any
 
 from writepath.analysis.audit import Said, worst_said
 from writepath.analysis.evidence import save_facts
-from writepath.analysis.lines import K6
 from writepath.analysis.pairs import FIGURES, SIDES, derive_pair, limit_of, next_rate, ratio, reduce_pair
+from writepath.analysis.samples import K6
 from writepath.analysis.steps import rounded
 from writepath.config import registry
 from writepath.config.registry import Registry, Suite, Variant
