@@ -90,9 +90,10 @@ def test_brackets_and_verdict_follow_from_the_steps(tmp_path: Path) -> None:
     [
         ({"sent": planted.sent(withheld=replace(planted.QUIET, steal_share=0.5))}, "unknown", "not retried"),
         ({"reads": (), "unread": ("nothing answered",)}, "valid", ""),
+        ({"reads": planted.step(rows=1).reads}, "invalid", "the audit of step 2 failed (BROKEN: "),
     ],
 )
-def test_a_step_that_noise_left_open_makes_the_run_unknown(
+def test_a_step_that_noise_left_open_makes_the_run_unknown_and_a_failed_audit_makes_it_invalid(
     tmp_path: Path, changed: dict[str, Any], status: str, words: str
 ) -> None:
     run = two_steps(tmp_path)
@@ -101,14 +102,6 @@ def test_a_step_that_noise_left_open_makes_the_run_unknown(
     )
     assert found.verdict.status == status
     assert words in " ".join(found.verdict.reasons)
-
-
-def test_a_failed_audit_makes_the_run_invalid(tmp_path: Path) -> None:
-    run = two_steps(tmp_path)
-    lost = replace(run.steps[1], reads=(replace(run.steps[1].reads[0], store_rows=1),))
-    found = derive_capacity(saved_run(tmp_path, replace(run, steps=(run.steps[0], lost))))
-    assert found.verdict.status == "invalid"
-    assert found.verdict.reasons[0].startswith("the audit of step 2 failed (BROKEN: ")
 
 
 def test_a_run_without_a_step_has_no_figures(tmp_path: Path) -> None:

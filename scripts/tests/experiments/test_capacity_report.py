@@ -34,7 +34,6 @@ from writepath.report.capacity import (
     Capacity,
     CapacityFigures,
     about,
-    bound_cell,
     by_host,
     capacity_figures,
     times,
@@ -291,7 +290,6 @@ def test_a_failed_run_is_named_and_gives_no_figure() -> None:
 def test_programs_see_that_a_rate_is_a_bound() -> None:
     table = tables.capacity(figures(BELOW))
     assert "< 200" in render.csv(table).splitlines()[1].split(",")
-    assert bound_cell(Capacity(by_block={1: LOWER})).prefix == "≥ "
 
 
 AMD, XEON = replace(HOST, cpu_model="AMD"), replace(HOST, cpu_model="Xeon")

@@ -394,11 +394,9 @@ def _runs(cells: Iterable[CellData[CapacityResult]]) -> dict[int, CapacityResult
 
 def _most_frequent(seen: Iterable[Saturated | None]) -> list[Saturated]:
     """Of one resource, the one seen most often."""
-    found: dict[tuple[str, str], list[Saturated]] = {}
-    for one in seen:
-        if one is not None:
-            found.setdefault((one.resource, one.component), []).append(one)
-    return max(found.values(), key=len, default=[])
+    known = [one for one in seen if one is not None]
+    names = [(one.resource, one.component) for one in known]
+    return [one for one, name in zip(known, names, strict=True) if name == statistics.mode(names)]
 
 
 MIB = 1 << 20

@@ -5,28 +5,33 @@ import math
 import string
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from writepath.analysis.comparison import FEWEST_PAIRS, SAME_PERCENT, Estimate, Judged, judge, middle, paired
 from writepath.analysis.stats import Spread
 from writepath.report import rows
 from writepath.report.data import Metric, RowKey, SuiteData
-from writepath.report.model import ABSENT, Cell, Column, Report, Row, Table, number, row_of, shown
-from writepath.report.rows import Label
+from writepath.report.model import ABSENT, Cell, Column, Report, Table, number, row_of, shown
+from writepath.report.rows import Label, field
 
 R = TypeVar("R")
 Key = tuple[str, str, str]  # row, table, column
 
 FEWEST_BLOCKS = 2
 LETTERS = len(string.ascii_uppercase)
-COLUMNS = (
-    rows.VARIANT,
-    Column(key="compared_metric", title="metric"),
-    Column(key="ratio", title="× baseline"),
-    Column(key="pairs", title="pairs", exact=True),
-    Column(key="word", title="verdict"),
-    Column(key="resolution_percent", title="smallest detectable difference", unit="%"),
-    Column(key="because", title="reason"),
+Line = tuple[
+    str, str, tuple[str, str], Judged
+]  # variant, metric, its words for faster and slower, what is known
+FIELDS: tuple[rows.Field[Line], ...] = (
+    field("variant", "variant", lambda line: line[0]),
+    field("compared_metric", "metric", lambda line: line[1]),
+    field("ratio", "× baseline", lambda line: ratio_cell(line[3].estimate)),
+    field("pairs", "pairs", lambda line: line[3].estimate.pairs, exact=True),
+    field("word", "verdict", lambda line: line[3].in_words(*line[2])),
+    field(
+        "resolution_percent", "smallest detectable difference", lambda line: line[3].resolution_percent, "%"
+    ),
+    field("because", "reason", lambda line: line[3].because),
 )
 WORDS = (
     "Faster, slower (CPU: cheaper, more expensive): the 95 % confidence interval, after Holm's correction for all"
@@ -54,41 +59,27 @@ def with_baseline(
     first, control = by_block(data, base), by_block(data, base, control=True)
     others = [row for row in data.rows if row != base and row.variant.naive_twin_of is None]
     results = [by_block(data, row) for row in others]
-    by_metric, checks, detected = list[list[Row]](), list[Row](), list[str]()
+    by_metric, checks, detected = list[list[Line]](), list[Line](), list[str]()
     for metric in metrics:
         mine, again = _values(metric, first), _values(metric, control)
         a_a = paired(again, mine, metric.better)
         both = middle(mine, again)
         estimates = [paired(_values(metric, own), both, metric.better) for own in results]
         judged = judge(estimates, metric.better, a_a)
-        by_metric.append(
-            [_row(label(row), metric, one, metric.words) for row, one in zip(others, judged, strict=True)]
-        )
+        found = zip(map(label, others), judged, strict=True)
+        by_metric.append([(title, metric.title, metric.words, one) for title, one in found])
         (check,) = judge([a_a], metric.better)
-        checks.append(_row(f"{base.title}{rows.AGAIN}", metric, check, ("different", "different")))
+        checks.append((f"{base.title}{rows.AGAIN}", metric.title, ("different", "different"), check))
         if check.resolution_percent is not None:
             detected.append(f"{metric.title} {number(check.resolution_percent)} %")
     few = f"With {blocks} blocks no difference can be significant in a rank test: {FEWEST_PAIRS} blocks are needed."
-    return Table(
-        key="comparison",
-        title="Compared with the baseline",
-        caption=_caption(base.title, blocks, detected),
-        columns=COLUMNS,
-        rows=(*itertools.chain.from_iterable(zip(*by_metric, strict=True)), *checks),
+    return rows.table(
+        "comparison",
+        "Compared with the baseline",
+        _caption(base.title, blocks, detected),
+        FIELDS,
+        (*itertools.chain.from_iterable(zip(*by_metric, strict=True)), *checks),
         notes=(WORDS, few) if blocks < FEWEST_PAIRS else (WORDS,),
-    )
-
-
-def _row(title: str, metric: Metric[Any], judged: Judged, words: tuple[str, str]) -> Row:
-    """words: for faster and slower."""
-    return row_of(
-        title,
-        metric.title,
-        ratio_cell(judged.estimate),
-        judged.estimate.pairs,
-        judged.in_words(*words),
-        judged.resolution_percent,
-        judged.because,
     )
 
 

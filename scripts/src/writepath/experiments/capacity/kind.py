@@ -38,15 +38,15 @@ class Part:
 
     operation: Operation
     slo_ms: SloMs  # limit of the p99 from the scheduled send time
-    documents: Annotated[
-        int | None, Field(ge=1_000, le=1_000_000, description="Posts that are searched; only of searches.")
-    ] = None
-    begins_per_s: Annotated[
-        float | None, Field(gt=0, description="Rate of the first step; default: the lowest rate.")
-    ] = None
-    at_most_seconds: Annotated[
-        float, Field(ge=60, le=86_400, description="Of one capacity run, from the start of its stack.")
-    ] = 480.0
+    documents: Annotated[int | None, Field(ge=1_000, le=1_000_000)] = (
+        None  # posts to search; only of searches
+    )
+    begins_per_s: Annotated[float | None, Field(gt=0)] = (
+        None  # the first step; null: as searches, or the lowest rate
+    )
+    at_most_seconds: Annotated[float, Field(ge=60, le=86_400)] = (
+        480.0  # of a run, from the start of its stack
+    )
 
 
 @record
