@@ -115,20 +115,13 @@ def test_only_what_is_above_its_limit_is_said(grown: dict[str, float], words: st
     assert words in "".join(found)
 
 
-@pytest.mark.parametrize(
-    ("after", "words"),
-    [
-        ({"cpu_ms": 52.0}, ""),
-        ({"cpu_ms": 52.1}, "took 52 ms after the load, 40 ms before it"),
-        ({"fsync_ms_p50": 1.0}, ""),  # three times, and nobody would notice
-        ({"fsync_ms_p50": 2.4}, "an fsync took 2.4 ms after the load, 0.3 ms before it"),
-        ({"cpu_ms": 10.0, "fsync_ms_p50": 0.1}, ""),  # faster is no fault of the run
-    ],
-)
-def test_a_host_is_slower_only_where_it_shows(after: dict[str, float], words: str) -> None:
-    found = slower_reasons(CANARY, replace(CANARY, **after))  # type: ignore[arg-type]
-    assert len(found) == bool(words)
-    assert words in "".join(found)
+def test_a_host_is_slower_only_where_it_shows() -> None:
+    fast, cpu = replace(CANARY, cpu_ms=10.0, fsync_ms_p50=0.1), replace(CANARY, cpu_ms=52.1)
+    bearable = replace(CANARY, cpu_ms=52.0, fsync_ms_p50=1.0)  # three times, and nobody would notice
+    assert [len(slower_reasons(CANARY, after)) for after in (fast, bearable)] == [0, 0]
+    assert "took 52 ms after the load, 40 ms before it" in slower_reasons(CANARY, cpu)[0]
+    (words,) = slower_reasons(CANARY, replace(CANARY, fsync_ms_p50=2.4))
+    assert "an fsync took 2.4 ms after the load, 0.3 ms before it" in words
 
 
 def test_a_moment_of_another_program_does_not_make_the_canary_slow(

@@ -227,9 +227,8 @@ def _by_client(tally: Ints, marks: NDArray[np.bool_]) -> list[int]:
     return [int(tally[marks & (client == saw)].sum()) for saw in range(SIZES["client"])]
 
 
-OFFENDERS = pa.schema(
-    [("name", pa.string()), ("first", pa.int64()), ("last", pa.int64())]
-)  # intervals by class
+# Of a class, the intervals of its members.
+OFFENDERS = pa.schema([("name", pa.string()), ("first", pa.int64()), ("last", pa.int64())])
 INTERVALS_MAX = 100
 FIRST_IDS = 20
 

@@ -69,7 +69,10 @@ def _part(random: Random, left: int) -> str | None:
     """A clause of at most `left` characters, or None where a run of marks closes the line better."""
     for _ in range(_TRIES):
         clause = _sentence(random) if random.random() < 0.6 else _one_of(random, _PARTS["clauses"])  # noqa: PLR2004
-        clause += _jamo(random) if random.random() < _JAMO_SHARE / 2 else _one_of(random, _ENDINGS)
+        if random.random() < _JAMO_SHARE / 2:
+            clause += _one_of(random, _JAMO) * (2 + int(random.random() * 3))
+        else:
+            clause += _one_of(random, _ENDINGS)
         if len(clause) <= left:
             return clause
     fitting = [word for word in _PARTS["short"] if len(word) <= left]
@@ -96,10 +99,6 @@ def _run(random: Random, before: str, length: int) -> str:
     return mark * length
 
 
-def _jamo(random: Random) -> str:
-    return _one_of(random, _JAMO) * (2 + int(random.random() * 3))
-
-
 def _one_of(random: Random, choices: Sequence[T]) -> T:
     return choices[int(random.random() * len(choices))]
 
@@ -108,6 +107,10 @@ DEFAULT_LINES = 1000  # as many as the original experiment cycled through
 MAX_CHARACTERS = 1000  # what POST /api/posts accepts, in UTF-16 units as Java counts
 CONTENT_COLUMNS = ("document", "content", "review", "text")
 EMBEDDED = "embedded"
+_DIALECTS: dict[str, dict[str, Any]] = {  # CSV as RFC 4180 has it; corpora as TSV do not escape quotes
+    ".csv": {"strict": True},
+    ".tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE},
+}
 _REMEDY = "use a .csv or .tsv file of one-line texts (plain or .gz), or omit DATASET"
 
 
@@ -153,7 +156,7 @@ def load(path: Path, count: int = DEFAULT_LINES) -> Dataset:
     """
     packed = path.suffix.lower() == ".gz"
     kind = (path.with_suffix("") if packed else path).suffix.lower()
-    if kind not in (".csv", ".tsv"):
+    if kind not in _DIALECTS:
         raise UsageError(f"DATASET={path}: '{path.suffix}' is not a known file type; {_REMEDY}")
     unpack = gzip.open if packed else open
     problems: list[str] = []
@@ -180,11 +183,8 @@ def _dataset(name: str, lines: Iterable[str]) -> Dataset:
 
 
 def _rows(text: IO[str], kind: str, problems: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and columns. CSV as RFC 4180 has it; corpora as TSV do not escape: a quote is a character."""
-    if kind == ".csv":
-        reader = csv.reader(text, strict=True)
-    else:
-        reader = csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+    """Line numbers and columns."""
+    reader = csv.reader(text, **_DIALECTS[kind])
     while True:
         number = reader.line_num + 1
         try:
