@@ -65,15 +65,16 @@ def test_questions_are_what_was_drawn_as_it_stands_in_a_url(corpus: Corpus, tmp_
     assert all(one["keyword"].isascii() for one in written)
 
 
-def test_searches_with_the_expected_total_are_served(
+def test_every_search_is_asked_and_a_larger_total_is_right_only_where_posts_are_added(
     fake: FakePosts, corpus: Corpus, tmp_path: Path, prefix: list[str]
 ) -> None:
-    result = k6.run(searches(fake, corpus, tmp_path / "load"), [prefix])
-    assert (result.complete, result.started, result.dropped) == (True, 60, 0)
-    taken = ledger.read(result.ledger)
-    assert recording.by_status(taken) == {200: 60}
-    assert recording.by_error(taken) == {}
-    assert taken.acknowledged().all()
+    wrong = {"wrong total": 60}
+    for total, miscount, errors in (("exactly", 0, {}), ("at-least", 3, {}), ("at-least", -1, wrong)):
+        fake.lies = Lies(miscount=miscount)
+        result = k6.run(searches(fake, corpus, tmp_path / f"load{miscount}", total), [prefix])
+        assert (result.complete, result.started, result.dropped) == (True, 60, 0)
+        taken = ledger.read(result.ledger)
+        assert (recording.by_status(taken), recording.by_error(taken)) == ({200: 60}, errors)
 
 
 def test_a_wrong_total_is_an_error_of_its_own_and_no_answer(
@@ -89,15 +90,6 @@ def test_a_wrong_total_is_an_error_of_its_own_and_no_answer(
     assert taken.acknowledged().tolist() == (~wrong).tolist()
     tail = ledger.Tail(result.ledger).poll()
     assert (tail.finished, tail.acknowledged) == (60, 60 - wrong.sum())
-
-
-def test_where_posts_are_added_a_larger_total_is_right_and_a_smaller_one_is_not(
-    fake: FakePosts, corpus: Corpus, tmp_path: Path, prefix: list[str]
-) -> None:
-    for miscount, errors in ((3, {}), (-1, {"wrong total": 60})):
-        fake.lies = Lies(miscount=miscount)
-        load = searches(fake, corpus, tmp_path / f"load{miscount}", "at-least")
-        assert recording.by_error(ledger.read(k6.run(load, [prefix]).ledger)) == errors
 
 
 def test_writes_beside_searches_have_a_plan_a_ledger_and_counts_of_their_own(

@@ -206,20 +206,16 @@ class Pgbench(Tool):
 
 def _pgbench(target: Target, name: str, script: str, flags: list[str], seconds: float) -> str:
     """In the server's own container, where that is one, else the distribution's."""
-    given = target.service.environment
-    password, user = given.get("POSTGRES_PASSWORD", ""), given["POSTGRES_USER"]
+    given, address = target.service.environment, f"127.0.0.1:{POSTGRES_PORT}"
     if isinstance(target.stack, DockerStack):
-        container = target.stack.container_ids(target.service.name)[0]
-        program = ["docker", "exec", "-i", "-e", f"PGPASSWORD={password}", container, "pgbench"]
-        host, port = "127.0.0.1", f"{POSTGRES_PORT}"
+        program = ["docker", "exec", "-i", target.stack.container_ids(target.service.name)[0], "pgbench"]
     else:
         packages.ensure(target.run.bench.progress.say, [packages.PGBENCH])
         program = [f"{packages.PGBENCH.installed()}"]
-        host, _, port = target.address(POSTGRES_PORT).partition(":")
-    where = ["-h", host, "-p", port, "-U", user, "-n", "-f", "-"]
-    args = [*program, *where, *flags, given.get("POSTGRES_DB", user)]  # last: -d was another flag before 17
-    environment = {**os.environ, "PGPASSWORD": password}
-    return target.tool(name, args, seconds=seconds, env=environment, text_in=script)
+        address = target.address(POSTGRES_PORT)
+    user, password = given["POSTGRES_USER"], given.get("POSTGRES_PASSWORD", "")
+    where = f"postgresql://{user}:{password}@{address}/{given.get('POSTGRES_DB', user)}"
+    return target.tool(name, [*program, "-n", "-f", "-", *flags, where], seconds=seconds, text_in=script)
 
 
 WINDOW = 100  # messages a publisher has unconfirmed

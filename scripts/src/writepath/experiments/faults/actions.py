@@ -110,27 +110,19 @@ class Scene:
 @contextmanager
 def struck(fault: Fault, scene: Scene, number: int) -> Iterator[Proof]:
     """Broken inside it, mended when it is left; mended, too, where it was only half done. number: of the trial."""
+    component = catalogue.component(fault, scene.run.cell.variant, scene.stack.components, number)
     with ExitStack() as heal:
-        yield _STRIKES[fault.action](scene, _component(fault, scene, number), heal)
+        yield _STRIKES[fault.action](scene, component, heal)
 
 
 def remedies(fault: Fault, scene: Scene) -> Sequence[Heal]:
     """What would undo it without this process."""
+    component = catalogue.component(fault, scene.run.cell.variant, scene.stack.components)
     if fault.action in _TOXICS:
         return (("reset", scene.toxiproxy.url),)
-    if fault.action not in ("pause", "fill-disk", "kill-under-backlog"):
-        return ()
-    component = _component(fault, scene)
-    behind = _behind(scene, component) if fault.action == "kill-under-backlog" else component
-    return scene.stack.remedies(behind)
-
-
-def _component(fault: Fault, scene: Scene, number: int = 1) -> str:
-    variant, components = scene.run.cell.variant, scene.stack.components
-    if fault.action == "kill-each":
-        parts = catalogue.parts(variant, components)
-        return parts[(number - 1) % len(parts)]
-    return catalogue.component(fault, variant, components)
+    if fault.action == "kill-under-backlog":
+        return scene.stack.remedies(_behind(scene, component))
+    return scene.stack.remedies(component) if fault.action in ("pause", "fill-disk") else ()
 
 
 def _behind(scene: Scene, component: str) -> str:

@@ -16,6 +16,7 @@ STORES = {
 }
 PROXY = "nginx"
 SMALL_DISK_BYTES = {"postgres": 192 << 20, "rabbitmq": 256 << 20, "elasticsearch": 128 << 20}
+OVERLOAD = "overload"
 LINKS = ("broker", "database", "index")  # each has its own Toxiproxy between the applications and itself
 MINIMUM = (3.0, 6.0)
 INSTANT = (0.5, 2.0)
@@ -41,17 +42,6 @@ class Fault:
     role: str = ""
     lasts_seconds: tuple[float, float] = MINIMUM  # drawn evenly between these
     overrides: tuple[tuple[str, str], ...] = ()  # compose variables that it needs
-
-    @property
-    def small_disks(self) -> dict[str, int]:
-        """The struck store alone is put on one; bytes by compose service."""
-        stores = [STORES[self.role]] if self.action == "fill-disk" else []
-        return {store: SMALL_DISK_BYTES[store] for store in stores}
-
-    @property
-    def destroys(self) -> bool:
-        """Whether it deletes, on purpose, the place where acknowledged writes are."""
-        return self.action == "delete-queue"
 
 
 def _each(action: str, words: str, roles: Iterable[str], lasts: tuple[float, float]) -> list[Fault]:
@@ -98,9 +88,9 @@ FAULTS: Mapping[str, Fault] = {
             overrides=(("INSTANCES", "2"),),
         ),
         Fault(
-            "overload",
+            OVERLOAD,
             "overload at twice the capacity",
-            "overload",
+            OVERLOAD,
             lasts_seconds=(8.0, 8.0),
             overrides=(("IN_FLIGHT_MAX", "16"), ("POOL_SIZE", "16")),
         ),
@@ -115,8 +105,11 @@ def fault(key: str) -> Fault:
     return FAULTS[key]
 
 
-def component(one: Fault, variant: Variant, components: Collection[str]) -> str:
-    """The component that the fault strikes; empty where the variant has none of that role."""
+def component(one: Fault, variant: Variant, components: Collection[str], number: int = 1) -> str:
+    """The component that the fault strikes; empty where the variant has none of that role. number: of the trial."""
+    if one.action == "kill-each":
+        each = parts(variant, components)
+        return each[(number - 1) % len(each)]
     consumer = variant.inspector if variant.inspector != variant.ingress else ""
     names = {"application": variant.ingress, "consumer": consumer, "proxy": PROXY, **STORES}
     name = names.get(one.role, "")

@@ -34,7 +34,6 @@ from writepath.runtime import topology
 from writepath.runtime.delay import DATABASE_DELAY_MS
 
 CELL_SECONDS, TRIAL_SECONDS = 45.0, 15.0  # guesses, until a cell has ended
-ALONE = "overload"  # needs the machine to itself
 Trials = Annotated[int, Field(ge=1, le=1_000)]
 
 
@@ -137,7 +136,7 @@ class FaultExperiment(Experiment[FaultResult]):
             variants=tuple(known.variant(name) for name in found),
             factors=(Factor(name=FACTOR, scope="stack", levels=levels),),
             only={name: {FACTOR: tuple(own)} for name, own in found.items()},
-            alone=frozenset(name for name in trials if name.endswith(f"={ALONE}")),
+            alone=frozenset(name for name in trials if name.endswith(f"={catalogue.OVERLOAD}")),
             params=FaultParams(rate_per_s=plan.suite.load.phases[0].from_per_s, trials=trials),
         )
 

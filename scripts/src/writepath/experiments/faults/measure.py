@@ -53,7 +53,9 @@ def measure(run: CellRun, session: Session) -> None:
     fault = catalogue.fault(run.cell.levels[FACTOR])
     given = {name: value for name, value in run.settings.items() if name != FACTOR}
     run.settings = {**given, **THROUGH_TOXIPROXY, **dict(fault.overrides)}
-    stack = session.stack(run, profiles=(TOXIPROXY,), small_disks=fault.small_disks)
+    filled = [STORES[fault.role]] if fault.action == "fill-disk" else []
+    small_disks = {store: catalogue.SMALL_DISK_BYTES[store] for store in filled}
+    stack = session.stack(run, profiles=(TOXIPROXY,), small_disks=small_disks)
     truth = session.truth(run)
     scene = Scene(run=run, stack=stack, toxiproxy=Toxiproxy(stack.address(TOXIPROXY, API_PORT)))
     facts = FaultFacts(
@@ -96,7 +98,9 @@ class _Cell:
 
     def load(self, end: ReadBack) -> None:
         began = time.time()
-        load, result = self._overload() if self.fault.action == OVERLOAD else self._struck_repeatedly()
+        load, result = (
+            self._overload() if self.fault.action == catalogue.OVERLOAD else self._struck_repeatedly()
+        )
         loading.keep_ledger(result)
         # It is stopped before its schedule ends: that is no fault of the generator.
         end.loaded(load, result, began, time.time(), generator_faults=(), samples_late=0, withheld=None)
@@ -163,7 +167,7 @@ class _Cell:
             **vars(one),
             injected_at_us=injected_us,
             healed_at_us=healed_us,
-            destroyed_at_us=done_us if self.fault.destroys else None,
+            destroyed_at_us=done_us if self.fault.action == "delete-queue" else None,
             proof=proved,
         )
 
@@ -209,7 +213,6 @@ def _now_us() -> int:
     return round(time.time() * US_PER_S)
 
 
-OVERLOAD = "overload"
 BRAKE_MS = 50
 FLOOD_PER_S = 800.0
 FLOOD_S = 20.0
