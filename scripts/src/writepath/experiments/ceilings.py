@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import quote
 
 import httpx
 
@@ -213,7 +214,7 @@ def _pgbench(target: Target, name: str, script: str, flags: list[str], seconds: 
         packages.ensure(target.run.bench.progress.say, [packages.PGBENCH])
         program = [f"{packages.PGBENCH.installed()}"]
         address = target.address(POSTGRES_PORT)
-    user, password = given["POSTGRES_USER"], given.get("POSTGRES_PASSWORD", "")
+    user, password = given["POSTGRES_USER"], quote(given.get("POSTGRES_PASSWORD", ""), safe="")
     where = f"postgresql://{user}:{password}@{address}/{given.get('POSTGRES_DB', user)}"
     return target.tool(name, [*program, "-n", "-f", "-", *flags, where], seconds=seconds, text_in=script)
 

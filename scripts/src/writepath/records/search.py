@@ -26,6 +26,11 @@ class Loading:
     parts_bytes: dict[str, int]
     digest: str  # SHA-256 of every stored id and content hash, in the order of ids; equal for all variants
 
+    @property
+    def per_s(self) -> float | None:
+        """Documents, without building the search index."""
+        return self.documents / self.seconds if self.seconds else None
+
 
 @record
 class DataSetFacts:

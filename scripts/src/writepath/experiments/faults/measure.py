@@ -53,8 +53,8 @@ def measure(run: CellRun, session: Session) -> None:
     fault = catalogue.fault(run.cell.levels[FACTOR])
     given = {name: value for name, value in run.settings.items() if name != FACTOR}
     run.settings = {**given, **THROUGH_TOXIPROXY, **dict(fault.overrides)}
-    filled = [STORES[fault.role]] if fault.action == "fill-disk" else []
-    small_disks = {store: catalogue.SMALL_DISK_BYTES[store] for store in filled}
+    store = STORES.get(fault.role, "")
+    small_disks = {store: catalogue.SMALL_DISK_BYTES[store]} if fault.action == "fill-disk" else {}
     stack = session.stack(run, profiles=(TOXIPROXY,), small_disks=small_disks)
     truth = session.truth(run)
     scene = Scene(run=run, stack=stack, toxiproxy=Toxiproxy(stack.address(TOXIPROXY, API_PORT)))

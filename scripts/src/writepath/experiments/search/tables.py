@@ -1,7 +1,7 @@
 """Tables of how long a search takes, what it finds, how large the stores are, and which cells count."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -336,21 +336,17 @@ def hits(data: Suite) -> Table:
     )
 
 
-def _loaded(key: str, title: str, get: Callable[[Loading], Value], unit: str = "") -> Field[Line]:
+def _loaded(key: str, title: str, name: str, unit: str = "") -> Field[Line]:
+    """name: of Loading. A size is of all posts in MiB, of each in bytes."""
+
+    def get(loading: Loading) -> float | None:
+        value: float | None = getattr(loading, name)
+        return None if value is None else value / {"MiB": MIB, "B": loading.documents}.get(unit, 1)
+
     def of(line: Line) -> Value:
         return cell(get(one.data_set.loading) for one in line.results)
 
     return field(key, title, of, unit, exact=not unit)
-
-
-def _size(key: str, title: str, name: str, unit: str) -> Field[Line]:
-    """Of all posts in MiB, of each in bytes."""
-
-    def get(loading: Loading) -> float | None:
-        size_bytes: int | None = getattr(loading, name)
-        return None if size_bytes is None else size_bytes / (MIB if unit == "MiB" else loading.documents)
-
-    return _loaded(key, title, get, unit)
 
 
 def _parts(line: Line) -> str:
@@ -366,17 +362,15 @@ LOADED: tuple[Field[Line], ...] = (
     field(
         "search_index", "search index", lambda line: cell(one.data_set.search_index for one in line.results)
     ),
-    _loaded("loaded_documents", "documents", attrgetter("documents")),
-    _loaded("loading_s", "loading", attrgetter("seconds"), "s"),
-    _loaded(
-        "loaded_per_s", "loaded", lambda one: one.documents / one.seconds if one.seconds else None, "1/s"
-    ),
-    _loaded("build_s", "index build", attrgetter("build_seconds"), "s"),
-    _loaded("settle_s", "settling", attrgetter("settle_seconds"), "s"),
-    _size("store_mib", "store", "store_bytes", "MiB"),
-    _size("store_bytes_per_document", "store per document", "store_bytes", "B"),
-    _size("search_index_mib", "search index", "search_index_bytes", "MiB"),
-    _size("index_bytes_per_document", "index per document", "search_index_bytes", "B"),
+    _loaded("loaded_documents", "documents", "documents"),
+    _loaded("loading_s", "loading", "seconds", "s"),
+    _loaded("loaded_per_s", "loaded", "per_s", "1/s"),
+    _loaded("build_s", "index build", "build_seconds", "s"),
+    _loaded("settle_s", "settling", "settle_seconds", "s"),
+    _loaded("store_mib", "store", "store_bytes", "MiB"),
+    _loaded("store_bytes_per_document", "store per document", "store_bytes", "B"),
+    _loaded("search_index_mib", "search index", "search_index_bytes", "MiB"),
+    _loaded("index_bytes_per_document", "index per document", "search_index_bytes", "B"),
     field("store_parts", "parts", _parts),
 )
 RECOVERY = "_recovery_source"
