@@ -162,8 +162,7 @@ def values(results: Iterable[PairResult], figure: Figure) -> dict[Side, list[flo
             for side in SIDES:
                 found[side].append(result.limits[side].per_s)
             continue
-        own = [one for one in result.steps if one.aim == "equal"]
-        for one in sorted(own, key=lambda one: one.pair):
+        for one in (step for step in result.steps if step.aim == "equal"):
             found[one.side].append(None if one.verdict == "noise" else figure.get(one))
     return found
 

@@ -38,15 +38,9 @@ class Part:
 
     operation: Operation
     slo_ms: SloMs  # limit of the p99 from the scheduled send time
-    documents: Annotated[int | None, Field(ge=1_000, le=1_000_000)] = (
-        None  # posts to search; only of searches
-    )
-    begins_per_s: Annotated[float | None, Field(gt=0)] = (
-        None  # the first step; null: as searches, or the lowest rate
-    )
-    at_most_seconds: Annotated[float, Field(ge=60, le=86_400)] = (
-        480.0  # of a run, from the start of its stack
-    )
+    documents: Annotated[int | None, Field(ge=1_000, le=1_000_000)] = None  # to be searched; null: of writes
+    begins_per_s: Annotated[float | None, Field(gt=0)] = None  # first step; null: the operation's, or lowest
+    at_most_seconds: Annotated[float, Field(ge=60, le=86_400)] = 480.0  # of a run, from its stack's start
 
 
 @record

@@ -149,14 +149,14 @@ def _bursts(figures: CapacityFigures, one: VariantFigures) -> bool:
 
 def _burst(queue: VariantFigures) -> str:
     """How late the last row of a burst is stored."""
-    waits, seconds = list[float](), 0.0
+    waits: list[float] = []
     for run in queue.runs.values():
-        seconds = run.step_seconds
         for step in run.steps:
             at_limit = step.counted and step.rate_per_s == run.burst.highest_passing_per_s
             if at_limit and step.verdict == "fail" and step.burst and step.backlog is not None:
                 drained = step.backlog.work_seconds if step.drain_seconds is None else step.drain_seconds
                 waits += [] if drained is None else [drained]
+    seconds = next(iter(queue.runs.values())).step_seconds
     words = f"{queue.label}, in bursts of {seconds:g} s: {about(queue.burst)}. The backlog grows"
     if waits:
         words += f"; the last row is stored {short(statistics.median(waits))} s after the burst"
