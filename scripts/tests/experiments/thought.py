@@ -12,7 +12,7 @@ from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.records.base import record
 from writepath.records.measures import Host, Verdict
 from writepath.report.data import Metric, SuiteData
-from writepath.report.model import Column, Report, Row, Table, cell, text
+from writepath.report.model import Column, Report, Table, cell, row_of
 
 NOISY = Verdict(status="unknown", reasons=("noisy host: planted",), noise=True)
 
@@ -62,7 +62,7 @@ class Thought(Experiment[ThoughtResult]):
 
     def report(self, data: SuiteData[ThoughtResult]) -> Report:
         rows = tuple(
-            Row(cells=(text(row.title), cell(one.result.thought_ms for one in data.shown(row) if one.result)))
+            row_of(row.title, cell(one.result.thought_ms for one in data.shown(row) if one.result))
             for row in data.rows
         )
         columns = (

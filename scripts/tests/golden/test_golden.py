@@ -8,7 +8,7 @@ import pytest
 from golden import figures
 from golden.figures import INDEXED, RAW, RESULTS, Figures, Key
 from writepath.experiments import read
-from writepath.report.model import Cell, Column, Row, Table, text
+from writepath.report.model import Column, Table, row_of
 
 
 def test_every_published_figure_is_given_again() -> None:
@@ -45,7 +45,7 @@ def test_what_differs_is_said(before: Figures, now: Figures, words: list[str]) -
 
 
 def test_a_row_that_is_not_unique_is_refused() -> None:
-    row = Row(cells=(text("JPA"), Cell()))
+    row = row_of("JPA", None)
     columns = (Column(key="variant", title="variant"), Column(key="p99_ms", title="p99"))
     table = Table(key="latency", title="", caption="", columns=columns, rows=(row,))
     assert figures.of_tables("default", [table]) == {KEY: "–"}

@@ -10,6 +10,7 @@ from planted_index import STARTED, entry_of, index_of, record_of
 from writepath.analysis.audit import not_read
 from writepath.analysis.evidence import Evidence
 from writepath.experiments.load import sections
+from writepath.experiments.load.tables import ANSWERS
 from writepath.records.base import to_data
 from writepath.records.index import VariantRecord
 from writepath.records.load import Climb, LoadPhase, LoadResult
@@ -141,11 +142,7 @@ def result(spec: Planted) -> LoadResult:
 
 
 def _answers(acknowledged: int, unserved: int) -> dict[str, int]:
-    keys = (
-        "status_201", "status_4xx", "status_500", "status_502", "status_503", "status_504", "status_other",
-        "refused", "reset", "closed", "no_answer", "timed_out", "dropped",
-    )  # fmt: skip
-    return dict.fromkeys(keys, 0) | {"status_201": acknowledged, "status_503": unserved}
+    return dict.fromkeys(ANSWERS, 0) | {"status_201": acknowledged, "status_503": unserved}
 
 
 def _phases(times: Latency) -> tuple[LoadPhase, ...]:

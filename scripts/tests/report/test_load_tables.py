@@ -171,7 +171,7 @@ def test_the_original_suite_is_compared_with_the_original_figures() -> None:
 def test_every_delay_stands_below_the_one_row_of_the_original() -> None:
     specs = [Planted(levels={"DATABASE_DELAY_MS": level}) for level in ("0", "500")]
     table = tables(*specs, suite="original-slow-database")["original"]
-    assert [line(table, row)[:2] for row in range(len(table.rows))] == [
+    assert [values[:2] for values in lines(table)] == [
         ["JPA", "original"],
         ["JPA, DATABASE_DELAY_MS=0", "here"],
         ["JPA, DATABASE_DELAY_MS=500", "here"],
@@ -192,24 +192,22 @@ def test_a_page_of_a_climb_opens_with_the_limit_of_each_path() -> None:
     assert tables(Planted())["result"].key == report(Planted()).table.key
 
 
+def lines(table: Table) -> list[list[str]]:
+    return [texts(table, row) for row in table.rows]
+
+
 def test_the_fingerprint_merges_what_all_variants_share() -> None:
-    table = tables(Planted(), Planted(variant="rabbitmq-jpa"))["fingerprint"]
-    facts = [line(table, row) for row in range(len(table.rows))]
+    facts = lines(tables(Planted(), Planted(variant="rabbitmq-jpa"))["fingerprint"])
     assert ["suite", "load", "ramp-up 10 s, 20/s; sustained 10 s, 100/s", "all"] in facts
-    assert [
-        "suite",
-        "warm-up before the load",
-        "100 requests at 50/s, excluded from all results",
-        "all",
-    ] in facts
+    warm_up = "100 requests at 50/s, excluded from all results"
+    assert ["suite", "warm-up before the load", warm_up, "all"] in facts
     assert ["host", "processor", "Testor 3000, 2 cores", "all"] in facts
 
 
 def test_the_fingerprint_names_levels_and_factors() -> None:
     specs = [Planted(levels={"POOL_SIZE": level}, block=block) for block, level in ((1, "5"), (2, "10"))]
     specs[1].cpu_model = "Other"
-    table = tables(*specs)["fingerprint"]
-    facts = [line(table, row) for row in range(len(table.rows))]
+    facts = lines(tables(*specs)["fingerprint"])
     assert ["suite", "POOL_SIZE, varied", "5, 10", "all"] in facts
     assert ["host", "processor", "Other, 2 cores", "block 2"] in facts
 
@@ -229,7 +227,7 @@ def test_what_was_not_measured_has_no_table() -> None:
 
 def test_the_order_of_queue_paths_has_rows_of_queue_paths_alone() -> None:
     table = tables(Planted(), Planted(variant="rabbitmq-jpa", changes={"order": ORDER}))["order"]
-    assert [line(table, row) for row in range(len(table.rows))] == [["RABBITMQ-JPA", "0.500", "3"]]
+    assert lines(table) == [["RABBITMQ-JPA", "0.500", "3"]]
 
 
 def test_a_weakened_control_is_in_no_table_that_ranks() -> None:
@@ -253,7 +251,7 @@ def test_blocks_of_another_split_are_of_another_host() -> None:
     own = "Testor 3000, 2 cores, 1 for the load generator, 8.00 GiB, 6.1, ext4"
     assert f"8.00 GiB, 6.1, ext4 and {own}; 2 repetitions" in mixed.facts
     table = next(table for table in mixed.tables if table.key == "fingerprint")
-    split = [line(table, row)[2:] for row in range(len(table.rows)) if line(table, row)[1] == "processors"]
+    split = [values[2:] for values in lines(table) if values[1] == "processors"]
     assert split == [
         ["shared by load generator and system", "block 1"],
         ["load generator 1, system under test 0", "block 2"],

@@ -14,7 +14,7 @@ from report.planted_suite import Planted, report
 from report.planted_suite import tables as load_tables
 from writepath.records.measures import Verdict
 from writepath.report import render
-from writepath.report.model import Cell, Column, Report, Row, Table, cell, number, shown, text
+from writepath.report.model import Column, Report, Table, cell, number, row_of, shown
 from writepath.report.terminal import print_report, print_tables
 
 HOSTILE = (
@@ -45,14 +45,14 @@ def test_counts_are_never_rounded() -> None:
 def test_a_row_with_a_missing_cell_is_an_error() -> None:
     with pytest.raises(ValueError, match="1 cells for 2 columns"):
         Table(
-            key="t", title="t", caption="", rows=(Row(cells=(text("x"),)),),
+            key="t", title="t", caption="", rows=(row_of("x"),),
             columns=(Column(key="a", title="a"), Column(key="b", title="b")),
         )  # fmt: skip
 
 
 def hostile_table() -> Table:
     columns = (Column(key="text", title="a|b"), Column(key="n_ms", title="n", unit="ms"))
-    rows = tuple(Row(cells=(text(value), cell([-1.5, 2.5]))) for value in HOSTILE)
+    rows = tuple(row_of(value, cell([-1.5, 2.5])) for value in HOSTILE)
     return Table(key="t", title=HOSTILE[0], caption=HOSTILE[3], columns=columns, rows=rows, notes=HOSTILE)
 
 
@@ -84,7 +84,7 @@ def test_csv_is_read_back_and_starts_no_formula() -> None:
 
 def test_csv_says_infinity_and_nothing() -> None:
     columns = (Column(key="a", title="a"), Column(key="b", title="b"))
-    row = Row(cells=(cell([float("inf")]), Cell()))
+    row = row_of(float("inf"), None)
     assert render.csv(Table(key="t", title="t", caption="", columns=columns, rows=(row,))).endswith(
         "\r\n,inf,\r\n"
     )
@@ -133,9 +133,7 @@ def test_columns_without_information_are_dropped_and_named() -> None:
         Column(key=key, title=title, exact=True)
         for key, title in (("variant", "variant"), ("a", "zeros"), ("b", "dashes"), ("c", "some"))
     )
-    rows = tuple(
-        Row(cells=(text(name), cell([0]), Cell(), cell([value]))) for name, value in (("x", 0), ("y", 3))
-    )
+    rows = tuple(row_of(name, 0, None, value) for name, value in (("x", 0), ("y", 3)))
     own, words = render.trimmed(Table(key="t", title="t", caption="", columns=columns, rows=rows))
     assert [column.key for column in own.columns] == ["variant", "c"]
     assert words == "0 in every row: zeros. No value in any row: dashes."

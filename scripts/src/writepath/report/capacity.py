@@ -19,7 +19,7 @@ from writepath.records.index import VariantRecord
 from writepath.records.search_load import DuringWrites
 from writepath.records.steps import Bracket, LoadStep, Saturated
 from writepath.report.data import CellData, RowKey, SuiteData, host_name
-from writepath.report.model import Cell, number, text
+from writepath.report.model import Cell, number
 from writepath.report.rows import DAGGER
 
 Suite = SuiteData[CapacityResult]
@@ -130,7 +130,7 @@ def bound_cell(found: Capacity, ceiling_per_s: Mapping[int, float] | None = None
         return Cell()
     value, sign = _signed(_median(ranges))
     if value == math.inf:
-        return text(UNKNOWN)
+        return Cell(text=UNKNOWN)
     (low, low_sign), *_ = signed = sorted(map(_signed, ranges))
     high, high_sign = signed[-1]
     return Cell(

@@ -140,11 +140,6 @@ def cell(values: Iterable[Value]) -> Cell:
     return Cell(text=", ".join(dict.fromkeys(texts))) if texts else Cell(figure=stats.spread(figures))
 
 
-def text(value: str) -> Cell:
-    """A cell of text."""
-    return Cell(text=value)
-
-
 def row_of(*values: Value, mark: str = "") -> Row:
     """A row of cells, texts and single figures."""
     return Row(cells=tuple(cell([value]) for value in values), mark=mark)

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from writepath.records.index import Index
 from writepath.report.data import CellData, RowKey, SuiteData
-from writepath.report.model import Column, Row, Table, Value, cell, row_of
+from writepath.report.model import Column, Table, Value, cell, row_of
 
 Label = Callable[[RowKey], str]
 
@@ -60,34 +60,35 @@ def table(
     )
 
 
-def by_row(data: SuiteData[R], fields: Sequence[Field[CellData[R]]], label: Label) -> tuple[Row, ...]:
-    """One row a variant and its levels, in the suite's order."""
-    own = [(key, data.shown(key)) for key in data.rows]
-    return tuple(
-        row_of(label(key), *(cell(map(field.get, cells)) for field in fields), mark=mark(cells))
-        for key, cells in own
-    )
+def by_row(data: SuiteData[R], fields: Sequence[Field[CellData[R]]], label: Label, **more: Any) -> Table:
+    """A table of one row a variant and its levels, in the suite's order. more: of the table."""
+    rows = []
+    for key in data.rows:
+        cells = data.shown(key)
+        values = (cell(map(field.get, cells)) for field in fields)
+        rows.append(row_of(label(key), *values, mark=mark(cells)))
+    return Table(columns=(VARIANT, *fields), rows=tuple(rows), **more)
 
 
 def by_part(
     data: SuiteData[R],
-    label: Label,
-    parts: Callable[[Sequence[R]], Iterable[tuple[str, Sequence[S]]]],
     fields: Sequence[Field[S]],
-) -> tuple[Row, ...]:
-    """One row a part of a variant's results. parts: of its repetitions, the part's name and its value in each."""
+    label: Label,
+    part: Column,
+    parts: Callable[[Sequence[R]], Iterable[tuple[str, Sequence[S]]]],
+    **more: Any,
+) -> Table:
+    """A table of one row a part of a variant's results. part: the column of its name.
+
+    parts: of a variant's repetitions, the part's name and its value in each. more: of the table.
+    """
     rows = []
     for key in data.rows:
         cells = [one for one in data.shown(key) if one.result is not None]
         for name, own in parts([one.result for one in cells if one.result is not None]):
             values = (cell(map(field.get, own)) for field in fields)
             rows.append(row_of(label(key), name, *values, mark=mark(cells)))
-    return tuple(rows)
-
-
-def columns(fields: Iterable[Field[S]]) -> tuple[Column, ...]:
-    """The variant's column and those of the fields."""
-    return (VARIANT, *fields)
+    return Table(columns=(VARIANT, part, *fields), rows=tuple(rows), names=2, **more)
 
 
 def cell_title(one: CellData[R], mode: str = "") -> str:

@@ -7,7 +7,7 @@ from writepath.analysis.warm_up import FALLS, LAST
 from writepath.records.warm_up import WarmUpFacts
 from writepath.report import rows
 from writepath.report.data import CellData, SuiteData
-from writepath.report.model import Plot, Section, Table, Value, plain
+from writepath.report.model import Plot, Section, Value, plain
 from writepath.report.rows import Field, field
 
 Own = CellData[Any]
@@ -63,13 +63,7 @@ def section(data: SuiteData[Any]) -> Iterator[Section]:
         title="Warm-up",
         plots=(Plot(file="warm-up.svg", alt=alt, svg=plots.warm_up(drawn)),),
         tables=(
-            Table(
-                key="warm_up",
-                title="Warm-up",
-                caption=CAPTION,
-                columns=rows.columns(FIELDS),
-                rows=rows.by_row(data, FIELDS, lambda row: row.title),
-            ),
+            rows.by_row(data, FIELDS, lambda row: row.title, key="warm_up", title="Warm-up", caption=CAPTION),
         ),
     )
 

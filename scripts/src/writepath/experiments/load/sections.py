@@ -73,16 +73,18 @@ def cpu_s_per_1000(result: LoadResult) -> float | None:
 
 def resources(data: Suite) -> Table:
     """What each component used while the load ran, and all but the load generator together."""
-    return Table(
+    return rows.by_part(
+        data,
+        RESOURCES,
+        tables.label(data),
+        COMPONENT,
+        _groups,
         key="resources",
         title="Resources",
         caption="Sampled every second during the load, without the drain. A component is all its instances and child"
         " processes. Writes are rows stored. Short runs measure a JVM that is still compiling, so CPU per write is"
         f" higher here than in the capacity suite. {rows.spread_note(data.index)}",
-        columns=(rows.VARIANT, COMPONENT, *RESOURCES),
-        rows=rows.by_part(data, tables.label(data), _groups, RESOURCES),
         notes=NOTES,
-        names=2,
         compared=True,
     )
 

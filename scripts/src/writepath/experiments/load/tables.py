@@ -63,14 +63,8 @@ def _table(
     **more: Any,
 ) -> Table:
     """A line a row of the suite, a column a field."""
-    return Table(
-        key=key,
-        title=title,
-        caption=f"{caption} {rows.spread_note(data.index)}" if spread else caption,
-        columns=rows.columns(fields),
-        rows=rows.by_row(data, fields, label(data)),
-        **more,
-    )
+    said = f"{caption} {rows.spread_note(data.index)}" if spread else caption
+    return rows.by_row(data, fields, label(data), key=key, title=title, caption=said, **more)
 
 
 # Times
@@ -212,23 +206,18 @@ def latency(data: Suite) -> Table:
 
 def phases(data: Suite) -> Table | None:
     """Accept latency by phase of the load; None of closed loads, which have no phases."""
-    body = rows.by_part(
+    table = rows.by_part(
         data,
-        label(data),
-        lambda results: [(own[0].name, own) for own in zip(*(one.phases for one in results), strict=False)],
         PHASES,
-    )
-    if not body:
-        return None
-    return Table(
+        label(data),
+        Column(key="phase", title="phase"),
+        lambda results: [(own[0].name, own) for own in zip(*(one.phases for one in results), strict=False)],
         key="phases",
         title="Accept latency by phase",
         caption=f"A request belongs to the phase of its scheduled send time. {rows.spread_note(data.index)}",
-        columns=(rows.VARIANT, Column(key="phase", title="phase"), *PHASES),
-        rows=body,
         notes=(rows.LEGEND,),
-        names=2,
     )
+    return table if table.rows else None
 
 
 def clocks(data: Suite) -> Table | None:
