@@ -48,7 +48,6 @@ NAMED = ("absent", *(name for name in MUST_BE_ZERO if name not in ("lost", "stra
 NOT_READ_AGAIN = "the store was not read after a restart"
 READ_WHEN = ("after the drain", "after the restart")
 READS = len(READ_WHEN)
-NEVER_SENT = "unexpected"
 
 
 def combinations(**known: npt.ArrayLike) -> NDArray[np.uint16]:
@@ -116,7 +115,7 @@ def audit_of(
     listed = _listed(tables["offenders"], number, facts.run_id)
     never_sent = _never_sent(unexpected, facts.run_id)
     if never_sent.count:
-        listed[NEVER_SENT] = never_sent
+        listed["unexpected"] = never_sent
     rows = [
         scalars[name] + int((whole(unexpected, "read") == read).sum())
         for read, name in enumerate(("rows_first", "rows_second"), 1)

@@ -83,19 +83,18 @@ def read_back(documents: Documents, store: Inspector) -> str:
     if np.array_equal(sequences, wanted):
         lines = content_hashes(documents.lines)
         flaws["with different content"] = np.flatnonzero(hashes != lines[wanted % len(lines)])
-    found = [_flaw(name, [documents.post_id(n) for n in which.tolist()]) for name, which in flaws.items()]
-    found.append(_flaw("foreign", list(rows.foreign_ids)))
-    if said := [words for words in found if words]:
+    named = {name: [documents.post_id(n) for n in which.tolist()] for name, which in flaws.items()}
+    said = [
+        f"{len(ids):,} {name} ({', '.join(ids[:NAMED])}{', ...' if len(ids) > NAMED else ''})"
+        for name, ids in (*named.items(), ("foreign", rows.foreign_ids))
+        if ids
+    ]
+    if said:
         raise AuditError(
             f"{store.service}: the store differs from the {documents.count:,} posts that were loaded:"
             f" {'; '.join(said)}. Its searches would find different posts."
         )
     return documents.digest(hashes)
-
-
-def _flaw(name: str, ids: list[str]) -> str:
-    more = ", ..." if len(ids) > NAMED else ""
-    return f"{len(ids):,} {name} ({', '.join(ids[:NAMED])}{more})" if ids else ""
 
 
 FIRST_PAGE, EVERY_MATCH = 20, 1000  # posts in a page

@@ -30,6 +30,7 @@ TIMEOUT_S = 600.0
 AUDIT_GOALS_S = {100_000: 10.0, 1_000_000: 10.0, 10_000_000: 100.0}  # by requests
 REPORT_GOALS_S = {100_000: 30.0, 1_000_000: 30.0, 10_000_000: 30.0}
 NEAR_MS = 0.0021  # start and latency are kept to the microsecond, each
+TABLES = ("latency", "answers", "clocks")  # of the report
 NEAR_SHARE = 0.001  # of a rank in a histogram
 
 
@@ -109,7 +110,8 @@ def audit_differences(_load: Planted, expected: Audit, _folder: Path, found: Fou
 
 def report_differences(load: Planted, _expected: Audit, folder: Path, found: Found) -> Iterator[str]:
     """Between the report's tables and what was planted, in words; none where the report is right."""
-    rows = {name: _first_row(folder / f"report/{name}.csv") for name in ("latency", "answers", "clocks")}
+    texts = {name: (folder / f"report/{name}.csv").read_text(encoding="utf-8") for name in TABLES}
+    rows = {name: next(csv.DictReader(text.splitlines()), {}) for name, text in texts.items()}
     took_ms = np.sort(load.took_us()[~load.marks("clean_fail")]) / 1000
     served, unserved = len(took_ms), load.requests - len(took_ms)
     share = NEAR_SHARE if load.requests > ROWS_MAX else 0.0
@@ -133,11 +135,6 @@ def report_differences(load: Planted, _expected: Audit, folder: Path, found: Fou
             yield f"{table}.{key}: {shown}, planted {value}"
     if found.exit_code:
         yield f"the report ended with exit code {found.exit_code}"
-
-
-def _first_row(path: Path) -> dict[str, str]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return next(csv.DictReader(file), {})
 
 
 Differences = Callable[[Planted, Audit, Path, Found], Iterator[str]]
