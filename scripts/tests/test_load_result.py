@@ -160,7 +160,7 @@ def test_an_interrupted_request_has_no_times_and_may_be_stored() -> None:
 
 def test_bands_are_by_second_of_the_scheduled_send_time() -> None:
     found = bands(Planted().evidence())
-    assert (len(found.second), found.served.tolist()) == (10, [99, *[100] * 8, 101])  # due from 10 ms to 10 s
+    assert found.served.tolist() == [99, *[100] * 8, 101]  # due from 10 ms to 10 s
     assert (found.median[0], found.p95[0], found.max[0]) == (5.0, 9.5, 9.9)
     assert found.unserved.sum() == 0
 

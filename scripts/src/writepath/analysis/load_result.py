@@ -157,7 +157,7 @@ def bands(evidence: Evidence) -> Bands:
         name: column_of(table, f"{name}_us").cast(pa.float64()).fill_null(math.nan).to_numpy() / US_PER_MS
         for name in ("median", "p95", "max")
     }
-    return Bands(second=np.arange(len(planned)), served=served, unserved=planned - served, **ms)
+    return Bands(served=served, unserved=planned - served, **ms)
 
 
 def _with_starts(table: pa.Table, rows: Rows) -> pa.Table:

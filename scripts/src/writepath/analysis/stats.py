@@ -33,17 +33,11 @@ class Spread:
     high: float
     repetitions: int
 
-    @staticmethod
-    def of_one(value: float) -> "Spread":
-        """Of a single value."""
-        return Spread(median=value, low=value, high=value, repetitions=1)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Bands:
     """By second from the load's start: times in milliseconds; NaN where none was served."""
 
-    second: Ints
     median: Floats
     p95: Floats
     max: Floats

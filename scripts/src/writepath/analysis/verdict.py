@@ -86,7 +86,7 @@ def _of_data(audit: Audit, requests: Requests) -> Iterator[str]:
             yield f"{count} {words}{where}"
     for words in audit.identities_broken:
         yield f"sums do not agree: {words}"
-    if requests.acknowledged == 0 and requests.planned > 0:
+    if not requests.acknowledged:
         yield "no request was acknowledged"
 
 

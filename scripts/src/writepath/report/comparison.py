@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from writepath.analysis.comparison import FEWEST_PAIRS, SAME_PERCENT, Estimate, Judged, judge, middle, paired
-from writepath.analysis.stats import Spread
+from writepath.analysis.stats import Spread, spread
 from writepath.report import rows
 from writepath.report.data import Metric, RowKey, SuiteData
 from writepath.report.model import ABSENT, Cell, Column, Report, Table, number, row_of, shown
@@ -104,7 +104,7 @@ def ratio_cell(estimate: Estimate) -> Cell:
     if ratio is None:
         return Cell()
     if low is None or high is None:
-        return Cell(figure=Spread.of_one(ratio))
+        return Cell(figure=spread([ratio]))
     return Cell(figure=Spread(median=ratio, low=low, high=high, repetitions=estimate.pairs))
 
 

@@ -87,7 +87,7 @@ def over_time(rows: Sequence[Drawable], phases: Sequence[tuple[str, float]], *, 
             _rates(axes, bands)
         for axes in (latency, *others):
             _phase_lines(axes, phases, labelled=axes is first)
-    seconds = sum(own for _, own in phases) or float(max(len(bands.second) for _, bands in drawn))
+    seconds = sum(own for _, own in phases) or float(max(len(bands.served) for _, bands in drawn))
     first.set_yscale("log")
     first.set_xlim(0, seconds)
     first.set_ylim(*_decades([bands for _, bands in drawn]))
@@ -132,7 +132,7 @@ def _decades(bands: list[Bands]) -> tuple[float, float]:
 
 
 def _panel(axes: Axes, title: str, bands: Bands) -> None:
-    middle = bands.second + 0.5
+    middle = np.arange(len(bands.served)) + 0.5
     axes.fill_between(middle, bands.median, bands.p95, color=SKY, alpha=0.35, linewidth=0)
     axes.plot(middle, bands.max, color=GREY, linewidth=0.6, alpha=0.8, label="max")
     axes.plot(middle, bands.p95, color=ORANGE, linewidth=1.1, label="p95")
@@ -155,7 +155,7 @@ def _panel(axes: Axes, title: str, bands: Bands) -> None:
 
 
 def _rates(axes: Axes, bands: Bands) -> None:
-    middle = bands.second + 0.5
+    middle = np.arange(len(bands.served)) + 0.5
     axes.plot(middle, bands.served + bands.unserved, color=GREY, linewidth=1.1, label="scheduled/s")
     axes.plot(middle, bands.served, color=BLUE, linewidth=1.5, linestyle="--", label="acknowledged/s")
     axes.set_ylim(bottom=0)

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
@@ -127,10 +128,8 @@ def _limits(data: Suite) -> Iterator[str]:
     found, slo_ms = [], 0.0
     for row in data.rows:
         if climbs := [one.climb for one in _counted(data, row) if one.climb]:
-            slo_ms, left = (
-                climbs[0].slo_ms,
-                statistics.median(one.leaves_slo_per_s or math.inf for one in climbs),
-            )
+            slo_ms = climbs[0].slo_ms
+            left = statistics.median(one.leaves_slo_per_s or math.inf for one in climbs)
             at = f"above {number(climbs[0].highest_per_s)}" if math.isinf(left) else number(left)
             found.append((-left, f"{row.title} {at}/s"))
     if found:
@@ -143,20 +142,19 @@ def _counted(data: Suite, row: RowKey) -> list[LoadResult]:
 
 def _delayed(data: Suite) -> Iterator[str]:
     """What each variant acknowledged by delay of its database, and how long a queue took to store it all."""
-    shares: dict[str, list[str]] = {}
-    drained: dict[str, float] = {}
+    shares, drained = defaultdict[str, list[str]](list), defaultdict[str, float](float)
     for row in data.rows:
-        delay = dict(row.levels).get(DATABASE_DELAY_MS)
+        title, delay = row.variant.title, dict(row.levels).get(DATABASE_DELAY_MS)
         results = [one.result for one in data.of(row) if one.result]
-        share = spread(one.requests.acknowledged / one.requests.planned for one in results)
-        if delay is not None and share is not None:
-            shares.setdefault(row.variant.title, []).append(f"{100 * share.median:.3g} % at {delay} ms")
-            if any(one.durable_later for one in results):
-                longest = max(one.drain.seconds for one in results)
-                drained[row.variant.title] = max(longest, drained.get(row.variant.title, 0.0))
-    told = {title: ", ".join(own) for title, own in shares.items() if len(own) > 1}
+        if delay is None or not results:
+            continue
+        share = statistics.median(one.requests.acknowledged / one.requests.planned for one in results)
+        shares[title].append(f"{100 * share:.3g} % at {delay} ms")
+        if any(one.durable_later for one in results):
+            drained[title] = max(drained[title], *(one.drain.seconds for one in results))
+    told = [f"{title} {', '.join(own)}" for title, own in shares.items() if len(own) > 1]
     if told:
-        yield f"Acknowledged by delay of the database: {'; '.join(f'{title} {own}' for title, own in told.items())}."
+        yield f"Acknowledged by delay of the database: {'; '.join(told)}."
     for title, seconds in drained.items():
         yield f"{title} stored its last row at most {number(seconds)} s after the load."
 
@@ -193,12 +191,11 @@ def _clear(low: Spread, high: Spread) -> bool:
 def _losses(data: Suite) -> str:
     """Acknowledged writes that the audit did not find, over all cells: a cell with losses does not count."""
     audits = [(one.record.title, one.result.audit) for one in data.cells if one.result is not None]
-    lost: dict[str, int] = {}
+    lost = Counter[str]()
     for title, audit in audits:
-        if count := audit.lost + audit.stranded + (audit.vanished or 0):
-            lost[title] = lost.get(title, 0) + count
+        lost[title] += audit.lost + audit.stranded + (audit.vanished or 0)
     unread = len(data.cells) - sum(1 for _, audit in audits if audit.reads)
-    words = [f"{count:,} acknowledged writes were lost ({title})" for title, count in lost.items()]
+    words = [f"{count:,} acknowledged writes were lost ({title})" for title, count in lost.items() if count]
     if unread:
         words.append(f"in {unread} of {len(data.cells)} cells the store was not read back")
     text = "; ".join(words) or "no acknowledged write was lost"
