@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from writepath.config.settings import Factor
+from writepath.experiments import read
 from writepath.records.cell import CellRecord
 from writepath.records.index import SCHEMA_VERSION, CellEntry, Index, VariantRecord, cell_name
 from writepath.records.measures import Code, DatasetFacts, Verdict
@@ -49,14 +50,8 @@ def record_of(variant: VariantRecord, **changes: Any) -> CellRecord:
 def entry_of(record: CellRecord) -> CellEntry:
     """Of the index."""
     return CellEntry(
-        name=record.name,
-        variant=record.variant,
-        levels=record.levels,
-        role=record.role,
-        block=record.block,
-        position=record.position,
+        **{name: getattr(record, name) for name in read.SAME},
         folder=f"{record.name}/block-{record.block:02d}",
-        outcome=record.outcome,
         verdict=record.verdict.status,
         reasons=record.verdict.reasons,
         seconds=30.0,

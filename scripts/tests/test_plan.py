@@ -17,7 +17,7 @@ from writepath.config.settings import Given
 from writepath.errors import UsageError
 from writepath.load import plan
 from writepath.load.plan import ArrivalPlan, ClosedPlan, align, arrival_plan, constant_plan
-from writepath.measure.loading import plan_of, require_rates, stack_settings
+from writepath.measure.loading import plan_of, require_rates
 
 ROOT = Path(__file__).resolve().parents[2]
 ORIGIN_US = 1_795_231_568_103_000
@@ -190,8 +190,3 @@ def test_a_closed_load_has_no_rate_to_set(name: str) -> None:
     words = f"{name}=2: scenario 'closed' is a closed load.*use VIRTUAL_USERS"
     with pytest.raises(UsageError, match=words):
         require_rates(closed, Given(values={name: "2"}))
-
-
-def test_settings_of_the_load_are_none_of_the_stack() -> None:
-    settings = {"POOL_SIZE": "5", "RATE": "1", "VIRTUAL_USERS": "2"}
-    assert stack_settings(settings) == {"POOL_SIZE": "5"}

@@ -2,21 +2,20 @@
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from writepath import lock, processors
 from writepath.config import registry
 from writepath.config.registry import Variant
-from writepath.config.settings import OF_LOAD, Given
+from writepath.config.settings import OF_LOAD, Given, of_stack
 from writepath.errors import INTERRUPTED, StartError, UsageError, WritepathError
-from writepath.options import Asked, Call
+from writepath.options import STATE, Asked, Call
 from writepath.options import Runtime as RuntimeName
 from writepath.processors import Split
 from writepath.runtime.base import Runtime, Stack
 
-STATE = ".writepath"
 WATCH_S = 1.0
 PAIR = "pair"  # the suite
 FAULTS, FAULT_HELP = "faults", "help"  # the suite, and FAULT=help, which lists the faults
@@ -51,19 +50,21 @@ def bench_faults(call: Call, asked: Asked) -> int:
 
 def bench(call: Call, asked: Asked) -> int:
     """A suite, or some of its variants, ranked or not."""
-    from writepath.experiments import engine
+    from writepath.experiments import engine, reporting
     from writepath.experiments import plan as planning
     from writepath.progress import Progress
 
-    plan, kind = planning.plan(call, asked, call.root / STATE)
+    plan = planning.plan(call, asked)
     split = processors.choose(asked.processors, print)
     with ExitStack() as held:
         progress = held.enter_context(Progress())
-        given = Given(values=plan.settings, factors=plan.factors)
-        runtime = _ready_runtime(held, call, asked.runtime, plan.started, given, split, progress.say)
-        code, folder = engine.run(plan, kind, runtime, progress)
+        runtime = _ready_runtime(held, call, asked.runtime, plan.started, plan.settings, split, progress.say)
+        code, folder = engine.run(plan, runtime, progress)
     if code != INTERRUPTED:
-        _show_tables(call.root, folder)
+        try:  # the suite's own exit code counts
+            reporting.report(call.root, folder)
+        except WritepathError as error:
+            print(f"no tables: {error}")
     return code
 
 
@@ -76,8 +77,8 @@ def up(call: Call, name: str, runtime_name: RuntimeName, asked: str, given: Give
     given.refuse(OF_LOAD, "`up` runs no load")
     split = processors.choose(asked, print)
     with ExitStack() as held:
-        runtime = _ready_runtime(held, call, runtime_name, [variant], given, split)
-        start = delay.started(runtime, call.root, variant, overrides=given.of_scope("stack"), say=print)
+        runtime = _ready_runtime(held, call, runtime_name, [variant], given.values, split)
+        start = delay.started(runtime, call.root, variant, overrides=of_stack(given.values), say=print)
         stack = held.enter_context(start)
         print(_addresses(variant, stack), flush=True)
         while not (lost := stack.lost_components()):
@@ -87,8 +88,8 @@ def up(call: Call, name: str, runtime_name: RuntimeName, asked: str, given: Give
 
 def down(call: Call) -> int:
     """Ends a running `up` and whatever a killed command left behind."""
-    lock.interrupt(call.root / STATE, "up ")
-    with lock.exclusive(call.root / STATE, "down"):
+    lock.interrupt(call.state, "up ")
+    with lock.exclusive(call.state, "down"):
         _reap(call.root, print)
     return 0
 
@@ -96,17 +97,17 @@ def down(call: Call) -> int:
 def setup(call: Call, runtime_name: RuntimeName) -> int:
     """Everything a run needs, once."""
     with ExitStack() as held:
-        _ready_runtime(held, call, runtime_name, list(registry.load(call.root).variants.values()), Given())
+        _ready_runtime(held, call, runtime_name, list(registry.load(call.root).variants.values()), {})
     print("setup complete")
     return 0
 
 
 def clean(call: Call) -> int:
     """Stops what was started and removes everything but results; refuses while another command runs."""
-    lock.interrupt(call.root / STATE, "up ")
-    with lock.exclusive(call.root / STATE, "clean"):
+    lock.interrupt(call.state, "up ")
+    with lock.exclusive(call.state, "clean"):
         _reap(call.root, print)
-        shutil.rmtree(call.root / STATE, ignore_errors=True)
+        shutil.rmtree(call.state, ignore_errors=True)
     print(f"removed {STATE}; results/ is kept")
     return 0
 
@@ -127,22 +128,12 @@ def script(call: Call, name: str, *words: str) -> int:
     return 0
 
 
-def _show_tables(root: Path, folder: Path) -> None:
-    """The suite's own exit code counts; tables that cannot be made are said, and change nothing."""
-    from writepath.experiments import reporting
-
-    try:
-        reporting.report(root, folder)
-    except WritepathError as error:
-        print(f"no tables: {error}")
-
-
 def _ready_runtime(
     held: ExitStack,
     call: Call,
     name: RuntimeName,
     variants: Sequence[Variant],
-    given: Given,
+    settings: Mapping[str, str],
     split: Split | None = None,
     say: Callable[[str], None] = print,
 ) -> Runtime:
@@ -152,9 +143,9 @@ def _ready_runtime(
     """
     from writepath.runtime import choose
 
-    held.enter_context(lock.exclusive(call.root / STATE, call.text))
+    held.enter_context(lock.exclusive(call.state, call.text))
     _reap(call.root, say)
-    runtime = choose.choose(call.root, name, say, variants, given.of_scope("stack"), split)
+    runtime = choose.choose(call.root, name, say, variants, of_stack(settings), split)
     runtime.prepare(variants, say)
     if split is not None:
         say(f"processors: {split.words}")

@@ -9,6 +9,8 @@ from writepath.config.settings import Given
 from writepath.processors import SPLIT
 
 Runtime = Literal["auto", "native", "docker"]
+STATE = ".writepath"  # the ignored folder of everything that a checkout keeps at run time
+RERUNS = 2  # of a cell that a noisy host made unknown: a host that is noisy three times stays so
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +19,12 @@ class Call:
 
     root: Path  # of the checkout
     command: str  # bench-all
-    words: Sequence[str] = ()  # what came after it: for whoever waits for this command
+    text: str = ""  # as it was typed: for whoever waits for this command
 
     @property
-    def text(self) -> str:
-        """As it was typed."""
-        return " ".join([self.command, *self.words])
+    def state(self) -> Path:
+        """Of this checkout."""
+        return self.root / STATE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,7 @@ class Asked:
     dataset: str | None = None
     dataset_lines: int | None = None
     resume: bool = False
-    reruns: int | None = None
+    reruns: int = RERUNS
     jobs: int = 1
     of_kind: Mapping[str, Any] = field(default_factory=dict)  # that only some kinds have, by name: SLO_MS
     settings: Given = field(default_factory=Given)  # the user's; Given.over() adds the suite's

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Self
 
 from rich.console import Console
@@ -44,25 +44,18 @@ class Progress:
     took_s: list[float] = field(default_factory=list)  # of each cell so far; lanes share it
 
     def __post_init__(self) -> None:
-        self._live: RichLive | None = None
+        self._live = RichLive("", console=self.console, refresh_per_second=8, transient=True)
         self._run = self._phase = ""
         self._run_began = self._plain_at = self.clock()
         self._at_least_s = 0.0  # left of the run, as far as the plan of the load tells
 
     def __enter__(self) -> Self:
         if self.console.is_terminal:
-            self._live = RichLive("", console=self.console, refresh_per_second=8, transient=True)
             self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
-
-    def lane(self, jobs: int) -> "Progress":
-        """Of one of several cells that run at a time; counts and estimates with the others."""
-        return replace(self, jobs=jobs)
+        self._live.stop()
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -77,7 +70,7 @@ class Progress:
     def phase(self, name: str) -> None:
         """The step that starts now."""
         self._phase, self._at_least_s = name, 0.0
-        if self._live is None and self.jobs == 1:
+        if not self._live.is_started and self.jobs == 1:
             self.say(f"  {self.clock() - self._run_began:6.1f} s  {name}")
             self._plain_at = self.clock()
         self._show("")
@@ -85,16 +78,13 @@ class Progress:
     def load(self, live: Live) -> None:
         """Called every few hundred milliseconds."""
         self._at_least_s = max(0.0, live.planned_s - live.elapsed_s) + TAIL_S
-        planned = live.planned_per_s
-        scheduled = "" if planned is None else f" (scheduled {planned:.0f}/s)"
+        scheduled = "" if live.planned_per_s is None else f" (scheduled {live.planned_per_s:.0f}/s)"
         queue = "" if live.queue_depth is None else f"  queue {live.queue_depth}"
         errors = f"  errors {live.errors}" if live.errors else ""
-        detail = (
-            f"{min(live.elapsed_s, live.planned_s):.0f}/{live.planned_s:.0f} s"
-            f"  {live.rate_per_s:.0f}/s{scheduled}"
+        self._detail(
+            f"{min(live.elapsed_s, live.planned_s):.0f}/{live.planned_s:.0f} s  {live.rate_per_s:.0f}/s{scheduled}"
             f"  {live.success}: {live.acknowledged}{errors}{queue}"
         )
-        self._detail(detail)
 
     def piece(self, done: int, of: int, what: str, took_s: float) -> None:
         """While something is done piece by piece, of which what it took so far tells how long the rest takes."""
@@ -117,33 +107,29 @@ class Progress:
         self._show("")
         if self.jobs > 1:
             self.say(f"  {self._run}")
-        found = record.verdict.finding or record.verdict.status
-        word = record.outcome if record.outcome != "finished" else found
-        text = Text("  ")
-        text.append(word.upper(), style=COLOURS.get(word, "red"))
-        text.append(f"  {record.name}  {line}" if share > 1 else f"  {line}")
+        verdict = record.verdict
+        word = verdict.finding or verdict.status if record.outcome == "finished" else record.outcome
+        name = f"  {record.name}" if share > 1 else ""
+        text = Text.assemble("  ", (word.upper(), COLOURS.get(word, "red")), f"{name}  {line}")
         self.console.print(text, soft_wrap=True)
-        for reason in (record.error,) if record.error else record.verdict.reasons:
-            self.say(f"    {reason}")
-        for note in record.verdict.notes:
-            self.say(f"    note: {note}")
+        for words in (record.error,) if record.error else verdict.reasons:
+            self.say(f"    {words}")
+        for words in verdict.notes:
+            self.say(f"    note: {words}")
         steps = "  ".join(f"{step.step} {step.seconds:.1f}" for step in record.timings)
         outside = took - sum(step.seconds for step in record.timings if step.step in ("load", "drain"))
         self.say(f"    seconds: {steps}; outside load and drain: {outside:.1f} of {took:.1f}")
 
-    def _detail(self, detail: str, every_s: float | None = None) -> None:
-        if self._live is not None:
+    def _detail(self, detail: str, every_s: float = 0.0) -> None:
+        if self._live.is_started:
             self._show(detail)
-        elif self.jobs == 1 and self.clock() - self._plain_at >= (
-            PLAIN_INTERVAL_S if every_s is None else every_s
-        ):
+        elif self.jobs == 1 and self.clock() - self._plain_at >= max(PLAIN_INTERVAL_S, every_s):
             self._plain_at = self.clock()
             self.say(f"  {self.clock() - self._run_began:6.1f} s  {self._phase}  {detail}  ({self._left()})")
 
     def _show(self, detail: str) -> None:
-        if self._live is not None:
-            parts = [self._run, self._phase, detail, self._left()]
-            self._live.update(Text("  ·  ".join(part for part in parts if part)), refresh=False)
+        parts = [self._run, self._phase, detail, self._left()]
+        self._live.update(Text("  ·  ".join(part for part in parts if part)), refresh=False)
 
     def _left(self) -> str:
         """Of the run and of the suite, from the schedule and from what the runs so far took."""

@@ -173,12 +173,12 @@ MISTAKES = [
         ("suites.yaml", "kind: load", f"kind: load\n    {new}", f"suites.smoke{said}")
         for new, said in IN_SMOKE
     ),
+    *(("suites.yaml", old, new, f"suites.search.search{said}") for old, new, said in IN_SEARCH),
 ]
 
 
 def test_a_mistake_is_explained_by_its_place_and_remedy(checkout: Path, subtests: pytest.Subtests) -> None:
     for file, old, new, said in MISTAKES:
-        shutil.copy(ROOT / file, checkout)
         change(checkout, file, old, new)
         with subtests.test(new):
             with pytest.raises(UsageError) as caught:

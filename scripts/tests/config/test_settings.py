@@ -34,8 +34,7 @@ def test_what_the_user_gives_takes_the_place_of_the_suites_own() -> None:
 
 def test_settings_of_the_load_are_no_compose_variables() -> None:
     given = settings.parse(["POOL_SIZE=7", "RATE=50", "VIRTUAL_USERS=20"], KNOWN)
-    assert given.of_scope("stack") == {"POOL_SIZE": "7"}
-    assert given.of_scope("load") == {"RATE": "50", "VIRTUAL_USERS": "20"}
+    assert settings.of_stack(given.values) == {"POOL_SIZE": "7"}
 
 
 def test_a_rate_has_at_most_three_decimals() -> None:

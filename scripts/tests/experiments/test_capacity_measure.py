@@ -174,7 +174,7 @@ def test_ctrl_c_in_a_step_keeps_what_was_sent_and_leaves_no_generator(tmp_path: 
 
 def test_options_and_the_scenario_make_the_parameters() -> None:
     asked = dataclasses.replace(suite("jpa"), kind="capacity", params={**CAPACITY, "begins_per_s": 50})
-    found = KIND.params_of(asked, {"SLO_MS": 250, "HOLD_SECONDS": 10})
+    found = KIND.params_of(asked, {"slo_ms": 250, "step_seconds": 10})
     assert found == CapacityParams(
         operation="write",
         scenario="short",

@@ -112,9 +112,10 @@ def test_a_tool_that_fails_or_does_not_end_is_a_reason_and_gone(
         (tmp_path / name).symlink_to(ROOT / name)
     known, runtime = registry.load(ROOT), FakeRuntime()
     params = CeilingsParams(warm_up_seconds=1.0, seconds=3.0)
-    asked = planned(tmp_path, suite=known.suite("ceilings"), params=params, variants=(known.variant("jpa"),))
+    own = {"suite": known.suite("ceilings"), "kind": CeilingsExperiment(), "params": params}
+    asked = planned(tmp_path, variants=(known.variant("jpa"),), **own)
     progress = Progress(console=Console(file=io.StringIO()))
-    code, folder = engine.run(asked, CeilingsExperiment(), runtime, progress)
+    code, folder = engine.run(asked, runtime, progress)
     (cell,) = read.raw(folder).cells
     assert (code, cell.problems, cell.counts) == (0, (), True)
     assert words in cell.record.verdict.notes[0]

@@ -38,13 +38,11 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
 
 
 def planned(tmp_path: Path, *names: str, **changed: object) -> Plan:
-    state = tmp_path / ".writepath"
-    state.mkdir(parents=True, exist_ok=True)
     asked = replace(suite(*names), kind="toy")
     known = Plan(
         root=tmp_path,
-        state=state,
         suite=asked,
+        kind=Toy(),
         params=ThoughtParams(thought_ms=2.0),
         variants=asked.variants,
         repetitions=1,
@@ -54,12 +52,13 @@ def planned(tmp_path: Path, *names: str, **changed: object) -> Plan:
         code=Code(commit="0" * 40, dirty=False, digest="0" * 64),
         resumed=False,
     )
+    known.state.mkdir(parents=True, exist_ok=True)
     return replace(known, **changed)  # type: ignore[arg-type]
 
 
 def run(asked: Plan, kind: Toy, runtime: FakeRuntime | None = None) -> tuple[int, Index]:
     progress = Progress(console=Console(file=io.StringIO()))
-    code, folder = engine.run(asked, kind, runtime or FakeRuntime(), progress)
+    code, folder = engine.run(replace(asked, kind=kind), runtime or FakeRuntime(), progress)
     return code, load_index(folder)
 
 

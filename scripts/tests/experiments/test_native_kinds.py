@@ -14,7 +14,6 @@ from writepath.config.settings import Given
 from writepath.experiments import engine, plan, read
 from writepath.experiments.base import Plan
 from writepath.experiments.ceilings import CeilingsParams
-from writepath.experiments.registry import kind_of
 from writepath.experiments.search import kind as search
 from writepath.options import Asked, Call
 from writepath.progress import Progress
@@ -48,8 +47,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def planned(root: Path, suite: str, *variants: str, **of_kind: Any) -> Plan:
     cold = Given(values={"AOT_CACHE": "none"})  # a training run takes a minute
     asked = Asked(suite=suite, variants=variants, reps=1, of_kind=of_kind, settings=cold)
-    made, _ = plan.plan(Call(root=root, command="bench-all"), asked, root / ".writepath")
-    return made
+    return plan.plan(Call(root=root, command="bench-all"), asked)
 
 
 def run(made: Plan) -> SuiteData[Any]:
@@ -58,7 +56,7 @@ def run(made: Plan) -> SuiteData[Any]:
     runtime.reap(print)
     runtime.prepare(made.started, print)
     progress = Progress(console=Console(file=said, width=200))
-    code, folder = engine.run(made, kind_of(made.suite.kind), runtime, progress)
+    code, folder = engine.run(made, runtime, progress)
     assert code == 0, said.getvalue()
     data = read.raw(folder)
     assert not [problem for cell in data.all_cells for problem in cell.problems]

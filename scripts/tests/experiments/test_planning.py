@@ -17,7 +17,7 @@ DELAY = "DATABASE_DELAY_MS"
 def planned(suite: str, *words: str, variants: tuple[str, ...] | None = None, reps: int = 1) -> Plan:
     given = settings.parse(words, settings.known(ROOT))
     asked = Asked(suite=suite, variants=variants, reps=reps, settings=given)
-    return planning.plan(Call(root=ROOT, command="bench-all"), asked, ROOT / ".writepath")[0]
+    return planning.plan(Call(root=ROOT, command="bench-all"), asked)
 
 
 @pytest.mark.parametrize(

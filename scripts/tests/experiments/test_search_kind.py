@@ -51,12 +51,13 @@ def planned(root: Path, **changed: object) -> Plan:
     )
     own: dict[str, Any] = {"suite": suite, "variants": variants, "repetitions": 2, "reruns": 0}
     params = SearchParams(documents=1_000, rounds=2, keywords=KEYWORDS)
-    return engine_planned(root, params=params, dataset=generate(1, 200), **(own | changed))
+    own |= {"kind": SearchExperiment(), "params": params, "dataset": generate(1, 200)}
+    return engine_planned(root, **(own | changed))
 
 
 def run(asked: Plan, runtime: Runtime) -> tuple[int, Index, Path]:
     progress = Progress(console=Console(file=io.StringIO(), width=300))
-    code, folder = engine.run(asked, SearchExperiment(), runtime, progress)  # type: ignore[arg-type]
+    code, folder = engine.run(asked, runtime, progress)  # type: ignore[arg-type]
     return code, load_index(folder), folder
 
 

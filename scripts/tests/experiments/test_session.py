@@ -23,6 +23,7 @@ def test_cells_of_one_session_share_a_stack_and_the_store_is_emptied_between_the
     made = bench(tmp_path, runtime)
     runs = [cell_run(made, name=f"jpa RATE={rate}", settings={"RATE": rate}) for rate in ("100", "200")]
     with Session(made) as session:
+        assert runtime.events == []  # what nobody asks for is not started
         for run in runs:
             measure(run, session)
     assert (runtime.starts, runtime.events.count("stop")) == (1, 1)
@@ -52,19 +53,9 @@ def test_a_warm_stack_is_warmed_for_a_moment_only(tmp_path: Path, monkeypatch: p
     assert sent == [10, 2]
 
 
-def test_a_cell_of_another_stack_is_refused(tmp_path: Path) -> None:
-    runtime = FakeRuntime()
-    made = bench(tmp_path, runtime)
-    with Session(made) as session:
-        assert runtime.events == []  # what nobody asks for is not started
-        session.stack(cell_run(made, name="first", settings={"POOL_SIZE": "5"}))
-        with pytest.raises(ValueError, match="second: needs another stack than first"):
-            session.stack(cell_run(made, name="second", settings={"POOL_SIZE": "10"}))
-
-
 def test_a_stack_that_cannot_be_stopped_in_order_fails_the_session(tmp_path: Path) -> None:
     runtime = FakeRuntime(stop_error=StartError("a container would not go"))
     run = cell_run(bench(tmp_path, runtime))
     with pytest.raises(StartError, match="would not go"), Session(run.bench) as session:
-        session.stack(run)
+        session.started(run)
     assert "stop" in run.steps

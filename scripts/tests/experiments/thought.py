@@ -1,13 +1,9 @@
 """A kind of experiment in one module: counts how long a cell may think. It starts no stack."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from writepath.analysis.evidence import Evidence
-from writepath.config.registry import Suite
 from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.records.base import record
 from writepath.records.measures import Host, Verdict
@@ -35,12 +31,8 @@ class Thought(Experiment[ThoughtResult]):
     metrics = (
         Metric(key="thought_ms", title="thought", better="lower", get=lambda result: result.thought_ms),
     )
-    options = ("ROUNDS",)
+    options = (("ROUNDS", "thought_ms"),)
     unused = ()
-
-    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> ThoughtParams:
-        params = suite.checked_params(ThoughtParams)
-        return replace(params, thought_ms=float(options.get("ROUNDS", params.thought_ms)))
 
     def load_seconds(self, _params: ThoughtParams) -> float:
         return 0.0

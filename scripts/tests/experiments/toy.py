@@ -20,7 +20,7 @@ class Toy(Thought):
     def measure(self, run: CellRun, session: Session) -> None:
         self.before(run)
         if run.cell.levels.get("VIRTUAL_USERS"):
-            session.stack(run)
+            session.started(run)
         self.measured.append((run.cell.name, run.cell.block))
         super().measure(run, session)
         if len(self.measured) in self.noisy:

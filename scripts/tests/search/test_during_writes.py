@@ -173,11 +173,10 @@ def test_a_noisy_load_is_retried_on_a_quiet_host_at_most_three_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noisy: int, made: int, *, left: bool
 ) -> None:
     waits: list[object] = []
-    monkeypatch.setattr(searches, "canary", lambda _: CANARY)
     monkeypatch.setattr(searches, "wait_for_quiet", waits.append)
     said: list[str] = []
     bench = SimpleNamespace(progress=SimpleNamespace(say=said.append))
-    path: Any = SimpleNamespace(run=SimpleNamespace(folder=tmp_path, bench=bench))
+    path: Any = SimpleNamespace(run=SimpleNamespace(folder=tmp_path, bench=bench, canary=lambda: CANARY))
     loads: list[int] = []
 
     def send() -> tuple[SentFacts, None]:

@@ -57,9 +57,8 @@ def run(arguments: Sequence[str], root: Path = ROOT) -> int:
         line.main([], prog_name=PROGRAM)  # prints what the shell asked for, and exits
     name, *words = arguments if arguments and arguments[0] not in ("help", "-h") else ["--help"]
     try:
-        with line.make_context(
-            PROGRAM, [name, *words], obj=Call(root=root, command=name, words=words)
-        ) as context:
+        call = Call(root=root, command=name, text=" ".join([name, *words]))
+        with line.make_context(PROGRAM, [name, *words], obj=call) as context:
             code: int = line.invoke(context)
             return code
     except typer.Exit as end:  # --help

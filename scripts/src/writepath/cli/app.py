@@ -38,21 +38,21 @@ def command(name: str, *examples: str) -> Callable[[Callable[..., int]], Callabl
 
 
 @command("bench-all", "--suite smoke", "--variants jpa,rabbitmq-jpa --reps 3", "SUITE=smoke POOL_SIZE=5,10")
-@takes(given.OfSuite)
+@takes(given.OF_SUITE_RUN)
 def bench_all(ctx: typer.Context, variants: given.Variants = None, **options: Any) -> int:
     """Run a suite, or some of its variants."""
     return commands.bench_all(ctx.obj, _asked(ctx, variants=names("VARIANTS", variants), **options))
 
 
 @command("bench", "--variant jpa --suite smoke", "VARIANT=jpa INSTANCES=4")
-@takes(given.OfSuite)
+@takes(given.OF_SUITE_RUN)
 def bench(ctx: typer.Context, variant: given.Variant, **options: Any) -> int:
     """Run one variant of a suite."""
     return commands.bench(ctx.obj, _asked(ctx, variants=[variant], **options))
 
 
 @command("bench-faults", "--fault kill-each", "--fault help", "VARIANTS=jpa TRIALS=6 JOBS=2")
-@takes(given.OfFaults)
+@takes(given.OF_FAULTS)
 def bench_faults(ctx: typer.Context, variants: given.Variants = None, **options: Any) -> int:
     """Inject faults under load and count lost writes."""
     chosen = options | {"fault": names("FAULT", options["fault"]), "variants": names("VARIANTS", variants)}
@@ -60,7 +60,7 @@ def bench_faults(ctx: typer.Context, variants: given.Variants = None, **options:
 
 
 @command("pair", "A=jpa B=rabbitmq-jpa", "--a jpa --b jpa --reps 3")
-@takes(given.OfPair)
+@takes(given.OF_PAIR)
 def pair(ctx: typer.Context, a: given.Paired, b: given.Paired, **options: Any) -> int:
     """Measure two variants next to each other: short steps in turns, so that a drifting host changes no ratio."""
     return commands.bench(ctx.obj, _asked(ctx, suite=commands.PAIR, variants=[b], a=a, **options))
@@ -193,7 +193,7 @@ def with_services(ctx: typer.Context, words: given.Words = None, runtime: given.
     """Run a command while real backing services are up."""
     from writepath import services
 
-    with lock.exclusive(ctx.obj.root / commands.STATE, "with-services"):
+    with lock.exclusive(ctx.obj.state, "with-services"):
         return services.run(ctx.obj.root, runtime, words or [], print)
 
 

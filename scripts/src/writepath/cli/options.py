@@ -1,23 +1,23 @@
 """The options of the command line: name, range and help of each, once for all commands that have it."""
 
-import dataclasses
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
 from writepath.config import registry, settings
 from writepath.config.registry import Registry
 from writepath.errors import UsageError, WritepathError
+from writepath.options import RERUNS
 from writepath.options import Runtime as RuntimeName
 from writepath.processors import SHARED, SPLIT
 
 ROOT = Path(__file__).resolve().parents[4]
 SEED_MAX = 2**31 - 1
 OF_SUITE = "the suite's"
+Options = dict[str, tuple[Any, Any]]  # by name, type and default
 
 
 def listed(value: str | None) -> list[str]:
@@ -38,20 +38,17 @@ def names(name: str, value: str | None) -> list[str] | None:
     return found
 
 
-def takes(declared: type) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Decorates a command that takes the options which the fields of a dataclass declare, as keyword arguments.
+def takes(options: Options) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Decorates a command that takes these options as keyword arguments.
 
-    typer reads options from a function's signature; the fields take the place of its `**` parameter.
+    typer reads options from a function's signature; these take the place of its `**` parameter.
     """
-    kinds = get_type_hints(declared, include_extras=True)
 
     def decorate(function: Callable[..., int]) -> Callable[..., int]:
         own = [one for one in inspect.signature(function).parameters.values() if one.kind != one.VAR_KEYWORD]
         more = [
-            inspect.Parameter(
-                one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=kinds[one.name]
-            )
-            for one in dataclasses.fields(declared)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in options.items()
         ]
         function.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
         return function
@@ -82,8 +79,15 @@ def _option(text: str, shown: str | None = None, **extra: Any) -> Any:
     return typer.Option(help=text, show_default=shown or True, **extra)
 
 
-def _number(text: str, least: int, most: int, shown: str | None = None) -> Any:
-    return _option(text, shown, min=least, max=most)
+def _number(
+    text: str, least: int, most: int, default: int | None = None, shown: str | None = None
+) -> tuple[Any, Any]:
+    option = _option(text, shown, min=least, max=most)
+    return Annotated[int | None, option] if default is None else Annotated[int, option], default
+
+
+def _text(text: str, shown: str) -> tuple[Any, Any]:
+    return Annotated[str | None, _option(text, shown)], None
 
 
 _variants = _completed(lambda known: known.variants)
@@ -137,69 +141,36 @@ Labels = Annotated[
 Words = Annotated[list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The command to run.")]
 
 
-@dataclass
-class Measured:
-    """Of every command that measures."""
-
-    seed: Annotated[int, _number("Seed of order, content and times of faults.", 0, SEED_MAX)] = 1
-    runtime: Runtime = "auto"
-    processors: Processors = SPLIT
-    resume: Annotated[bool, _option("Continue the newest unfinished run with the same options.")] = False
-    set_: Settings = None
-
-
-@dataclass
-class OfPair(Measured):
-    """Of `pair`, `bench` and `bench-all`."""
-
-    reps: Annotated[
-        int | None, _number("Blocks; each runs every cell in a new random order.", 1, 1000, OF_SUITE)
-    ] = None
-    reruns: Annotated[int | None, _number("Reruns of a cell on a noisy host.", 0, 9, "2")] = None
-    slo_ms: Annotated[
-        int | None, _number("Capacity, search and pair suites: limit of the p99.", 1, 15_000, OF_SUITE)
-    ] = None
-    rounds: Annotated[
-        int | None,
-        _number(
-            "Search suites: rounds of one client over the keywords; pairs: of A B B A.", 1, 1000, OF_SUITE
-        ),
-    ] = None
-
-
-@dataclass
-class OfSuite(OfPair):
-    """Of `bench` and `bench-all`."""
-
-    suite: Annotated[str, _option("The suite in suites.yaml.", autocompletion=_suites)] = "default"
-    dataset: Annotated[
-        str | None,
-        _option(
-            "A CSV or TSV file with your own texts, as in --dataset reviews.tsv.gz.",
-            "generated Korean reviews",
-        ),
-    ] = None
-    dataset_lines: Annotated[
-        int | None,
-        _number("Number of different texts.", 1, 1_000_000, "1000; search suites: the value of --docs"),
-    ] = None
-    hold_seconds: Annotated[
-        int | None,
-        _number("Capacity and search suites: duration of a load step.", 5, 3600, "the scenario's"),
-    ] = None
-    docs: Annotated[
-        int | None, _number("Search suites: posts in each store.", 1_000, 1_000_000, OF_SUITE)
-    ] = None
-
-
-@dataclass
-class OfFaults(Measured):
-    """Of `bench-faults`."""
-
-    fault: Annotated[
-        str | None, _option("Faults, separated by commas; kill-each; help lists them.", OF_SUITE)
-    ] = None
-    trials: Annotated[int | None, _number("How often each fault is injected.", 1, 1000, OF_SUITE)] = None
-    jobs: Annotated[
-        int, _number("Cells that run in parallel; recovery times are then upper bounds.", 1, 8)
-    ] = 1
+_MEASURED: Options = {  # of every command that measures
+    "seed": _number("Seed of order, content and times of faults.", 0, SEED_MAX, 1),
+    "runtime": (Runtime, "auto"),
+    "processors": (Processors, SPLIT),
+    "resume": (Annotated[bool, _option("Continue the newest unfinished run with the same options.")], False),
+    "set_": (Settings, None),
+}
+OF_PAIR: Options = _MEASURED | {  # and of bench and bench-all
+    "reps": _number("Blocks; each runs every cell in a new random order.", 1, 1000, shown=OF_SUITE),
+    "reruns": _number("Reruns of a cell on a noisy host.", 0, 9, RERUNS),
+    "slo_ms": _number("Capacity, search and pair suites: limit of the p99.", 1, 15_000, shown=OF_SUITE),
+    "rounds": _number(
+        "Search suites: rounds of one client over the keywords; pairs: of A B B A.", 1, 1000, shown=OF_SUITE
+    ),
+}
+OF_SUITE_RUN: Options = OF_PAIR | {  # of bench and bench-all
+    "suite": (Annotated[str, _option("The suite in suites.yaml.", autocompletion=_suites)], "default"),
+    "dataset": _text(
+        "A CSV or TSV file with your own texts, as in --dataset reviews.tsv.gz.", "generated Korean reviews"
+    ),
+    "dataset_lines": _number(
+        "Number of different texts.", 1, 1_000_000, shown="1000; search suites: the value of --docs"
+    ),
+    "hold_seconds": _number(
+        "Capacity and search suites: duration of a load step.", 5, 3600, shown="the scenario's"
+    ),
+    "docs": _number("Search suites: posts in each store.", 1_000, 1_000_000, shown=OF_SUITE),
+}
+OF_FAULTS: Options = _MEASURED | {
+    "fault": _text("Faults, separated by commas; kill-each; help lists them.", OF_SUITE),
+    "trials": _number("How often each fault is injected.", 1, 1000, shown=OF_SUITE),
+    "jobs": _number("Cells that run in parallel; recovery times are then upper bounds.", 1, 8, 1),
+}

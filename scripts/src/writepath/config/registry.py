@@ -25,8 +25,6 @@ from writepath.config.checked import (
 from writepath.config.settings import Factor, Setting
 from writepath.errors import UsageError
 
-__all__ = ["Phase", "Registry", "Scenario", "Suite", "Variant", "WarmUp", "load", "nearest"]
-
 T = TypeVar("T")
 Model = Literal["open", "closed"]
 
@@ -36,6 +34,12 @@ THOUSANDTHS = 3  # decimals of a rate: k6 takes whole requests per 1,000 s
 
 Rate = Annotated[Thousandths, Field(gt=0, le=100_000, description="Requests/s, with at most three decimals.")]
 Seconds = Annotated[Thousandths, Field(gt=0, le=86_400)]
+Users = Annotated[int, Field(ge=1, le=10_000)]
+WarmUpRequests = Annotated[int, Field(ge=1, le=10_000_000, description="So many, whatever is seen.")]
+WarmUpSeconds = Annotated[
+    Thousandths,
+    Field(ge=30, le=3_600, description="Until steady; the verdict is unknown where that takes longer."),
+]
 SloMs = Annotated[float, Field(gt=0, le=15_000, description="Limit of the p99 from the scheduled send time.")]
 Script = Annotated[
     str,
@@ -81,20 +85,10 @@ class Phase:
 class WarmUp:
     """Requests before the load, excluded from every figure: so many at a rate, or a closed load until it is steady."""
 
-    requests: Annotated[int, Field(ge=1, le=10_000_000, description="So many, whatever is seen.")] | None = (
-        None
-    )
+    requests: WarmUpRequests | None = None
     rate_per_s: Rate | None = None
-    virtual_users: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    at_most_seconds: (
-        Annotated[
-            Thousandths,
-            Field(
-                ge=30, le=3_600, description="Until steady; the verdict is unknown where that takes longer."
-            ),
-        ]
-        | None
-    ) = None
+    virtual_users: Users | None = None
+    at_most_seconds: WarmUpSeconds | None = None
 
     @property
     def seconds(self) -> float:
@@ -110,7 +104,7 @@ class Scenario:
     script: Script
     warm_up: WarmUp | None = None
     phases: tuple[Phase, ...] = ()  # open: requests are sent on schedule whatever the answers do
-    virtual_users: Annotated[int, Field(ge=1, le=10_000)] | None = None  # closed: each waits for its answer
+    virtual_users: Users | None = None  # closed: each waits for its answer
     seconds: Seconds | None = None  # how long the users of a closed load send
 
     @property
@@ -120,17 +114,17 @@ class Scenario:
 
     def scaled(self, times: float) -> "Scenario":
         """With every rate so many times as high; as many requests of warm-up as before."""
+
+        def scale(per_s: float) -> float:
+            return round(per_s * times, THOUSANDTHS)
+
         phases = tuple(
-            replace(
-                phase,
-                from_per_s=round(phase.from_per_s * times, THOUSANDTHS),
-                to_per_s=round(phase.to_per_s * times, THOUSANDTHS),
-            )
-            for phase in self.phases
+            replace(one, from_per_s=scale(one.from_per_s), to_per_s=scale(one.to_per_s))
+            for one in self.phases
         )
         warm_up = self.warm_up
         if warm_up is not None and warm_up.rate_per_s is not None:
-            warm_up = replace(warm_up, rate_per_s=round(warm_up.rate_per_s * times, THOUSANDTHS))
+            warm_up = replace(warm_up, rate_per_s=scale(warm_up.rate_per_s))
         return replace(self, phases=phases, warm_up=warm_up)
 
 
@@ -205,7 +199,6 @@ class SuitesFile:
 class Registry:
     """Everything that variants.yaml and suites.yaml name."""
 
-    root: Path
     variants: dict[str, Variant]
     scenarios: dict[str, Scenario]
     suites: dict[str, Suite]
@@ -230,19 +223,22 @@ def load(root: Path) -> Registry:
     }
     variables = frozenset(_VARIABLE.findall(compose.read_text(encoding="utf-8")))
     for variant in variants.values():
-        _check_variant(variant, services, variables)
-        _check_twins(variant, variants)
+        _check_variant(variant, variants, services, variables)
     data = _named(root / SUITES_FILE, "scenarios")
     params = _taken_params(data)
     file = validated(SuitesFile, data, SUITES_FILE)
     for scenario in file.scenarios.values():
         _check_scenario(root, scenario)
-    known = Registry(root=root, variants=variants, scenarios=file.scenarios, suites={})
+    known = Registry(variants=variants, scenarios=file.scenarios, suites={})
     of_settings = settings.known(root)
     for name, one in file.suites.items():
         known.suites[name] = _suite(name, one, params.get(name, {}), known, of_settings)
     for suite in known.suites.values():
-        _check_references(suite, known.suites)
+        if (other := suite.references) is not None:
+            where = f"{SUITES_FILE}: suites.{suite.name}.references"
+            _require(other, known.suites, where, f"{SUITES_FILE} has no suite")
+            if known.suites[other].kind == suite.kind:
+                raise UsageError(f"{where}: '{other}' is of the same kind; name a suite of another kind")
     return known
 
 
@@ -274,7 +270,12 @@ def _taken_params(data: Any) -> dict[str, dict[str, Any]]:
     }
 
 
-def _check_variant(variant: Variant, services: dict[str, frozenset[str]], variables: Collection[str]) -> None:
+def _check_variant(
+    variant: Variant,
+    variants: dict[str, Variant],
+    services: dict[str, frozenset[str]],
+    variables: Collection[str],
+) -> None:
     """services: of docker-compose.yml, with the profiles of each; variables: what the file refers to."""
     where = f"{VARIANTS_FILE}: variants.{variant.name}"
     profiles = frozenset[str]().union(*services.values())
@@ -290,17 +291,13 @@ def _check_variant(variant: Variant, services: dict[str, frozenset[str]], variab
             )
     for setting in variant.settings:
         _require(setting, variables, f"{where}.settings", f"{COMPOSE_FILE} has no variable")
-
-
-def _check_twins(variant: Variant, variants: dict[str, Variant]) -> None:
     for key in ("naive_twin_of", "tutorial_of", "control_of"):
-        twin = getattr(variant, key)
-        if twin is None:
-            continue
-        where = f"{VARIANTS_FILE}: variants.{variant.name}.{key}"
-        _require(twin, variants, where, f"{VARIANTS_FILE} has no variant")
-        if variants[twin].naive_twin_of is not None:
-            raise UsageError(f"{where}: '{twin}' is itself a weakened control; name a correct variant")
+        if (twin := getattr(variant, key)) is not None:
+            _require(twin, variants, f"{where}.{key}", f"{VARIANTS_FILE} has no variant")
+            if variants[twin].naive_twin_of is not None:
+                raise UsageError(
+                    f"{where}.{key}: '{twin}' is itself a weakened control; name a correct variant"
+                )
 
 
 def _check_scenario(root: Path, scenario: Scenario) -> None:
@@ -355,15 +352,6 @@ def _suite(
         "factors": tuple(known[setting].factor(levels) for setting, levels in entry.factors.items()),
     }
     return Suite(name=name, params=params, **fields)
-
-
-def _check_references(suite: Suite, suites: dict[str, Suite]) -> None:
-    if suite.references is None:
-        return
-    where = f"{SUITES_FILE}: suites.{suite.name}.references"
-    _require(suite.references, suites, where, f"{SUITES_FILE} has no suite")
-    if suites[suite.references].kind == suite.kind:
-        raise UsageError(f"{where}: '{suite.references}' is of the same kind; name a suite of another kind")
 
 
 def _check_ranked(variant: Variant, where: str) -> None:

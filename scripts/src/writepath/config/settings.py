@@ -141,10 +141,6 @@ class Given:
             factors=(*kept, *self.factors),
         )
 
-    def of_scope(self, scope: Scope) -> dict[str, str]:
-        """Those with one value: a stack's are compose variables."""
-        return {name: value for name, value in self.values.items() if (name in OF_LOAD) == (scope == "load")}
-
     def levels(self, name: str) -> tuple[str, ...]:
         """Its one value, or several; none where it is not given."""
         of_factors = (factor.levels for factor in self.factors if factor.name == name)
@@ -190,21 +186,23 @@ def parse(words: Sequence[str], settings: Mapping[str, Setting]) -> Given:
     return Given(values=values, factors=tuple(factors.values()))
 
 
+def of_stack(values: Mapping[str, str]) -> dict[str, str]:
+    """Those that a stack is started with: variables of docker-compose.yml."""
+    return {name: value for name, value in values.items() if name not in OF_LOAD}
+
+
 def combinations(factors: Sequence[Factor]) -> tuple[dict[str, str], ...]:
     """The levels of each cell, by factor: every combination, the last factor varying fastest."""
-    names = [factor.name for factor in factors]
-    return tuple(
-        dict(zip(names, levels, strict=True)) for levels in itertools.product(*(f.levels for f in factors))
-    )
+    named = [[(factor.name, level) for level in factor.levels] for factor in factors]
+    return tuple(dict(levels) for levels in itertools.product(*named))
 
 
 def table(root: Path) -> str:
     """Every setting in a line: for `make settings`."""
-    lines = [
+    return "\n".join(
         f"  {one.name}={one.default}\n      {one.help} ({one.allowed}; scope {one.scope})"
         for one in known(root).values()
-    ]
-    return "\n".join(lines)
+    )
 
 
 def _of_env_file(root: Path) -> list[Setting]:
@@ -217,12 +215,16 @@ def _of_env_file(root: Path) -> list[Setting]:
             continue
         name, equals, default = line.partition("=")
         if equals and name not in NOT_SETTABLE:
-            words = _WORDS.get(name, ())
-            limits = _RANGES.get(name, WHOLE) if default.isdecimal() or name in _DERIVED else None
-            default = default or _DERIVED[name]
-            text = " ".join(comments)
+            whole = default.isdecimal() or name in _DERIVED
             found.append(
-                Setting(name=name, default=default, scope="stack", help=text, range=limits, words=words)
+                Setting(
+                    name=name,
+                    default=default or _DERIVED[name],
+                    scope="stack",
+                    help=" ".join(comments),
+                    range=_RANGES.get(name, WHOLE) if whole else None,
+                    words=_WORDS.get(name, ()),
+                )
             )
         comments = []
     return found

@@ -19,18 +19,19 @@ STOPPED = Verdict(status="unknown", reasons=("stopped before its end; not counte
 
 
 @dataclass(kw_only=True)
-class Attempt:
+class Attempt(CellRun):
     """One cell under way, and how it ended."""
 
-    run: CellRun
     index: Index
     kind: Experiment[Any]
-    started_at: str = field(default_factory=lambda: moment(time.time()))
+    started_at: str = ""
     outcome: Outcome = "aborted"  # until proved otherwise: a killed command leaves the truth
     error: str | None = None
     exit_code: int = INTERRUPTED
     before: Canary | None = None
     after: Canary | None = None
+    result: Any = None  # of a finished cell
+    record: CellRecord = field(init=False)  # once it is saved
 
     def fail(self, error: Exception) -> None:
         """The cell could not be run, or its stack not be stopped in order."""
@@ -38,32 +39,25 @@ class Attempt:
             words, self.exit_code = str(error), error.exit_code
         else:
             trace = "".join(traceback.format_exception(error))
-            (self.run.folder / "error.log").write_text(trace, encoding="utf-8")
+            (self.folder / "error.log").write_text(trace, encoding="utf-8")
             words = f"unexpected {type(error).__name__}: {error}; the stack trace is in error.log"
             self.exit_code = UNEXPECTED
         self.outcome, self.error = "failed", words
 
-    def save(self) -> CellRecord:
+    def save(self) -> None:
         """Derives the result of a finished cell and writes cell.json."""
-        result = None
+        host = dataclasses.replace(self.bench.host, before=self.before, after=self.after)
         if self.outcome == "finished":
-            host = dataclasses.replace(self.run.bench.host, before=self.before, after=self.after)
             try:
-                result = self.kind.derive(self.kind.reduce(self.run.folder, host))
+                self.result = self.kind.derive(self.kind.reduce(self.folder, host))
+                self.exit_code = self.result.verdict.exit_code
             except Exception as error:  # noqa: BLE001 - one cell must not end the experiment; the trace is kept
                 self.fail(error)
-        record = self._record(result)
-        if record.outcome == "finished":
-            self.exit_code = record.verdict.exit_code
-        save_cell(record, self.run.folder)
-        return record
-
-    def _record(self, result: Any) -> CellRecord:
-        run, index, cell = self.run, self.index, self.run.cell
-        return CellRecord(
+        index, cell = self.index, self.cell
+        self.record = CellRecord(
             schema_version=SCHEMA_VERSION,
             kind=self.kind.kind,
-            run_id=run.run_id,
+            run_id=self.run_id,
             suite=index.suite,
             name=cell.name,
             variant=cell.variant.name,
@@ -75,66 +69,57 @@ class Attempt:
             block=cell.block,
             position=cell.position,
             runtime=index.runtime,
-            seed=run.seed,
-            settings=dict(run.settings),
-            dataset=dataset_facts(run.dataset),
+            seed=self.seed,
+            settings=dict(self.settings),
+            dataset=dataset_facts(self.dataset),
             code=index.code,
             started_at=self.started_at,
             finished_at=moment(time.time()),
             outcome=self.outcome,
             error=self.error,
-            verdict=self._verdict(result),
-            durability=run.durability,
-            host=dataclasses.replace(run.bench.host, before=self.before, after=self.after),
-            versions=dict(run.versions),
-            timings=tuple(Step(step=name, seconds=round(took, 3)) for name, took in run.steps.items()),
-            result=None if result is None else to_data(result),
+            verdict=self._verdict(),
+            durability=self.durability,
+            host=host,
+            versions=dict(self.versions),
+            timings=tuple(Step(step=name, seconds=round(took, 3)) for name, took in self.steps.items()),
+            result=None if self.result is None else to_data(self.result),
         )
+        save_cell(self.record, self.folder)
 
-    def _verdict(self, result: Any) -> Verdict:
-        if result is not None:
-            verdict: Verdict = result.verdict
+    def _verdict(self) -> Verdict:
+        if self.result is not None:
+            verdict: Verdict = self.result.verdict
             return verdict
         if self.outcome == "failed":
             return Verdict(status="invalid", reasons=(f"failed: {self.error}",))
         return STOPPED
 
 
-def run_group(attempts: Sequence[Attempt], bench: Bench) -> list[tuple[Attempt, CellRecord]]:
-    """Measures the cells one after the other on one stack; those that were begun, with their records.
+def run_group(attempts: Sequence[Attempt], bench: Bench) -> list[Attempt]:
+    """Measures the cells one after the other on one stack; those that were begun, each saved.
 
     A cell that fails ends its group: its stack is not to be trusted. KeyboardInterrupt comes out once all is saved.
     """
     begun: list[Attempt] = []
+    alone = attempts[0].parallel == 1  # next to other cells a canary would measure their load
+    before = after = None
     try:
-        _measure(attempts, begun, bench)
-    except KeyboardInterrupt:
+        with Session(bench) as session:
+            for attempt in attempts:
+                begun.append(attempt)
+                if alone and before is None:
+                    before = attempt.canary()  # the stack is not started yet
+                attempt.started_at, attempt.before = moment(time.time()), before
+                attempt.save()
+                attempt.kind.measure(attempt, session)
+                attempt.outcome = "finished"
+        if alone:
+            after = begun[-1].canary()
         for attempt in begun:
-            attempt.save()
-        raise
+            attempt.after = after
     except Exception as error:  # noqa: BLE001 - one group must not end the experiment
         begun[-1].fail(error)
-    return [(attempt, attempt.save()) for attempt in begun]
-
-
-def _measure(attempts: Sequence[Attempt], begun: list[Attempt], bench: Bench) -> None:
-    first = attempts[0]
-    begun.append(first)
-    before = after = None
-    alone = first.run.parallel == 1  # next to other cells it would measure their load
-    if alone:
-        with first.run.step("canary"):
-            before = bench.cage.measure()
-    with Session(bench) as session:
-        for attempt in attempts:
-            if attempt is not first:
-                begun.append(attempt)
-            attempt.started_at, attempt.before = moment(time.time()), before
+    finally:
+        for attempt in begun:
             attempt.save()
-            attempt.kind.measure(attempt.run, session)
-            attempt.outcome = "finished"
-    if alone:
-        with begun[-1].run.step("canary"):
-            after = bench.cage.measure()
-    for attempt in begun:
-        attempt.after = after
+    return begun

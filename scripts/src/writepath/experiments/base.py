@@ -15,7 +15,7 @@ from writepath.analysis import raw
 from writepath.analysis.audit import Said
 from writepath.analysis.evidence import Evidence
 from writepath.config.registry import Registry, Suite, Variant
-from writepath.config.settings import OF_LOAD, Factor
+from writepath.config.settings import OF_LOAD, Factor, of_stack
 from writepath.errors import StartError, WritepathError
 from writepath.load import k6
 from writepath.load.dataset import Dataset
@@ -24,11 +24,12 @@ from writepath.measure import loading, warming
 from writepath.measure.loading import Bench
 from writepath.measure.read_back import Auditing, drain
 from writepath.measure.truth import Truth
-from writepath.options import Asked
-from writepath.records.base import write_json
+from writepath.options import RERUNS, STATE, Asked
+from writepath.records import index
+from writepath.records.base import to_data, write_json
 from writepath.records.index import Role
 from writepath.records.load_facts import LoadFacts, PhaseFacts
-from writepath.records.measures import Code, Durability, Host
+from writepath.records.measures import Canary, Code, Durability, Host
 from writepath.records.warm_up import WarmUpFacts
 from writepath.report.data import Metric, SuiteData
 from writepath.report.model import Report
@@ -36,7 +37,6 @@ from writepath.runtime import aot, delay
 from writepath.runtime.base import Stack
 
 R = TypeVar("R")
-RERUNS = 2  # of a cell that a noisy host made unknown: a host that is noisy three times stays so
 FEWEST_REPETITIONS = 2  # of one block the A/A control says nothing
 LOGS = "logs"
 SETTINGS_FILE = "settings.json"
@@ -108,6 +108,11 @@ class CellRun:
         with self.step("warm-up"):
             return warming.warm_up(self.suite.load, self.bench, stack, self.folder, warm=warm)
 
+    def canary(self) -> Canary:
+        """How fast the host is now."""
+        with self.step("canary"):
+            return self.bench.cage.measure()
+
     def require_declared(self) -> None:
         """StartError where a 201 guarantees less than the variant declares."""
         level, declared = None if self.durability is None else self.durability.level, self.cell.variant.level
@@ -118,71 +123,53 @@ class CellRun:
             )
 
 
-@dataclass(kw_only=True)
-class ReadBack:
-    """What comes after a cell's load of writes, and the facts so far."""
+def loaded(
+    run: CellRun, truth: Truth, load: k6.Load, result: k6.LoadResult, times: tuple[float, float], **own: Any
+) -> LoadFacts:
+    """The facts of a load of writes that has ended. times: begin and end, epoch s; own: what only its kind knows."""
+    plan, (began_at, ended_at) = load.plan, times
+    return LoadFacts(
+        run_id=load.run_id,
+        runtime=run.bench.runtime.name,
+        declared_level=run.cell.variant.level,
+        model="closed" if plan.planned is None else "open",
+        phases=tuple(PhaseFacts(**vars(phase)) for phase in plan.phases),
+        virtual_users=plan.virtual_users,
+        seconds=plan.seconds,
+        operations=(load.operation,),
+        queue_path=truth.store is not truth.ingress,
+        load_started_at=loading.moment(began_at),
+        load_finished_at=loading.moment(ended_at),
+        dropped=result.dropped,
+        exit_code=result.exit_code,
+        processes=result.processes,
+        durability=run.durability,
+        **own,
+    )
 
-    run: CellRun
-    stack: Stack
-    truth: Truth
-    keep: Callable[[LoadFacts], None]  # saves the facts
-    facts: LoadFacts | None = None  # once the load has ended
 
-    def loaded(
-        self, load: k6.Load, result: k6.LoadResult, began_at: float, ended_at: float, **own: Any
-    ) -> None:
-        """The load has ended. began_at, ended_at: epoch s; own: facts that the load alone does not say."""
-        plan, run = load.plan, self.run
-        self.facts = LoadFacts(
-            run_id=load.run_id,
-            runtime=run.bench.runtime.name,
-            declared_level=run.cell.variant.level,
-            model="closed" if plan.planned is None else "open",
-            phases=tuple(PhaseFacts(**vars(phase)) for phase in plan.phases),
-            virtual_users=plan.virtual_users,
-            seconds=plan.seconds,
-            operations=(load.operation,),
-            queue_path=self.truth.store is not self.truth.ingress,
-            load_started_at=loading.moment(began_at),
-            load_finished_at=loading.moment(ended_at),
-            dropped=result.dropped,
-            exit_code=result.exit_code,
-            processes=result.processes,
-            durability=run.durability,
-            **own,
-        )
-        self.keep(self.facts)
+def read_back(
+    run: CellRun,
+    stack: Stack,
+    truth: Truth,
+    facts: LoadFacts,
+    keep: Callable[[LoadFacts], None],
+    redelivered: Callable[[], int | None],
+) -> None:
+    """Drains the path; then both reads, with the death and restart of every store between them.
 
-    def _know(self, **more: Any) -> None:
-        """Saves the facts with what has come to be known."""
-        if self.facts is None:
-            raise AssertionError("a load comes before its drain and its audit")
-        self.facts = replace(self.facts, **more)
-        self.keep(self.facts)
+    keep: saves the facts, as far as they are known. redelivered: of a queue path.
+    """
+    auditing = Auditing(run_id=run.run_id, dataset=run.dataset, say=run.bench.progress.say)
 
-    def drain(self) -> None:
-        """Until no row comes any more."""
-        with self.run.step("drain"):
-            drained = drain(self.truth, report=self.run.bench.progress.drain)
-        self._know(drain=drained, lost_components=tuple(self.stack.lost_components()))
+    def know(**more: Any) -> None:
+        nonlocal facts
+        facts = replace(facts, **more)
+        keep(facts)
 
-    def audit(self, redelivered: Callable[[], int | None]) -> None:
-        """Both reads, with the death and restart of every store between them. redelivered: of a queue path."""
-        run, truth = self.run, self.truth
-        auditing = Auditing(run_id=run.run_id, dataset=run.dataset, say=run.bench.progress.say)
-        with run.step("audit"):
-            auditing.read(truth)
-            # Only where another service than the ingress writes to the store is anything delivered.
-            self._read(auditing, redelivered=None if truth.store is truth.ingress else redelivered())
-        with run.step("crash"):
-            auditing.crash(self.stack, truth)
-        with run.step("audit"):
-            auditing.read_again(truth)
-            self._read(auditing)
-
-    def _read(self, auditing: Auditing, **more: Any) -> None:
-        raw.save_stored(tuple(auditing.stored), self.run.folder / raw.STORED_FILE)
-        self._know(
+    def know_reads(**more: Any) -> None:
+        raw.save_stored(tuple(auditing.stored), run.folder / raw.STORED_FILE)
+        know(
             reads=tuple(auditing.readings),
             unread=tuple(auditing.unread),
             suppressed_duplicates=auditing.suppressed_duplicates,
@@ -190,15 +177,18 @@ class ReadBack:
             **more,
         )
 
-
-@dataclass(kw_only=True)
-class _Started:
-    """A stack, the cell that it was started for, and the one that uses it."""
-
-    stack: Stack
-    truth: Truth
-    first: CellRun
-    run: CellRun
+    with run.step("drain"):
+        drained = drain(truth, report=run.bench.progress.drain)
+    know(drain=drained, lost_components=tuple(stack.lost_components()))
+    with run.step("audit"):
+        auditing.read(truth)
+        # Only where another service than the ingress writes to the store is anything delivered.
+        know_reads(redelivered=redelivered() if facts.queue_path else None)
+    with run.step("crash"):
+        auditing.crash(stack, truth)
+    with run.step("audit"):
+        auditing.read_again(truth)
+        know_reads()
 
 
 @dataclass
@@ -209,67 +199,47 @@ class Session:
     """
 
     bench: Bench
-    _started: _Started | None = None
+    warm: bool = False  # an earlier cell has used the stack
+    _run: CellRun | None = None  # that uses it now
+    _started: tuple[Stack, Truth] | None = None
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._held:
-            self._save_logs()
+        if self._run is not None:
+            try:
+                self._save_logs(self._run)
+            finally:
+                with self._run.step("stop"):
+                    self._held.close()
 
-    def stack(self, run: CellRun, **choices: Any) -> Stack:
-        """The started stack; its start is a step of the cell that asked first. choices: of Runtime.start()."""
-        return self._of(run, **choices).stack
+    def started(self, run: CellRun, **choices: Any) -> tuple[Stack, Truth]:
+        """The stack, and what its inspectors say. Its start is a step of the first cell that asks.
 
-    def truth(self, run: CellRun) -> Truth:
-        """What the inspectors of that stack say."""
-        return self._of(run).truth
-
-    @property
-    def warm(self) -> bool:
-        """Whether an earlier cell of this session has used the stack."""
-        return self._started is not None and self._started.run is not self._started.first
-
-    def _of(self, run: CellRun, **choices: Any) -> _Started:
+        choices: of Runtime.start().
+        """
+        if self._run is not None:
+            self._save_logs(self._run)  # as far as they go; the next cell's folder has them again, and more
+            self.warm = True
+        self._run = run
         if self._started is None:
-            self._started = self._start(run, choices)
-        started = self._started
-        if run is not started.run:
-            if _stack_of(run) != _stack_of(started.first):
-                first = started.first.cell.name
-                raise ValueError(f"{run.cell.name}: needs another stack than {first} was started on")
-            self._save_logs()  # as far as they go; the next cell's folder has them again, and more
-            started.run = run
-        return started
+            variant, bench = run.cell.variant, self.bench
+            settings, say = of_stack(run.settings), bench.progress.say
+            with run.step("start"):
+                start = delay.started(
+                    bench.runtime, bench.root, variant, overrides=settings, say=say, **choices
+                )
+                stack = self._held.enter_context(start)
+            self._started = stack, self._held.enter_context(Truth.of(stack, variant))
+        return self._started
 
-    def _start(self, run: CellRun, choices: Mapping[str, Any]) -> _Started:
-        variant, running = run.cell.variant, contextlib.ExitStack()
-        settings, say = loading.stack_settings(run.settings), self.bench.progress.say
-        with run.step("start"):
-            start = delay.started(
-                self.bench.runtime, self.bench.root, variant, overrides=settings, say=say, **choices
-            )
-            stack = running.enter_context(start)
-        self._held.callback(self._stop, running, run)
-        truth = self._held.enter_context(Truth.of(stack, variant))
-        return _Started(stack=stack, truth=truth, first=run, run=run)
-
-    def _stop(self, running: contextlib.ExitStack, first: CellRun) -> None:
-        with (first if self._started is None else self._started.run).step("stop"):
-            running.close()
-
-    def _save_logs(self) -> None:
+    def _save_logs(self, run: CellRun) -> None:
         """On the way out of a failure too, which they explain and must not hide."""
         if self._started is not None:
-            run = self._started.run
             with run.step("save"), contextlib.suppress(OSError, WritepathError):
-                self._started.stack.save_logs(run.folder / LOGS)
-
-
-def _stack_of(run: CellRun) -> tuple[str, dict[str, str]]:
-    return run.cell.variant.name, loading.stack_settings(run.settings)
+                self._started[0].save_logs(run.folder / LOGS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,14 +250,18 @@ class References:
     kind: "Experiment[Any]"
     params: Any
 
+    def record(self) -> index.References:
+        """As the index has them."""
+        return index.References(kind=self.kind.kind, suite=self.suite.name, params=to_data(self.params))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What the user asked for, checked: a suite run that is to be begun or continued."""
 
     root: Path
-    state: Path  # the ignored folder of everything a checkout keeps at run time
     suite: Suite
+    kind: "Experiment[Any]"
     params: Any  # the kind's, from suites.yaml
     variants: tuple[Variant, ...]
     repetitions: int  # blocks
@@ -298,13 +272,17 @@ class Plan:
     resumed: bool
     factors: tuple[Factor, ...] = ()
     reruns: int = RERUNS  # at most, of a noisy cell
-    only: Mapping[str, Mapping[str, Sequence[str]]] = field(
-        default_factory=dict
-    )  # by variant, levels of a factor
+    # By variant, the levels that it has of a factor.
+    only: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     jobs: int = 1  # cells at a time
     alone: frozenset[str] = frozenset()  # names of cells that need the machine to themselves
     references: References | None = None
     second: Variant | None = None  # of which every cell starts a stack too
+
+    @property
+    def state(self) -> Path:
+        """The ignored folder of everything a checkout keeps at run time."""
+        return self.root / STATE
 
     @property
     def started(self) -> tuple[Variant, ...]:
@@ -328,26 +306,24 @@ class Experiment(ABC, Generic[R]):
     """A kind; registered by its name."""
 
     kind: ClassVar[str]  # its name, as in suites.yaml
-    params: ClassVar[type]  # the record of what a suite says of it, saved in the index
+    params: ClassVar[type[Any]]  # the record of what a suite says of it, saved in the index
     result: type[R]  # the record of its part of cell.json; it has a `verdict`
     metrics: Sequence[Metric[R]] = ()  # by which cells are compared, in a suite run and between them
-    options: ClassVar[Collection[str]] = ()  # of the command line, that only some kinds have: SLO_MS
+    # Of the command line, that only some kinds have: SLO_MS, and the field of the params that it replaces.
+    options: ClassVar[Collection[tuple[str, str]]] = ()
     unused: ClassVar[Collection[str]] = OF_LOAD  # settings that change nothing of its cells, and are refused
     by_host: ClassVar[bool] = False  # whether its report has figures per host: blocks may be of several
 
-    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> Any:  # noqa: ARG002 - for kinds with options
+    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> Any:
         """The suite's part for this kind, validated: unknown keys are errors that name file and key.
 
-        options: those that the user gave, of the kind's.
+        options: by field, those that the user gave.
         """
-        return suite.checked_params(self.params)
+        return replace(suite.checked_params(self.params), **options)
 
     def designed(self, plan: Plan, known: Registry, asked: Asked) -> Plan:  # noqa: ARG002
         """The plan with the cells that the kind makes of it, where these are not all levels of all variants."""
         return plan
-
-    def dataset_lines(self, params: Any) -> int | None:
-        """How many different texts it needs; None: as many as any other."""
 
     @abstractmethod
     def load_seconds(self, params: Any) -> float:

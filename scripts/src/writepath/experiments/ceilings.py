@@ -24,12 +24,11 @@ import httpx
 
 from writepath import poll
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
-from writepath.config.settings import OF_LOAD
+from writepath.config.settings import OF_LOAD, of_stack
 from writepath.errors import LoadError, SetupError, StartError
 from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.load import k6
 from writepath.load.plan import ClosedPlan
-from writepath.measure import loading
 from writepath.process import Daemon
 from writepath.provision import archives, jdk, packages
 from writepath.records import ceilings as names
@@ -433,7 +432,7 @@ class CeilingsExperiment(Experiment[CeilingsResult]):
 
 def _run(store: str, run: CellRun, runs: list[ToolRun]) -> None:
     """Starts the store alone, as the variant has it; adds what the tool left."""
-    bench, variant, overrides = run.bench, run.cell.variant, loading.stack_settings(run.settings)
+    bench, variant, overrides = run.bench, run.cell.variant, of_stack(run.settings)
     service = topology.load(bench.root, {**variant.settings, **overrides}).services[store]
     with contextlib.ExitStack() as running:
         with run.step("start"):

@@ -8,34 +8,31 @@ import shutil
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from writepath import pidfile
-from writepath.config.registry import Variant
 from writepath.errors import INTERRUPTED, UsageError, worst
 from writepath.experiments import control, read
 from writepath.experiments.attempt import Attempt, run_group
-from writepath.experiments.base import FEWEST_REPETITIONS, Cell, CellRun, Experiment, Plan
-from writepath.experiments.plan import Group, behind, groups, order_of
+from writepath.experiments.base import FEWEST_REPETITIONS, Cell, Plan, References
+from writepath.experiments.plan import Group, groups, order_of
 from writepath.load.plan import new_run_id
 from writepath.measure import host, warming
 from writepath.measure.host import CanaryCage
 from writepath.measure.loading import Bench, dataset_facts, moment
 from writepath.progress import Progress
 from writepath.records.base import to_data
-from writepath.records.cell import CellRecord, load_cell, result_of
+from writepath.records.cell import CellRecord
 from writepath.records.index import (
     INDEX_FILE,
     SCHEMA_VERSION,
     CellEntry,
     Index,
-    References,
     Status,
     VariantRecord,
     load_index,
@@ -46,7 +43,7 @@ from writepath.runtime.base import Runtime
 RESULTS, LATEST = "results", "latest"
 STAMP = "%Y%m%dT%H%M%SZ"
 LOOK_S = 0.5  # how soon Ctrl-C is heard while lanes run
-SAME: tuple[tuple[str, Callable[[Index], Any]], ...] = (
+SAME: read.Design = (
     ("REPS", attrgetter("repetitions")),
     ("SEED", attrgetter("seed")),
     *read.DESIGN,
@@ -56,17 +53,21 @@ SAME: tuple[tuple[str, Callable[[Index], Any]], ...] = (
 )
 
 
-def _newest(wanted: Index, plan: Plan, kind: Experiment[Any]) -> tuple[Index, Path]:
+def _newest(wanted: Index, plan: Plan) -> tuple[Index, Path]:
     """Its index without the cells that do not count, running again, and its folder; UsageError says what differs."""
     for path in sorted((plan.root / RESULTS / wanted.suite).glob(f"*/{INDEX_FILE}"), reverse=True):
         found = load_index(path.parent)
         again: Collection[str] = ()
-        if (more := kind.grown(found.params, plan.params)) is not None:
+        if (more := plan.kind.grown(found.params, plan.params)) is not None:
             again, found = more, dataclasses.replace(found, params=wanted.params)
         kept = tuple(cell for cell in found.cells if _stays(cell) and cell.name not in again)
         if found.status == "finished" and len(kept) == len(found.cells):
             continue
-        _require_same(found, wanted)
+        for words, before, now in read.differing(SAME, found, wanted):
+            raise UsageError(
+                f"RESUME=1: {words} differs from suite run {found.stamp}: was {_short(before)}, is now {_short(now)}."
+                " Use the same value, or start a new suite run without RESUME."
+            )
         return dataclasses.replace(found, cells=kept, status="running", finished_at=None), path.parent
     raise UsageError(
         f"RESUME=1: no suite run of '{wanted.suite}' in results/ has a missing, failed or unknown cell;"
@@ -79,25 +80,17 @@ def _stays(cell: CellEntry) -> bool:
     return cell.outcome == "finished" and cell.verdict != "unknown"
 
 
-def _require_same(found: Index, wanted: Index) -> None:
-    for words, before, now in read.differing(SAME, found, wanted):
-        raise UsageError(
-            f"RESUME=1: {words} differs from suite run {found.stamp}: was {_short(before)}, is now {_short(now)}."
-            " Use the same value, or start a new suite run without RESUME."
-        )
-
-
 def _short(value: object) -> str:
     if isinstance(value, tuple) and value and hasattr(value[0], "name"):
         return ",".join(entry.name for entry in value)
     return str(value)[:120]
 
 
-def run(plan: Plan, kind: Experiment[Any], runtime: Runtime, progress: Progress) -> tuple[int, Path]:
+def run(plan: Plan, runtime: Runtime, progress: Progress) -> tuple[int, Path]:
     """All cells. The exit code, the worst of theirs or 130 where the user stopped it, and the suite run's folder."""
-    engine = _begun(plan, kind, runtime, progress)
+    engine = _begun(plan, runtime)
     progress.total = sum(map(len, engine.index.order))
-    progress.load_seconds = kind.load_seconds(plan.params)
+    progress.load_seconds = plan.kind.load_seconds(plan.params)
     progress.say(_where(plan, engine.folder))
     try:
         with _opened(plan, runtime, progress) as bench:
@@ -118,7 +111,7 @@ def run(plan: Plan, kind: Experiment[Any], runtime: Runtime, progress: Progress)
         raise
     engine.end("finished")
     if plan.control is not None:
-        control.remember(plan.state, read.saved(engine.folder), kind.metrics)
+        control.remember(plan.state, read.saved(engine.folder), plan.kind.metrics)
     return worst(cell.exit_code for cell in engine.index.cells), engine.folder
 
 
@@ -127,8 +120,6 @@ class _Engine:
     """A suite run under way."""
 
     plan: Plan
-    kind: Experiment[Any]
-    progress: Progress
     index: Index
     folder: Path
     _lock: threading.Lock = field(default_factory=threading.Lock)  # of the index
@@ -145,11 +136,11 @@ class _Engine:
             ended = self._run_group(group, bench)
             if unbegun := group[len(ended) :]:
                 left.appendleft(unbegun)
-            for cell, record in ended:
-                if record.verdict.noise and cell.noisy < self.plan.reruns:
-                    self.progress.say(f"{cell.name}: noisy host; rerun at the end of this block")
-                    left.append((behind(cell, last),))
+            for cell in (attempt.cell for attempt in ended if attempt.record.verdict.noise):
+                if cell.noisy < self.plan.reruns:
+                    bench.progress.say(f"{cell.name}: noisy host; rerun at the end of this block")
                     last += 1
+                    left.append((dataclasses.replace(cell, position=last, noisy=cell.noisy + 1),))
 
     def _run_in_lanes(self, block: tuple[Group, ...], bench: Bench) -> None:
         """Those that do not need the machine to themselves, which are left. However it ends, no lane runs on."""
@@ -159,7 +150,8 @@ class _Engine:
         jobs = min(self.plan.jobs, len(groups)) or 1
 
         def run(group: Group) -> None:
-            self._run_group(group, dataclasses.replace(bench, progress=self.progress.lane(jobs)), jobs)
+            progress = dataclasses.replace(bench.progress, jobs=jobs)
+            self._run_group(group, dataclasses.replace(bench, progress=progress), jobs)
 
         with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="lane") as pool:
             running = {pool.submit(run, group) for group in groups}
@@ -184,7 +176,7 @@ class _Engine:
             if own := tuple(cell for cell in group if (cell.name, cell.block) not in done):
                 yield own
 
-    def _run_group(self, group: Group, bench: Bench, parallel: int = 1) -> list[tuple[Cell, CellRecord]]:
+    def _run_group(self, group: Group, bench: Bench, parallel: int = 1) -> list[Attempt]:
         with self._lock:
             attempts = [self._attempt(cell, bench, parallel) for cell in group]
             number = len({(cell.name, cell.block) for cell in self.index.cells}) + 1
@@ -195,14 +187,11 @@ class _Engine:
         except KeyboardInterrupt:
             self._keep([attempt for attempt in attempts if attempt.outcome == "finished"])
             raise
-        self._keep([attempt for attempt, _ in ended])
-        for attempt, record in ended:
-            bench.progress.cell_ended(record, self._line(attempt, record), share=len(ended))
-        return [(attempt.run.cell, record) for attempt, record in ended]
-
-    def _line(self, attempt: Attempt, record: CellRecord) -> str:
-        result = result_of(record, attempt.kind.result)
-        return "" if result is None else attempt.kind.line(result)
+        self._keep(ended)
+        for attempt in ended:
+            line = "" if attempt.result is None else attempt.kind.line(attempt.result)
+            bench.progress.cell_ended(attempt.record, line, share=len(ended))
+        return ended
 
     def _attempt(self, cell: Cell, bench: Bench, parallel: int) -> Attempt:
         """The cell's line leaves the index before it runs, so that one that is stopped is a missing one."""
@@ -211,11 +200,14 @@ class _Engine:
         place.mkdir(parents=True)
         cells = tuple(one for one in self.index.cells if (one.name, one.block) != (cell.name, cell.block))
         self.index = dataclasses.replace(self.index, cells=cells)
-        plan, of_another = self.plan, self.plan.references if cell.role == "reference" else None
-        started = CellRun(
+        plan, other = self.plan, self.plan.references
+        design: Plan | References = plan if cell.role != "reference" or other is None else other
+        return Attempt(
+            index=self.index,
+            kind=design.kind,
             cell=cell,
-            suite=plan.suite if of_another is None else of_another.suite,
-            params=plan.params if of_another is None else of_another.params,
+            suite=design.suite,
+            params=design.params,
             settings={**plan.settings, **cell.levels},
             seed=plan.seed,
             dataset=plan.dataset,
@@ -224,20 +216,15 @@ class _Engine:
             bench=bench,
             parallel=parallel,
         )
-        return Attempt(
-            run=started, index=self.index, kind=self.kind if of_another is None else of_another.kind
-        )
 
     def _keep(self, attempts: list[Attempt]) -> None:
         """Adds their lines to the index and saves it."""
         with self._lock:
-            entries = [self._entry(attempt) for attempt in attempts]
+            entries = [self._entry(attempt, attempt.record, attempt.folder) for attempt in attempts]
             self.index = dataclasses.replace(self.index, cells=(*self.index.cells, *entries))
             save_index(self.index, self.folder)
 
-    def _entry(self, attempt: Attempt) -> CellEntry:
-        place = attempt.run.folder
-        record = load_cell(place)
+    def _entry(self, attempt: Attempt, record: CellRecord, place: Path) -> CellEntry:
         return CellEntry(
             **{name: getattr(record, name) for name in read.SAME},
             folder=str(place.relative_to(self.folder)),
@@ -249,24 +236,24 @@ class _Engine:
         )
 
 
-def _begun(plan: Plan, kind: Experiment[Any], runtime: Runtime, progress: Progress) -> _Engine:
+def _begun(plan: Plan, runtime: Runtime) -> _Engine:
     """A new suite run, or the one that is to be continued. Saved, and the latest."""
-    index = _new_index(plan, kind, runtime)
+    index = _new_index(plan, runtime)
     if plan.resumed:
-        index, folder = _newest(index, plan, kind)
+        index, folder = _newest(index, plan)
     else:
         folder = plan.root / RESULTS / plan.suite.name / index.stamp
         folder.mkdir(parents=True)
     save_index(index, folder)
     _link_latest(folder)
-    return _Engine(plan=plan, kind=kind, progress=progress, index=index, folder=folder)
+    return _Engine(plan=plan, index=index, folder=folder)
 
 
-def _new_index(plan: Plan, kind: Experiment[Any], runtime: Runtime) -> Index:
+def _new_index(plan: Plan, runtime: Runtime) -> Index:
     now, others = datetime.now(UTC), plan.references
     return Index(
         schema_version=SCHEMA_VERSION,
-        kind=kind.kind,
+        kind=plan.kind.kind,
         suite=plan.suite.name,
         title=plan.suite.title,
         stamp=now.strftime(STAMP),
@@ -278,22 +265,18 @@ def _new_index(plan: Plan, kind: Experiment[Any], runtime: Runtime) -> Index:
         runtime=runtime.name,
         processors=runtime.split.design,
         baseline=plan.baseline.name if plan.baseline is not None else None,
-        variants=tuple(map(_variant_record, plan.variants)),
+        variants=tuple(
+            VariantRecord(**{field.name: getattr(variant, field.name) for field in fields(VariantRecord)})
+            for variant in plan.variants
+        ),
         factors=plan.factors,
         settings=dict(plan.settings),
         params=to_data(plan.params),
         dataset=dataset_facts(plan.dataset),
         code=plan.code,
         order=order_of(plan),
-        references=None
-        if others is None
-        else References(kind=others.kind.kind, suite=others.suite.name, params=to_data(others.params)),
+        references=None if others is None else others.record(),
     )
-
-
-def _variant_record(variant: Variant) -> VariantRecord:
-    """A variant as it is defined now."""
-    return VariantRecord(**{field.name: getattr(variant, field.name) for field in fields(VariantRecord)})
 
 
 def _set_aside(place: Path) -> None:

@@ -3,16 +3,14 @@
 import dataclasses
 import itertools
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 from writepath import checkout
 from writepath.config import registry
 from writepath.config.registry import Registry, Suite, Variant
 from writepath.config.settings import combinations
 from writepath.errors import UsageError
-from writepath.experiments.base import RERUNS, Cell, Experiment, Plan, References
+from writepath.experiments.base import Cell, Plan, References
 from writepath.experiments.registry import KINDS, kind_of
 from writepath.load import dataset
 from writepath.measure import loading
@@ -28,11 +26,14 @@ def groups(plan: Plan) -> Iterator[tuple[Group, ...]]:
     order = random.Random(f"writepath:{plan.seed}")  # noqa: S311 - an order, not a secret
     setups = list(_setups(plan))
     for block in range(1, plan.repetitions + 1):
+        position = itertools.count(1)
         shuffled = [
-            tuple(order.sample(own, len(own))) if len(own) > 1 else own
-            for own in order.sample(setups, len(setups))
+            order.sample(own, len(own)) if len(own) > 1 else own for own in order.sample(setups, len(setups))
         ]
-        yield _placed(shuffled, block)
+        yield tuple(
+            tuple(dataclasses.replace(cell, block=block, position=next(position)) for cell in own)
+            for own in shuffled
+        )
 
 
 def order_of(plan: Plan) -> tuple[tuple[str, ...], ...]:
@@ -44,18 +45,14 @@ def _setups(plan: Plan) -> Iterator[Group]:
     """The groups of a block, unshuffled: cells that have no place yet."""
     per_stack = [factor for factor in plan.factors if factor.scope == "stack"]
     per_load = [factor for factor in plan.factors if factor.scope == "load"]
-
-    def group(variant: Variant, own: Mapping[str, str]) -> Group:
-        levels = ({**own, **more} for more in combinations(per_load))
-        return tuple(
-            _unplaced(variant, {factor.name: one[factor.name] for factor in plan.factors}) for one in levels
-        )
-
     for variant in plan.variants:
         only = plan.only.get(variant.name, {})
         for own in combinations(per_stack):
             if all(level in only.get(name, (level,)) for name, level in own.items()):
-                yield group(variant, own)
+                yield tuple(
+                    _unplaced(variant, {one.name: (own | more)[one.name] for one in plan.factors})
+                    for more in combinations(per_load)
+                )
     if plan.control is not None:
         only = plan.only.get(plan.control.name, {})
         first = {factor.name: only.get(factor.name, factor.levels)[0] for factor in plan.factors}
@@ -70,24 +67,8 @@ def _unplaced(variant: Variant, levels: dict[str, str], role: Role = "measured",
     return Cell(name=name, variant=variant, levels=levels, block=0, position=0, role=role)
 
 
-def _placed(setups: Sequence[Group], block: int) -> tuple[Group, ...]:
-    position = itertools.count(1)
-    return tuple(
-        tuple(dataclasses.replace(cell, block=block, position=next(position)) for cell in own)
-        for own in setups
-    )
-
-
-def behind(cell: Cell, last_position: int) -> Cell:
-    """The same cell, rerun behind all others of its block."""
-    return dataclasses.replace(cell, position=last_position + 1, noisy=cell.noisy + 1)
-
-
-def plan(call: Call, asked: Asked, state: Path) -> tuple[Plan, Experiment[Any]]:
-    """The plan and its kind; UsageError for an option or a setting that the kind does not have.
-
-    state: the ignored folder of what a checkout keeps at run time.
-    """
+def plan(call: Call, asked: Asked) -> Plan:
+    """UsageError for an option or a setting that the kind does not have."""
     known = registry.load(call.root)
     suite = known.suite(asked.suite)
     variants = suite.variants if asked.variants is None else tuple(map(known.variant, asked.variants))
@@ -99,11 +80,13 @@ def plan(call: Call, asked: Asked, state: Path) -> tuple[Plan, Experiment[Any]]:
         loading.require_rates(suite, given)
         suite = suite.scaled(float(given.values.get(loading.RATE_SCALE, "1")))
     given, only = delay.only_where_it_applies(call.root, variants, given)
-    params = kind.params_of(suite, asked.of_kind)
+    field_of = dict(kind.options)
+    params = kind.params_of(suite, {field_of[name]: value for name, value in asked.of_kind.items()})
+    texts = getattr(params, "documents", None)  # searches need one for each post
     made = Plan(
         root=call.root,
-        state=state,
         suite=suite,
+        kind=kind,
         params=params,
         variants=variants,
         repetitions=asked.reps or suite.repetitions,
@@ -111,27 +94,27 @@ def plan(call: Call, asked: Asked, state: Path) -> tuple[Plan, Experiment[Any]]:
         settings=given.values,
         factors=given.factors,
         only=only,
-        dataset=dataset.choose(asked.dataset, asked.dataset_lines or kind.dataset_lines(params), asked.seed),
+        dataset=dataset.choose(asked.dataset, asked.dataset_lines or texts, asked.seed),
         code=checkout.code(call.root),
         resumed=asked.resume,
-        reruns=RERUNS if asked.reruns is None else asked.reruns,
+        reruns=asked.reruns,
         jobs=asked.jobs,
-        references=None if call.command == "bench" else _references(suite, known),
+        references=None if call.command == "bench" else _references(suite.references, known),
     )
-    return kind.designed(made, known, asked), kind
+    return kind.designed(made, known, asked)
 
 
-def _references(suite: Suite, known: Registry) -> References | None:
-    if suite.references is None:
+def _references(name: str | None, known: Registry) -> References | None:
+    if name is None:
         return None
-    other = known.suite(suite.references)
-    kind = kind_of(other.kind)
-    return References(suite=other, kind=kind, params=kind.params_of(other, {}))
+    suite = known.suite(name)
+    kind = kind_of(suite.kind)
+    return References(suite=suite, kind=kind, params=kind.params_of(suite, {}))
 
 
 def _require_options(call: Call, asked: Asked, suite: Suite, known: Registry) -> None:
     for name, value in asked.of_kind.items():
-        having = [other.kind for other in KINDS.values() if name in other.options]
+        having = [other.kind for other in KINDS.values() if name in dict(other.options)]
         if suite.kind not in having:
             example = next(other.name for other in known.suites.values() if other.kind in having)
             raise UsageError(

@@ -6,7 +6,8 @@ day) does not affect them.
 
 import dataclasses
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from writepath.analysis import evidence as files
 from writepath.errors import InvalidRunError, UsageError
 from writepath.experiments import read
 from writepath.experiments.base import SETTINGS_FILE
-from writepath.experiments.read import DESIGN, differing
+from writepath.experiments.read import DESIGN, Design, differing
 from writepath.experiments.registry import kind_of
 from writepath.load.dataset import EMBEDDED
 from writepath.records.base import inside, to_data, write_json
@@ -33,7 +34,6 @@ DURABILITY = "docs/durability.md"
 CLASSES, EVIDENCE = "results:classes", "faults:evidence"
 NATIVE = "native"
 LIMIT_BYTES = 5_000_000
-INDEX = "README.md"
 
 
 def publish(root: Path, folder: Path, *, add: bool = False) -> list[Path]:
@@ -47,15 +47,12 @@ def publish(root: Path, folder: Path, *, add: bool = False) -> list[Path]:
     data = read.raw(folder)
     refuse(data)
     target = root / PUBLISHED / name_of(data.index)
-    staged = target.with_name(f"{target.name}.part")
-    shutil.rmtree(staged, ignore_errors=True)
-    try:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as place:
+        staged = Path(place) / target.name
         _fill(staged, folder, data, target if add and target.is_dir() else None)
-    except BaseException:
-        shutil.rmtree(staged, ignore_errors=True)
-        raise
-    shutil.rmtree(target, ignore_errors=True)
-    staged.rename(target)
+        shutil.rmtree(target, ignore_errors=True)
+        staged.rename(target)
     return write_pages(root)
 
 
@@ -110,10 +107,7 @@ def name_of(index: Index) -> str:
 
 def published_suites(root: Path) -> tuple[Path, ...]:
     """Folders of what is published, by name."""
-    folder = root / PUBLISHED
-    return tuple(
-        sorted(path.parent for path in folder.glob(f"*/{INDEX_FILE}") if path.parent.suffix != ".part")
-    )
+    return tuple(sorted(path.parent for path in (root / PUBLISHED).glob(f"*/{INDEX_FILE}")))
 
 
 def _texts(index: Index) -> object:
@@ -122,15 +116,11 @@ def _texts(index: Index) -> object:
     return (EMBEDDED, index.dataset.lines) if drawn else index.dataset
 
 
-def _settings(index: Index) -> dict[str, dict[str, str]]:
-    return {variant.name: variant.settings for variant in index.variants}
-
-
-ADDED: tuple[tuple[str, Callable[[Index], Any]], ...] = (
+ADDED: Design = (
     *DESIGN,
     ("DATASET", _texts),
     ("VARIANTS", lambda index: sorted({name for block in index.order for name in block})),
-    ("settings in variants.yaml", _settings),
+    ("settings in variants.yaml", lambda index: {one.name: one.settings for one in index.variants}),
 )
 
 
@@ -154,7 +144,16 @@ def require_addable(published: Path, added: Index, run_ids: Collection[str]) -> 
 
 def refuse(data: SuiteData[Any]) -> None:
     """UsageError where cells are missing or hosts differ, InvalidRunError naming each cell that does not count."""
-    _refuse_unfinished(data.index)
+    index = data.index
+    made = {(cell.name, cell.block) for cell in index.cells}
+    wanted = {(name, block) for block, order in enumerate(index.order, 1) for name in order}
+    missing = sorted(wanted - made)
+    if index.status != "finished" or missing:
+        first = f"; missing: {missing[0][0]}, block {missing[0][1]}" if missing else ""
+        raise UsageError(
+            f"suite {index.suite} {index.stamp} is {index.status}, {len(made)} of {len(wanted)} cells finished{first};"
+            " finish it with RESUME=1, then publish"
+        )
     bad = [
         f"{_name(cell)}: "
         + ("; ".join(cell.reasons) or f"{cell.record.outcome}, verdict {cell.record.verdict.status}")
@@ -166,28 +165,11 @@ def refuse(data: SuiteData[Any]) -> None:
             f"not published: {' | '.join(bad)}. A suite is published only if all its cells are valid;"
             " rerun these with RESUME=1"
         )
-    _refuse_several_hosts(data)
-
-
-def _refuse_unfinished(index: Index) -> None:
-    made = {(cell.name, cell.block) for cell in index.cells}
-    wanted = {(name, block) for block, order in enumerate(index.order, 1) for name in order}
-    missing = sorted(wanted - made)
-    if index.status != "finished" or missing:
-        first = f"; missing: {missing[0][0]}, block {missing[0][1]}" if missing else ""
-        raise UsageError(
-            f"suite {index.suite} {index.stamp} is {index.status}, {len(made)} of {len(wanted)} cells finished{first};"
-            " finish it with RESUME=1, then publish"
-        )
-
-
-def _refuse_several_hosts(data: SuiteData[Any]) -> None:
-    """A median would mix them, unless the kind reports each host by itself."""
     found = hosts(data)
-    if len(found) > 1 and not kind_of(data.index.kind).by_host:
+    if len(found) > 1 and not kind_of(index.kind).by_host:
         raise UsageError(
-            f"suite {data.index.suite} {data.index.stamp} ran on several hosts: {' and '.join(found)}. Medians"
-            " would mix them; rerun the whole suite on one host, then publish"
+            f"suite {index.suite} {index.stamp} ran on several hosts: {' and '.join(found)}. Medians would mix them;"
+            " rerun the whole suite on one host, then publish"
         )
 
 
@@ -198,11 +180,9 @@ def _name(cell: CellData[Any]) -> str:
 def derived(root: Path) -> dict[str, bytes]:
     """By path below root, everything that is generated from the published data: pages, plots, index, README."""
     suites = {folder.name: read.published(folder) for folder in published_suites(root)}
-    files: dict[str, bytes] = {}
-    titles = {name: _title(data.index) for name, data in suites.items()}
+    files = {f"{PAGES}/{README}": _index(suites).encode()}
     for data in suites.values():
         files |= _page(data)
-    files[f"{PAGES}/{INDEX}"] = _index(titles).encode()
     known = published_facts(suites)
     if known.load is not None:
         files |= {f"{PAGES}/{name}": drawn for name, drawn in plots.pictures(known).items()}
@@ -211,12 +191,9 @@ def derived(root: Path) -> dict[str, bytes]:
     parts = {
         ANSWER: front.answer(known),
         CLASSES: front.classes(suites.values()),
+        EVIDENCE: _evidence(suites.values()),
     }
-    return files | _documents(root, {**parts, EVIDENCE: _evidence(suites.values())})
-
-
-def _title(index: Index) -> str:
-    return index.title if index.runtime == NATIVE else f"{index.title}, {index.runtime} runtime"
+    return files | _documents(root, parts)
 
 
 def _evidence(suites: Iterable[SuiteData[Any]]) -> str:
@@ -230,7 +207,7 @@ def _evidence(suites: Iterable[SuiteData[Any]]) -> str:
 
 
 def _page(data: SuiteData[Any]) -> dict[str, bytes]:
-    """Of a suite of the engine: Markdown and its pictures."""
+    """Markdown and its pictures."""
     refuse(data)
     name = name_of(data.index)
     report = kind_of(data.index.kind).report(data)
@@ -290,12 +267,13 @@ def _changes(root: Path, wanted: Mapping[str, bytes]) -> dict[str, str]:
     return found | {name: "nothing published gives this file" for name in present if name not in wanted}
 
 
-def _index(titles: dict[str, str]) -> str:
-    entries = [f"- [{escaped(titles[name])}]({name}.md): suite {name}" for name in titles]
+def _index(suites: Mapping[str, SuiteData[Any]]) -> str:
+    lines = []
+    for name, index in ((name, data.index) for name, data in suites.items()):
+        other = "" if index.runtime == NATIVE else f", {index.runtime} runtime"
+        lines.append(f"- [{escaped(index.title + other)}]({name}.md): suite {name}\n")
     return (
         "# Published results\n\n"
         "Tables and plots that `make publish` generates from the raw data in `results/published/`;"
-        " `make verify` recomputes them.\n\n"
-        + ("\n".join(entries) if entries else "Nothing is published yet.")
-        + "\n"
+        " `make verify` recomputes them.\n\n" + ("".join(lines) or "Nothing is published yet.\n")
     )

@@ -1,6 +1,6 @@
 """Reads suite runs, raw and published, into what reports are made of. Every figure is derived from evidence again."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from writepath.records.index import INDEX_FILE, CellEntry, Index, load_index
 from writepath.report.data import CellData, SuiteData
 
 LATEST = "results/latest"
-DESIGN: tuple[tuple[str, Callable[[Index], Any]], ...] = (  # what all blocks of a suite have in common
+Design = tuple[tuple[str, Callable[[Index], Any]], ...]
+DESIGN: Design = (  # what all blocks of a suite have in common
     ("kind", attrgetter("kind")),
     ("RUNTIME", attrgetter("runtime")),
     ("PROCESSORS", attrgetter("processors")),
@@ -48,24 +49,19 @@ def saved(folder: Path) -> SuiteData[Any]:
     return _suite(folder, None)
 
 
-def differing(
-    design: Iterable[tuple[str, Callable[[Index], Any]]], one: Index, other: Index
-) -> Iterator[tuple[str, Any, Any]]:
+def differing(design: Design, one: Index, other: Index) -> Iterator[tuple[str, Any, Any]]:
     """What differs between two suite runs, in words and with both values; of mappings, what differs in them."""
     for words, get in design:
         old, new = get(one), get(other)
         if isinstance(old, dict) and isinstance(new, dict):
-            old, new = _without(old, new), _without(new, old)
+            same = {key for key in old if key in new and old[key] == new[key]}
+            old, new = ({key: one[key] for key in one if key not in same} for one in (old, new))
         if old != new:
             yield words, old, new
 
 
-def _without(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in one.items() if key not in other or other[key] != value}
-
-
-def suite_folder(root: Path, path: Path | None) -> Path | None:
-    """The newest suite run of the engine in, above or right below what is given; None where there is none."""
+def suite_folder(root: Path, path: Path | None) -> Path:
+    """The newest suite run in, above or right below what is given; UsageError where there is none."""
     places = (root / LATEST,) if path is None else (root / path, root / "results" / path)
     for given in places:
         above = [folder for folder in (given, *given.parents) if folder.is_relative_to(root)]
@@ -74,7 +70,13 @@ def suite_folder(root: Path, path: Path | None) -> Path | None:
                 return folder.resolve()
         if below := sorted(given.glob(f"*/{INDEX_FILE}")):
             return max(below, key=lambda one: load_index(one.parent).started_at).parent.resolve()
-    return None
+    if path is None:
+        what = "no results yet"
+    elif not places[0].exists():
+        what = f"RUN={path}: no such folder"
+    else:
+        what = f"RUN={path}: no index of a suite run in this folder, above it or one level below it"
+    raise UsageError(f"{what}; `make bench-all` writes results to results/<suite>/<stamp>")
 
 
 Load = Callable[[Path, CellRecord], Evidence] | None  # None: results as they were saved

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from writepath.config.registry import nearest
+from writepath.config.checked import nearest
 from writepath.errors import UsageError
 from writepath.experiments.base import Experiment
 from writepath.experiments.capacity.kind import CapacityExperiment

@@ -8,11 +8,12 @@ from writepath.analysis.audit import EXIT_CODES
 from writepath.errors import UsageError, WritepathError, worst
 from writepath.experiments import publish as publishing
 from writepath.experiments import read
+from writepath.experiments.read import suite_folder
 from writepath.experiments.registry import kind_of
 from writepath.records.cell import CELL_FILE
 from writepath.report import render
 from writepath.report.comparison import compared
-from writepath.report.data import CellData, SuiteData
+from writepath.report.data import SuiteData
 from writepath.report.staging import PUBLISHED
 from writepath.report.terminal import console, print_report, print_tables
 
@@ -23,7 +24,7 @@ OK, INVALID, UNKNOWN = 0, 1, 3
 
 def report(root: Path, path: Path | None) -> int:
     """Prints and writes the tables of a suite run of any kind. Its worst verdict."""
-    folder = _folder(root, path)
+    folder = suite_folder(root, path)
     data = read.raw(folder)
     built = kind_of(data.index.kind).report(data)
     target = folder / FOLDER
@@ -43,9 +44,8 @@ def report(root: Path, path: Path | None) -> int:
 
 def publish(root: Path, path: Path | None = None, *, add: bool = False) -> int:
     """Publishes a suite run; add: its blocks behind those that are published."""
-    folder = _folder(root, path)
     to = console()
-    for changed in publishing.publish(root, folder, add=add):
+    for changed in publishing.publish(root, suite_folder(root, path), add=add):
         to.print(f"wrote {_short(root, changed)}", markup=False)
     return OK
 
@@ -72,7 +72,7 @@ def compare(root: Path, paths: Sequence[Path], labels: Sequence[str] = ()) -> in
 
 def audit(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
     """Recomputes the audit of every cell from raw files: 0 all PASS, 1 any FAIL, else 3."""
-    folder = _folder(root, path)
+    folder = suite_folder(root, path)
     data = read.raw(folder)
     kind, verdicts = kind_of(data.index.kind), []
     for cell in data.cells:
@@ -93,11 +93,17 @@ def verify(root: Path, path: Path | None, say: Callable[[str], None]) -> int:
 
     Each problem is said with file, figure and both values.
     """
+    checks: list[Callable[[], list[str]]]
     checks = [lambda: publishing.differences(root), lambda: wrong_published(root)]
     if path is not None:
-        folder = _folder(root, path)
-        checks.append(lambda: wrong_raw(root, folder))
-    problems = [problem for check in checks for problem in _said(check)]
+        folder = suite_folder(root, path)
+        checks.append(lambda: _problems(read.raw(folder), root, folder))
+    problems = list[str]()
+    for check in checks:
+        try:
+            problems += check()
+        except (WritepathError, ValueError, LookupError) as error:  # as good as a difference
+            problems.append(f"cannot be recomputed ({error})")
     for problem in problems:
         say(problem)
     if problems:
@@ -115,12 +121,6 @@ def wrong_published(root: Path) -> list[str]:
     return [problem for folder in folders for problem in _problems(read.published(folder), root, folder)]
 
 
-def wrong_raw(root: Path, path: Path) -> list[str]:
-    """The same of a raw folder of results/."""
-    folder = _folder(root, path)
-    return _problems(read.raw(folder), root, folder)
-
-
 def _problems(data: SuiteData[Any], root: Path, folder: Path) -> list[str]:
     return [
         f"{_short(root, folder)}/{cell.entry.folder}/{CELL_FILE}: {problem}"
@@ -129,43 +129,19 @@ def _problems(data: SuiteData[Any], root: Path, folder: Path) -> list[str]:
     ]
 
 
-def _said(check: Callable[[], list[str]]) -> list[str]:
-    """Data that cannot be read any more, or contradicts itself, is a difference too."""
-    try:
-        return check()
-    except (WritepathError, ValueError, LookupError) as error:
-        return [f"cannot be recomputed ({error})"]
-
-
 def exit_code(data: SuiteData[Any]) -> int:
     """0 when every cell counts and found no failure, 1 when one is invalid or failed, else 3."""
     bad = [cell for cell in data.all_cells if not cell.counts]
     if bad:
-        return UNKNOWN if all(_unknown(cell) for cell in bad) else INVALID
+        unknown = all(cell.record.verdict.status == "unknown" and not cell.problems for cell in bad)
+        return UNKNOWN if unknown else INVALID
     return worst(cell.record.verdict.exit_code for cell in data.all_cells)
 
 
-def _unknown(cell: CellData[Any]) -> bool:
-    return cell.record.verdict.status == "unknown" and not cell.problems
-
-
 def _any_suite(root: Path, path: Path) -> SuiteData[Any]:
-    folder = _folder(root, path)
+    folder = suite_folder(root, path)
     published = folder.is_relative_to((root / PUBLISHED).resolve())
     return read.published(folder) if published else read.raw(folder)
-
-
-def _folder(root: Path, path: Path | None) -> Path:
-    if (folder := read.suite_folder(root, path)) is not None:
-        return folder
-    given = root / (read.LATEST if path is None else path)
-    if path is None:
-        what = "no results yet"
-    elif not given.exists():
-        what = f"RUN={path}: no such folder"
-    else:
-        what = f"RUN={path}: no index of a suite run in this folder, above it or one level below it"
-    raise UsageError(f"{what}; `make bench-all` writes results to results/<suite>/<stamp>")
 
 
 def _short(root: Path, path: Path) -> str:

@@ -19,7 +19,6 @@ from writepath.measure.loading import Bench, Driven, moment
 from writepath.measure.read_back import Auditing, drain
 from writepath.records import base
 from writepath.records.capacity_run import CapacityFacts, OverloadFacts
-from writepath.records.measures import Canary
 from writepath.records.steps import LoadStep, SentFacts, StepDrain, StepFacts, StepKind
 
 ANSWERS_S = 0.5  # in flight: a step that needs more than five times the default SLO fails, dropped or not
@@ -66,12 +65,6 @@ def constant(name: str, rate_per_s: float, seconds: float, slo_ms: float) -> Arr
     return dataclasses.replace(plan, answer_s=max(ANSWERS_S, SLO_TIMES * slo_ms / 1000))
 
 
-def canary(run: CellRun) -> Canary:
-    """How fast the host is now."""
-    with run.step("canary"):
-        return run.bench.cage.measure()
-
-
 def wait_for_quiet(bench: Bench, at_most_s: float = host.LONGEST_S) -> None:
     """Before a step is retried; on a host that stays noisy it is, all the same."""
     if not host.wait_until_quiet(bench.cage.folder, bench.progress, at_most_s):
@@ -85,7 +78,8 @@ class WarmPath:
 
     def __init__(self, run: CellRun, session: Session) -> None:
         """Starts the stack if no cell has."""
-        self.run, self.stack, self.truth = run, session.stack(run), session.truth(run)
+        self.run = run
+        self.stack, self.truth = session.started(run)
         self.facts = CapacityFacts(
             runtime=run.bench.runtime.name,
             operation=self.request,

@@ -13,7 +13,7 @@ from writepath import pidfile
 from writepath.analysis import raw
 from writepath.analysis.raw import Sample
 from writepath.config.registry import Scenario, Suite
-from writepath.config.settings import OF_LOAD, Given
+from writepath.config.settings import Given
 from writepath.errors import LoadError, UsageError
 from writepath.load import k6, ledger
 from writepath.load.dataset import Dataset
@@ -57,11 +57,6 @@ class Bench:
 VIRTUAL_USERS = "VIRTUAL_USERS"  # of a closed load; of an open one, the most requests in flight
 RATE = "RATE"  # requests per second at the peak of an open load
 RATE_SCALE = "RATE_SCALE"  # multiplies all rates of a suite: Suite.scaled()
-
-
-def stack_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Those that a stack is started with: variables of docker-compose.yml."""
-    return {name: value for name, value in settings.items() if name not in OF_LOAD}
 
 
 def require_rates(suite: Suite, given: Given) -> None:

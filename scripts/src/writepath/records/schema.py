@@ -4,11 +4,9 @@
 field is its description, so that a unit is written once.
 """
 
-import ast
 import inspect
-import io
 import json
-import tokenize
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -90,21 +88,16 @@ class _Generator(GenerateJsonSchema):
 
 
 def _comments(record: type) -> dict[str, str]:
-    """By field, the comment on its line or lines."""
-    source = inspect.getsource(record)
-    by_line = {
-        token.start[0]: token.string.lstrip("# ")
-        for token in tokenize.generate_tokens(io.StringIO(source).readline)
-        if token.type == tokenize.COMMENT
-    }
-    (definition,) = ast.parse(source).body
-    fields = [node for node in cast("ast.ClassDef", definition).body if isinstance(node, ast.AnnAssign)]
-    return {
-        ast.unparse(field.target): by_line[line]
-        for field in fields
-        for line in range(field.lineno, (field.end_lineno or field.lineno) + 1)
-        if line in by_line
-    }
+    """By field, the comment behind it, or behind its last line."""
+    found: dict[str, str] = {}
+    field = None
+    for line in inspect.getsource(record).splitlines():
+        if begins := re.match(r" {4}(?:(\w+): |[@\w])", line):  # a field, or a method
+            field = begins[1]
+        code, _, comment = line.partition("  # ")
+        if field and comment and code.strip():
+            found[field] = comment
+    return found
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from writepath.config.registry import nearest
+from writepath.config.checked import nearest
 from writepath.errors import UsageError
 from writepath.selfcheck import comparison_part, recorder_part, scale
 

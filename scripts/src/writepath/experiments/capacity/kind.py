@@ -18,7 +18,7 @@ from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.capacity import sections
 from writepath.experiments.capacity.searches import Searches
 from writepath.experiments.capacity.stepper import BETWEEN_S, Stepper
-from writepath.experiments.warm_path import WarmPath, canary, step_in_words, wait_for_quiet
+from writepath.experiments.warm_path import WarmPath, step_in_words, wait_for_quiet
 from writepath.measure import host
 from writepath.measure.loading import RATE_SCALE
 from writepath.records.base import record
@@ -27,8 +27,6 @@ from writepath.records.warm_up import WarmUpParams, warm_up_params
 from writepath.report.capacity import Capacity, rate_in_words
 
 Operation = Literal["write", "search"]
-# Of the command line: the field that it replaces.
-OPTIONS = {"SLO_MS": "slo_ms", "HOLD_SECONDS": "step_seconds", "DOCS": "documents"}
 AFTER_S = 110.0  # what comes after the steps: overload and recovery, or searches during writes
 
 
@@ -75,10 +73,10 @@ def measure(run: CellRun, session: Session) -> None:
     )
     while (step := stepper.step) is not None:
         number, counted = len(path.facts.steps) + 1, step.kind != "ramp"  # a ramp step is as short as can be
-        before = canary(run) if counted else None
+        before = run.canary() if counted else None
         facts = path.load_step(number, step, f"step {number}")
         if counted:
-            facts = dataclasses.replace(path.after_step(facts), before=before, after=canary(run))
+            facts = dataclasses.replace(path.after_step(facts), before=before, after=run.canary())
         made = path.judged(dataclasses.replace(facts, lost_components=tuple(path.stack.lost_components())))
         stepper.told(made)
         run.bench.progress.say(f"  {step_in_words(made)}")
@@ -99,7 +97,7 @@ class CapacityExperiment(Experiment[CapacityResult]):
     kind = "capacity"
     params = CapacityParams
     result = CapacityResult
-    options = tuple(OPTIONS)
+    options = (("SLO_MS", "slo_ms"), ("HOLD_SECONDS", "step_seconds"), ("DOCS", "documents"))
     unused = OF_LOAD - {RATE_SCALE}
     by_host = True
     metrics = sections.METRICS
@@ -127,20 +125,15 @@ class CapacityExperiment(Experiment[CapacityResult]):
             highest_per_s=rates.to_per_s,
             **warm_up_params(scenario.warm_up),
         )
-        asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
         if made.begins_per_s is not None:
-            asked["begins_per_s"] = made.begins_per_s * suite.rate_scale
-        made = dataclasses.replace(made, **asked)
+            made = dataclasses.replace(made, begins_per_s=made.begins_per_s * suite.rate_scale)
+        made = dataclasses.replace(made, **options)
         if (made.operation == "search") != (made.documents is not None):
             raise UsageError(
                 f"{SUITES_FILE}: suites.{suite.name}.capacity: documents={made.documents} (DOCS) with operation"
                 f" {made.operation}; searches need a number of posts, writes have none"
             )
         return made
-
-    def dataset_lines(self, params: CapacityParams) -> int | None:
-        """Of searches a text of its own for each post; of writes as many as any other."""
-        return params.documents
 
     def load_seconds(self, params: CapacityParams) -> float:
         """Of one cell: a guess, as its steps are not known before."""

@@ -22,7 +22,7 @@ from writepath.analysis.verdict import noise_reasons, slower_reasons
 from writepath.config.registry import Scenario
 from writepath.experiments.base import CellRun, Session
 from writepath.experiments.capacity.stepper import MOST_REPEATS
-from writepath.experiments.warm_path import WarmPath, canary, constant, sent_facts, wait_for_quiet
+from writepath.experiments.warm_path import WarmPath, constant, sent_facts, wait_for_quiet
 from writepath.load import k6
 from writepath.load.corpus import Corpus, lines_of, write_questions
 from writepath.load.ledger import SEARCH
@@ -141,10 +141,10 @@ def undisturbed(
     folders: of its files; those of a noisy one stay next to them as `<name>-noise-<number>`.
     """
     for number in itertools.count(1):
-        before = canary(path.run)
+        before = path.run.canary()
         sent, more = send()
         withheld = () if sent.withheld is None else noise_reasons(sent.withheld)
-        noise = (*withheld, *slower_reasons(before, canary(path.run)))
+        noise = (*withheld, *slower_reasons(before, path.run.canary()))
         if not noise or number > MOST_REPEATS:
             break
         path.run.bench.progress.say(f"  discarded: {'; '.join(noise)}")

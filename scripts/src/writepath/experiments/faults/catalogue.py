@@ -4,7 +4,8 @@ import random
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from writepath.config.registry import Variant, nearest
+from writepath.config.checked import nearest
+from writepath.config.registry import Variant
 from writepath.errors import UsageError
 
 FACTOR = "FAULT"

@@ -95,7 +95,7 @@ class FaultExperiment(Experiment[FaultResult]):
     kind = "faults"
     params = FaultParams
     result = FaultResult
-    options = ("FAULT", "TRIALS")
+    options = (("FAULT", "only"), ("TRIALS", "trials"))  # designed() has them
     unused = (OF_LOAD - {RATE_SCALE}) | {DATABASE_DELAY_MS}  # its own delays are faults
     metrics = (
         Metric(

@@ -21,7 +21,7 @@ from writepath.analysis.faults import recovered_after_s
 from writepath.analysis.stats import US_PER_S
 from writepath.analysis.steps import steady
 from writepath.errors import LoadError
-from writepath.experiments.base import CellRun, ReadBack, Session
+from writepath.experiments.base import CellRun, Session, loaded, read_back
 from writepath.experiments.faults import catalogue
 from writepath.experiments.faults.actions import FaultError, Scene, Toxiproxy, remedies, struck
 from writepath.experiments.faults.catalogue import FACTOR, STORES, Fault, Moment, schedule
@@ -32,6 +32,7 @@ from writepath.measure import loading, sampler
 from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.faults import FaultFacts, Injection
+from writepath.records.load_facts import LoadFacts
 from writepath.runtime import deadman, delay
 from writepath.runtime.delay import API_PORT, TOXIPROXY
 
@@ -55,8 +56,7 @@ def measure(run: CellRun, session: Session) -> None:
     run.settings = {**given, **THROUGH_TOXIPROXY, **dict(fault.overrides)}
     store = STORES.get(fault.role, "")
     small_disks = {store: catalogue.SMALL_DISK_BYTES[store]} if fault.action == "fill-disk" else {}
-    stack = session.stack(run, profiles=(TOXIPROXY,), small_disks=small_disks)
-    truth = session.truth(run)
+    stack, truth = session.started(run, profiles=(TOXIPROXY,), small_disks=small_disks)
     scene = Scene(run=run, stack=stack, toxiproxy=Toxiproxy(stack.address(TOXIPROXY, API_PORT)))
     facts = FaultFacts(
         fault=fault.key,
@@ -67,21 +67,14 @@ def measure(run: CellRun, session: Session) -> None:
         parallel=run.parallel,
     )
     cell = _Cell(run=run, scene=scene, truth=truth, fault=fault, facts=facts)
-    end = ReadBack(
-        run=run,
-        stack=stack,
-        truth=truth,
-        keep=lambda load: save_facts(base.to_data(dataclasses.replace(cell.facts, load=load)), run.folder),
-    )
     with contextlib.closing(scene.toxiproxy):
         run.verify(stack, truth)
         with run.step("verify"):
             truth.empty()
         with run.step("load"):
-            cell.load(end)
+            load_facts = cell.load()
         scene.ready()
-        end.drain()
-        end.audit(cell.redelivered)
+        read_back(run, stack, truth, load_facts, cell.keep, cell.redelivered)
 
 
 @dataclass(kw_only=True)
@@ -96,14 +89,20 @@ class _Cell:
     def _know(self, **facts: Any) -> None:
         self.facts = dataclasses.replace(self.facts, **facts)
 
-    def load(self, end: ReadBack) -> None:
+    def keep(self, load: LoadFacts) -> None:
+        save_facts(base.to_data(dataclasses.replace(self.facts, load=load)), self.run.folder)
+
+    def load(self) -> LoadFacts:
         began = time.time()
         load, result = (
             self._overload() if self.fault.action == catalogue.OVERLOAD else self._struck_repeatedly()
         )
         loading.keep_ledger(result)
         # It is stopped before its schedule ends: that is no fault of the generator.
-        end.loaded(load, result, began, time.time(), generator_faults=(), samples_late=0, withheld=None)
+        times, own = (began, time.time()), {"generator_faults": (), "samples_late": 0, "withheld": None}
+        facts = loaded(self.run, self.truth, load, result, times, **own)
+        self.keep(facts)
+        return facts
 
     def _overload(self) -> tuple[k6.Load, k6.LoadResult]:
         """The plan holds all trials; their moments are read off the ledger afterwards."""

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,18 @@ from writepath.analysis.load_result import climbing, derive_load, reduce_load
 from writepath.config.checked import entry
 from writepath.config.registry import SUITES_FILE, Scenario, SloMs, Suite
 from writepath.errors import UsageError
-from writepath.experiments.base import CellRun, Experiment, ReadBack, Session
+from writepath.experiments.base import CellRun, Experiment, Session, loaded, read_back
 from writepath.experiments.load import sections
 from writepath.load.plan import LoadPlan, arrival_plan
 from writepath.measure import loading, sampler, visible
+from writepath.measure.truth import Truth
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
 from writepath.records.measures import Host
 from writepath.records.warm_up import WarmUpFacts, WarmUpParams, warm_up_params
+from writepath.runtime.base import Stack
 
 
 @entry
@@ -61,45 +64,49 @@ def params_of(scenario: Scenario, slo_ms: float | None = None) -> LoadParams:
 def measure(run: CellRun, session: Session) -> None:
     """One load. What is known so far is saved at every moment."""
     plan = loading.plan_of(run.suite.load, run.settings)
-    stack, truth = session.stack(run), session.truth(run)
+    stack, truth = session.started(run)
     run.verify(stack, truth)
     warm_up = run.warm_up(stack, warm=session.warm)
     with run.step("empty"):
         truth.empty()
-    end = ReadBack(
-        run=run, stack=stack, truth=truth, keep=lambda facts: save_facts(base.to_data(facts), run.folder)
-    )
+    keep, store = partial(_keep, run.folder), truth.store
     with run.step("load"):
-        samples = _load(run, plan, end, warm_up)
-    end.drain()
-    store = truth.store
+        facts, samples = _load(run, plan, stack, truth, warm_up)
     seen = [(one.metric, one.value) for one in samples if one.component == store.service]
-    end.audit(lambda: sampler.redelivered((*seen, *store.gauges().items())))
+    read_back(run, stack, truth, facts, keep, lambda: sampler.redelivered((*seen, *store.gauges().items())))
 
 
-def _load(run: CellRun, plan: LoadPlan, end: ReadBack, warm_up: WarmUpFacts | None) -> Sequence[raw.Sample]:
+def _keep(folder: Path, facts: LoadFacts) -> None:
+    save_facts(base.to_data(facts), folder)
+
+
+def _load(
+    run: CellRun, plan: LoadPlan, stack: Stack, truth: Truth, warm_up: WarmUpFacts | None
+) -> tuple[LoadFacts, Sequence[raw.Sample]]:
     """Load, samples and the search for writes, until all that were acknowledged are visible."""
     loading.save_plan(run.run_id, plan, run.seed, run.dataset, run.folder)
-    load = loading.load_of(run.suite.load, run.bench, end.stack, plan, run.run_id, run.folder)
+    load = loading.load_of(run.suite.load, run.bench, stack, plan, run.run_id, run.folder)
     probed, slo_ms = load, run.params.slo_ms
     if slo_ms is not None:  # beyond its limit a path has no usual time until a write is visible
         probed = dataclasses.replace(load, plan=arrival_plan(plan.phases[: climbing(plan.phases)]))
-    with visible.Prober.of(end.truth.store, probed, run.seed) as prober:
-        driven = loading.carry_out(load, run.bench, end.stack, end.truth)
-        end.loaded(
+    with visible.Prober.of(truth.store, probed, run.seed) as prober:
+        driven = loading.carry_out(load, run.bench, stack, truth)
+        facts = loaded(
+            run,
+            truth,
             load,
             driven.result,
-            driven.began_at,
-            driven.ended_at,
+            (driven.began_at, driven.ended_at),
             generator_faults=tuple(loading.generator_faults(driven.result, driven.taken)),
             samples_late=driven.late,
             withheld=driven.withheld,
             warm_up=warm_up,
             slo_ms=slo_ms,
         )
+        _keep(run.folder, facts)
         prober.settle(driven.taken)
     prober.save(run.folder)
-    return driven.samples
+    return facts, driven.samples
 
 
 class LoadExperiment(Experiment[LoadResult]):

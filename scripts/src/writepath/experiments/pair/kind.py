@@ -18,7 +18,7 @@ from writepath.config.registry import Registry, Suite, Variant
 from writepath.config.settings import OF_LOAD
 from writepath.experiments.base import SETTINGS_FILE, CellRun, Experiment, Plan, Session
 from writepath.experiments.pair import sections
-from writepath.experiments.warm_path import Step, WarmPath, canary, step_in_words
+from writepath.experiments.warm_path import Step, WarmPath, step_in_words
 from writepath.measure.loading import RATE_SCALE
 from writepath.options import Asked
 from writepath.records.base import to_data, write_json
@@ -28,7 +28,6 @@ from writepath.report.model import number
 from writepath.runtime.base import Stack
 
 # Of the command line: the field that it replaces.
-OPTIONS = {"A": "against", "SLO_MS": "slo_ms", "ROUNDS": "rounds"}
 SETTLE_S = 1.5  # of load before each step, after the thaw: caches and connections are as they were, and nothing counts
 AROUND_S = 5.0  # canary, freeze, settling, emptying: of each step
 
@@ -117,7 +116,7 @@ class _Pair:
         """The other path is frozen while this one settles and is measured; between two steps both run."""
         own, other = self.paths[side], self.paths["b" if side == "a" else "a"].stack
         run, step_number = own.run, len(self.facts.frozen_cpu_seconds) + 1
-        before, name = canary(run), f"{side.upper()} {run.cell.variant.name}"
+        before, name = run.canary(), f"{side.upper()} {run.cell.variant.name}"
         step = Step(kind=kind, rate_per_s=rate_per_s, seconds=run.params.step_seconds)
         with frozen(other):
             used_s = _cpu_seconds(other)
@@ -146,7 +145,7 @@ class PairExperiment(Experiment[PairResult]):
     kind = "pair"
     params = PairParams
     result = PairResult
-    options = tuple(OPTIONS)
+    options = (("A", "against"), ("SLO_MS", "slo_ms"), ("ROUNDS", "rounds"))
     unused = OF_LOAD - {RATE_SCALE}
 
     measure = staticmethod(measure)
@@ -156,10 +155,9 @@ class PairExperiment(Experiment[PairResult]):
 
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> PairParams:
         """The part `pair:` of the suite, with what the user asked for."""
-        asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
         part, times = suite.checked_params(PairParams), suite.rate_scale
         scaled = {name: getattr(part, name) * times for name in ("lowest_per_s", "highest_per_s")}
-        return dataclasses.replace(part, **scaled, **asked)
+        return dataclasses.replace(part, **scaled, **options)
 
     def designed(self, plan: Plan, known: Registry, asked: Asked) -> Plan:  # noqa: ARG002
         """With variant A, of which each cell starts a stack too."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +12,6 @@ from pydantic import Field
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
 from writepath.analysis.searches import RAW_SCHEMA, SEARCHES_FILE, derive_searches, reduce_searches
 from writepath.config.checked import Names
-from writepath.config.registry import Suite
 from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.experiments.search import sections
 from writepath.load.corpus import Corpus
@@ -23,8 +22,6 @@ from writepath.records import base
 from writepath.records.base import record
 from writepath.records.measures import Host
 from writepath.records.search import Hits, SearchFacts, SearchKind, SearchMode, SearchResult
-
-OPTIONS = {"DOCS": "documents", "ROUNDS": "rounds"}  # of the command line: the field that it replaces
 
 
 @record
@@ -44,7 +41,7 @@ def measure(run: CellRun, session: Session) -> None:
     """From an empty store to the last round. The facts are saved before the rounds and after them."""
     params, progress = run.params, run.bench.progress
     corpus = Corpus.of(run.dataset, params.documents, params.keywords, run.seed)
-    stack, truth = session.stack(run), session.truth(run)
+    stack, truth = session.started(run)
     run.verify(stack, truth)
     run.require_declared()
     with run.step("verify"):
@@ -118,22 +115,13 @@ class SearchExperiment(Experiment[SearchResult]):
     kind = "search"
     params = SearchParams
     result = SearchResult
-    options = tuple(OPTIONS)
+    options = (("DOCS", "documents"), ("ROUNDS", "rounds"))
     by_host = True
     metrics = sections.METRICS
 
     measure = staticmethod(measure)
     derive = staticmethod(derive_searches)
     report = staticmethod(sections.report)
-
-    def params_of(self, suite: Suite, options: Mapping[str, Any]) -> SearchParams:
-        """The part `search:` of the suite, with what the user asked for."""
-        asked: dict[str, Any] = {OPTIONS[name]: value for name, value in options.items()}
-        return dataclasses.replace(suite.checked_params(SearchParams), **asked)
-
-    def dataset_lines(self, params: SearchParams) -> int:
-        """A text of its own for each post, where the data set has as many."""
-        return params.documents
 
     def load_seconds(self, params: SearchParams) -> float:
         """Of one cell, with its warm-up."""
