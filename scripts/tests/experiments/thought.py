@@ -7,8 +7,9 @@ from writepath.analysis.evidence import Evidence
 from writepath.experiments.base import CellRun, Experiment, Session
 from writepath.records.base import record
 from writepath.records.measures import Host, Verdict
-from writepath.report.data import Metric, SuiteData
-from writepath.report.model import Column, Report, Table, cell, row_of
+from writepath.report.data import CellData, Metric, SuiteData
+from writepath.report.model import Report
+from writepath.report.rows import Field, by_row, field
 
 NOISY = Verdict(status="unknown", reasons=("noisy host: planted",), noise=True)
 
@@ -53,15 +54,11 @@ class Thought(Experiment[ThoughtResult]):
         return f"thought {result.thought_ms:g} ms"
 
     def report(self, data: SuiteData[ThoughtResult]) -> Report:
-        rows = tuple(
-            row_of(row.title, cell(one.result.thought_ms for one in data.shown(row) if one.result))
-            for row in data.rows
+        thought: Field[CellData[ThoughtResult]] = field(
+            "thought_ms", "thought", lambda one: one.result.thought_ms if one.result else None, "ms"
         )
-        columns = (
-            Column(key="variant", title="variant"),
-            Column(key="thought_ms", title="thought", unit="ms"),
-        )
-        table = Table(key="thoughts", title="Thoughts", caption="How long.", columns=columns, rows=rows)
+        known = {"key": "thoughts", "title": "Thoughts", "caption": "How long."}
+        table = by_row(data, [thought], lambda row: row.title, **known)
         return Report(
             title=data.index.title,
             answer=("It thought.",),
