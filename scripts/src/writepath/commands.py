@@ -86,11 +86,14 @@ def up(call: Call, name: str, runtime_name: RuntimeName, asked: str, given: Give
     raise StartError(f"component lost: {'; '.join(lost)}")
 
 
-def down(call: Call) -> int:
-    """Ends a running `up` and whatever a killed command left behind."""
+def down(call: Call, *, remove: bool = False) -> int:
+    """Ends a running `up` and whatever a killed command left behind. remove: everything but results, too."""
     lock.interrupt(call.state, "up ")
-    with lock.exclusive(call.state, "down"):
+    with lock.exclusive(call.state, call.command):
         _reap(call.root, print)
+        if remove:
+            shutil.rmtree(call.state, ignore_errors=True)
+            print(f"removed {STATE}; results/ is kept")
     return 0
 
 
@@ -99,16 +102,6 @@ def setup(call: Call, runtime_name: RuntimeName) -> int:
     with ExitStack() as held:
         _ready_runtime(held, call, runtime_name, list(registry.load(call.root).variants.values()), {})
     print("setup complete")
-    return 0
-
-
-def clean(call: Call) -> int:
-    """Stops what was started and removes everything but results; refuses while another command runs."""
-    lock.interrupt(call.state, "up ")
-    with lock.exclusive(call.state, "clean"):
-        _reap(call.root, print)
-        shutil.rmtree(call.state, ignore_errors=True)
-    print(f"removed {STATE}; results/ is kept")
     return 0
 
 

@@ -208,7 +208,7 @@ def bench_harness(_ctx: typer.Context, only: given.Only = None) -> int:
 @command("clean", "")
 def clean(ctx: typer.Context) -> int:
     """Stop what was started and delete .writepath; results/ is kept."""
-    return commands.clean(ctx.obj)
+    return commands.down(ctx.obj, remove=True)
 
 
 def _asked(ctx: typer.Context, set_: list[str] | None, **options: Any) -> Asked:

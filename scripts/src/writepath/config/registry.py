@@ -340,16 +340,17 @@ def _suite(
     for setting, value in entry.settings.items():
         _require(setting, known, f"{where}.settings", "there is no setting")
         known[setting].checked(value, f"{where}.settings: ")
+    factors = []
     for setting, levels in entry.factors.items():
         _require(setting, known, f"{where}.factors", "there is no setting")
         if setting in entry.settings:
             raise UsageError(f"{where}: '{setting}' is both a setting and a factor; remove one of them")
-        known[setting].factor(levels, f"{where}.factors: ")
+        factors.append(known[setting].factor(levels, f"{where}.factors: "))
     fields = vars(entry) | {
         "scenario": None if entry.scenario is None else files.scenarios[entry.scenario],
         "variants": tuple(files.variants[variant] for variant in entry.variants),
         "baseline": None if entry.baseline is None else files.variants[entry.baseline],
-        "factors": tuple(known[setting].factor(levels) for setting, levels in entry.factors.items()),
+        "factors": tuple(factors),
     }
     return Suite(name=name, params=params, **fields)
 
