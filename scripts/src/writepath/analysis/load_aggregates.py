@@ -209,14 +209,16 @@ def _stored(rows: Rows) -> dict[str, int]:
 
 def _answered(rows: Rows, acknowledged: Marks, line: Timeline) -> dict[str, int]:
     """When the last answers came, and the most 201s of a second. rows: with times, all of them."""
-    answered_us = rows.start_us + rows.took_us(ALL)
+    answered_us = rows.start_us + rows.blocked_us
+    answered_us += rows.duration_us
     later = acknowledged & (rows.durable_at_us > answered_us + LATER_US)
     found = {"answered_last_us": int(answered_us.max()), "durable_later": int(later.sum())}
     answered_us = answered_us[acknowledged]
     if len(answered_us):
         found["acknowledged_last_us"] = int(answered_us.max())
-    seconds = np.maximum(answered_us - line.origin_us, 0) // US_PER_S
-    return found | {"achieved_peak": int(np.bincount(seconds).max(initial=0))}
+    answered_us -= line.origin_us
+    np.maximum(answered_us, 0, out=answered_us)
+    return found | {"achieved_peak": int(np.bincount(answered_us // US_PER_S).max(initial=0))}
 
 
 def _clocks(rows: Rows, acknowledged: Marks, line: Timeline) -> Iterator[tuple[str, Any, Ints]]:
@@ -266,7 +268,8 @@ def _seconds(rows: Rows, acknowledged: Marks, line: Timeline) -> dict[str, Any]:
     """By second of the load: requests scheduled, 201s, and their latency. rows: with times, all of them."""
     keys = line.second[acknowledged].astype(np.int64)  # with the latency of each 201, in one number
     keys <<= SECOND_SHIFT
-    keys += rows.took_us(ALL)[acknowledged]
+    keys += rows.blocked_us[acknowledged]
+    keys += rows.duration_us[acknowledged]
     keys.sort()
     edges = np.searchsorted(keys, np.arange(len(line.seconds) + 1) << SECOND_SHIFT)
     served = np.diff(edges)
