@@ -181,8 +181,12 @@ def derived(root: Path) -> dict[str, bytes]:
     """By path below root, everything that is generated from the published data: pages, plots, index, README."""
     suites = {folder.name: read.published(folder) for folder in published_suites(root)}
     files = {f"{PAGES}/{README}": _index(suites).encode()}
-    for data in suites.values():
-        files |= _page(data)
+    for name, data in suites.items():
+        refuse(data)
+        report = kind_of(data.index.kind).report(data)
+        links = {"assets": name, "reading": "../reading-results.md", "raw": f"../../{PUBLISHED}/{name}"}
+        files[f"{PAGES}/{name}.md"] = render.markdown(report, links).encode()
+        files |= {f"{PAGES}/{name}/{plot.file}": plot.svg for plot in report.plots}
     known = published_facts(suites)
     if known.load is not None:
         files |= {f"{PAGES}/{name}": drawn for name, drawn in plots.pictures(known).items()}
@@ -204,16 +208,6 @@ def _evidence(suites: Iterable[SuiteData[Any]]) -> str:
             table = faults.evidence(faults.struck(data))
             parts += [f"{data.index.runtime} runtime. {escaped(table.caption)}", bare(table)]
     return "\n\n".join(parts)
-
-
-def _page(data: SuiteData[Any]) -> dict[str, bytes]:
-    """Markdown and its pictures."""
-    refuse(data)
-    name = name_of(data.index)
-    report = kind_of(data.index.kind).report(data)
-    links = {"assets": name, "reading": "../reading-results.md", "raw": f"../../{PUBLISHED}/{name}"}
-    drawn = {f"{PAGES}/{name}/{plot.file}": plot.svg for plot in report.plots}
-    return {f"{PAGES}/{name}.md": render.markdown(report, links).encode(), **drawn}
 
 
 def published_facts(suites: Mapping[str, SuiteData[Any]]) -> Facts:

@@ -52,7 +52,9 @@ def publish(root: Path, path: Path | None = None, *, add: bool = False) -> int:
 
 def compare(root: Path, paths: Sequence[Path], labels: Sequence[str] = ()) -> int:
     """Prints in what suite runs of one kind differ from the first one."""
-    suites = [_any_suite(root, path) for path in paths]
+    kept = (root / PUBLISHED).resolve()
+    folders = [suite_folder(root, path) for path in paths]
+    suites = [read.published(one) if one.is_relative_to(kept) else read.raw(one) for one in folders]
     kinds = dict.fromkeys(data.index.kind for data in suites)
     if len(kinds) > 1:
         raise UsageError(
@@ -136,12 +138,6 @@ def exit_code(data: SuiteData[Any]) -> int:
         unknown = all(cell.record.verdict.status == "unknown" and not cell.problems for cell in bad)
         return UNKNOWN if unknown else INVALID
     return worst(cell.record.verdict.exit_code for cell in data.all_cells)
-
-
-def _any_suite(root: Path, path: Path) -> SuiteData[Any]:
-    folder = suite_folder(root, path)
-    published = folder.is_relative_to((root / PUBLISHED).resolve())
-    return read.published(folder) if published else read.raw(folder)
 
 
 def _short(root: Path, path: Path) -> str:
