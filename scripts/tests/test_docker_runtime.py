@@ -418,17 +418,6 @@ def test_the_proxy_finds_a_writer_that_came_back_at_another_address(
 
 
 @pytest.mark.docker
-def test_a_proxy_without_any_writer_is_not_revived_only_to_end(queue: DockerStack) -> None:
-    queue.kill("nginx")
-    queue.kill("rabbitmq-producer")
-    with pytest.raises(StartError, match="start that first"):
-        queue.revive("nginx")
-    queue.revive("rabbitmq-producer")
-    queue.revive("nginx")
-    assert_ready(queue)
-
-
-@pytest.mark.docker
 @pytest.mark.parametrize("component", ["postgres", "rabbitmq-consumer", "nginx"])
 def test_what_is_frozen_answers_nothing_and_goes_on_as_it_was(queue: DockerStack, component: str) -> None:
     before = queue.lives(component)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,56 +41,21 @@ def variant(name: str = "jpa") -> Variant:
     )
 
 
-class Unharmed(Stack):
-    """Base of a stack of which nothing is killed, frozen or filled."""
+class Unharmed:
+    """Base of a stack of which nothing is killed, frozen or filled: what nobody asks of it is not there."""
 
     stores: Sequence[str] = ()
     network = "host"
-    split = Split.shared()
+    is_spread = False
 
     def lives(self, component: str) -> Mapping[str, str]:
         return {component: "1-1"}
-
-    def kill(self, component: str, name: str | None = None) -> None:
-        raise NotImplementedError(component, name)
-
-    def terminate(self, component: str, name: str | None = None) -> None:
-        raise NotImplementedError(component, name)
-
-    def revive(self, component: str) -> None:
-        raise NotImplementedError(component)
-
-    def pause(self, component: str, name: str | None = None) -> None:
-        raise NotImplementedError(component, name)
-
-    def resume(self, component: str, name: str | None = None) -> None:
-        raise NotImplementedError(component, name)
-
-    is_spread = False
 
     @contextmanager
     def spread(self) -> Iterator[None]:
         self.is_spread = True
         yield
         self.is_spread = False
-
-    def remedies(self, component: str) -> Sequence[tuple[str, ...]]:
-        raise NotImplementedError(component)
-
-    def is_ready(self, component: str) -> bool:
-        raise NotImplementedError(component)
-
-    def ports(self, component: str, inside: int) -> Sequence[int]:
-        raise NotImplementedError(component, inside)
-
-    def let_jvms_use(self, processors: frozenset[int]) -> None:
-        raise NotImplementedError(processors)
-
-    def fill_disk(self, component: str) -> int:
-        raise NotImplementedError(component)
-
-    def free_disk(self, component: str) -> None:
-        raise NotImplementedError(component)
 
 
 @dataclass(kw_only=True)
@@ -181,11 +147,8 @@ class FakeRuntime(Runtime):
         variant: Variant,
         *,
         overrides: Mapping[str, str],
-        say: Callable[[str], None],  # noqa: ARG002 - and nothing to say
-        only: Sequence[str] | None = None,  # noqa: ARG002 - and no parts
-        profiles: Sequence[str] = (),  # noqa: ARG002
-        small_disks: Mapping[str, int] | None = None,  # noqa: ARG002
-    ) -> Iterator[FakeStack]:
+        **_: Any,
+    ) -> Iterator[Any]:
         self.heard("start")
         self.overrides.append(overrides)
         if self.start_error:

@@ -205,10 +205,6 @@ class Runtime(Protocol):
         }
         known = topology.load(self.root, settings)
         active = known.active(on)
-        if unknown := set(only or ()) - set(active):
-            raise UsageError(
-                f"{variant.name} has no {', '.join(sorted(unknown))}; it has {', '.join(active)}"
-            )
         chosen = {name: service for name, service in active.items() if only is None or name in only}
         keep = [name for name, service in chosen.items() if service.volumes]
         if unknown := set(disks) - set(keep):

@@ -36,8 +36,6 @@ def armed(what: Sequence[Heal], within_s: float, folder: Path) -> Iterator[None]
     if not what:
         yield
         return
-    source = Path(__file__).resolve().parents[2]
-    path = os.pathsep.join(filter(None, (str(source), os.environ.get("PYTHONPATH"))))
     daemon = Daemon(
         NAME,
         [
@@ -46,7 +44,7 @@ def armed(what: Sequence[Heal], within_s: float, folder: Path) -> Iterator[None]
         ],
         pid_folder=folder,
         log=folder / f"{NAME}.log",
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         death_signal=None,  # it is there for the time after this process
     )
     try:

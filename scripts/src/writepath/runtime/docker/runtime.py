@@ -90,12 +90,12 @@ class DockerRuntime(Runtime):
 
     def make_cache(self, stack: DockerStack, component: str) -> None:
         """In a container of its own, of the same image, which sees the same jar."""
-        container = self._engine.containers(stack.project, component)[0]
-        folder, environment = self._caches(container.image), container.environment
+        service = stack.services[component]
+        folder, environment = self.caches(service), service.environment
         flags = aot.creating(files.CACHES, environment, files.CACHES / aot.RECORDING)
         call(
             *("docker", "run", "--rm", "--network=none", f"--volume={folder}:{files.CACHES}"),
-            *(f"--env={aot.JAVA}={environment[aot.JAVA]}", "--entrypoint=java", container.image),
+            *(f"--env={aot.JAVA}={environment[aot.JAVA]}", "--entrypoint=java", service.image),
             *(*flags, "-jar", files.JAR),
             timeout_s=aot.CREATE_SECONDS,
         )
@@ -104,12 +104,8 @@ class DockerRuntime(Runtime):
             shutil.rmtree(old)
 
     def caches(self, service: Service) -> Path:
-        """By its image."""
-        return self._caches(service.image)
-
-    def _caches(self, image: str) -> Path:
-        """Containers write there under a user of their own."""
-        folder = self._state / "aot" / image.rpartition("/")[2].partition(":")[0] / self._id(image)
+        """By its image; containers write there under a user of their own."""
+        folder = self._state / "aot" / (service.module or "") / self._id(service.image)
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o777)
         return folder

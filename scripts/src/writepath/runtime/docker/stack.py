@@ -36,10 +36,10 @@ class DockerStack(Stack):
     def __init__(self, engine: Engine, project: str, selection: Selection, split: Split) -> None:
         """Asks the engine what runs."""
         self._engine = engine
-        self.project, self.split = project, split
+        self.project, self.services, self.split = project, selection.active, split
         self.network = f"{project}_default"
-        self.components: Sequence[str] = sorted(selection.active)
-        self.stores: Sequence[str] = [name for name in self.components if selection.active[name].volumes]
+        self.components: Sequence[str] = sorted(self.services)
+        self.stores: Sequence[str] = [name for name in self.components if self.services[name].volumes]
         self._disks = selection.small_disks
         self._keepers = {name: engine.containers(project, holder(name))[0] for name in self._disks}
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="docker-stats")
@@ -235,8 +235,6 @@ class DockerStack(Stack):
         return running
 
     def _start(self, container: Container) -> None:
-        if container.service == PROXY and not self._behind_proxy():
-            raise StartError(f"{PROXY} exits immediately unless {_BEHIND_PROXY} is running: start that first")
         if container.loss and (container.oom_killed or container.id not in self._ended):
             self._losses.append(container.loss)
         self._ended.discard(container.id)
