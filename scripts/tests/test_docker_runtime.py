@@ -30,10 +30,6 @@ ROOT = Path(__file__).resolve().parents[2]
 JPA = registry.load(ROOT).variant("jpa")
 
 
-def say(_: str) -> None:
-    """Nobody listens."""
-
-
 @pytest.mark.parametrize(
     ("stats", "blocks", "rss_bytes", "write_bytes"),
     [
@@ -113,9 +109,9 @@ def test_a_stack_tells_what_it_is_and_neither_it_nor_an_abandoned_one_leaves_any
     runtime: DockerRuntime, engine: Engine, abandoned: str, tmp_path: Path
 ) -> None:
     before, folders = engine.projects(project_prefix(ROOT)) - {abandoned}, claimed()
-    with runtime.start(JPA, overrides={}, say=say, only=["postgres"]) as stack:
+    with runtime.start(JPA, overrides={}, say=print, only=["postgres"]) as stack:
         assert isinstance(stack, DockerStack)
-        runtime.reap(say)
+        runtime.reap(print)
         assert engine.containers(abandoned) == []
         assert abandoned not in engine.projects(abandoned)  # no network and no volume either
         assert (stack.components, stack.lost_components()) == (["postgres"], [])
@@ -146,7 +142,7 @@ def test_a_stack_tells_what_it_is_and_neither_it_nor_an_abandoned_one_leaves_any
 def test_a_container_that_ends_while_starting_is_named_with_its_log(runtime: DockerRuntime) -> None:
     with (
         pytest.raises(StartError, match=r"nginx-1 ended with exit code 1(.|\n)*host not found in upstream"),
-        runtime.start(JPA, overrides={}, say=say, only=["nginx"]),
+        runtime.start(JPA, overrides={}, say=print, only=["nginx"]),
     ):
         raise AssertionError("a proxy without writers must not become ready")
 
@@ -154,7 +150,7 @@ def test_a_container_that_ends_while_starting_is_named_with_its_log(runtime: Doc
 @pytest.mark.docker
 def test_the_load_generator_is_built_once_with_the_recorder(runtime: DockerRuntime, engine: Engine) -> None:
     image, said = images.generator(ROOT, {}), list[str]()
-    images.ensure_generator(ROOT, engine, image, say)
+    images.ensure_generator(ROOT, engine, image, print)
     images.ensure_generator(ROOT, engine, image, said.append)
     assert said == []
     version = call(*runtime.load_generator("host")[0], "version")
@@ -184,12 +180,12 @@ def test_a_load_on_the_stacks_network_is_recorded_and_both_sides_keep_to_their_p
     engine: Engine,
 ) -> None:
     """In a folder of the checkout, which is all of the host that the load generator's container sees."""
-    split = choose("split", say)
+    split = choose("split", print)
     runtime = DockerRuntime(ROOT, split=split)
-    runtime.prepare([JPA], say)
+    runtime.prepare([JPA], print)
     with (
         TemporaryDirectory(dir=ROOT / ".writepath") as name,
-        runtime.start(JPA, overrides={}, say=say) as stack,
+        runtime.start(JPA, overrides={}, say=print) as stack,
     ):
         assert isinstance(stack, DockerStack)
         started = [c.id for c in engine.containers(stack.project)]
@@ -240,8 +236,8 @@ DATABASE = Service(name="one", image="postgres", ports=("127.0.0.1::5432",))
 def started(engine: Engine, name: str, **choices: object) -> Iterator[DockerStack]:
     """A stack for several tests; afterwards nothing of it is left on the engine."""
     variant, runtime = registry.load(ROOT).variant(name), DockerRuntime(ROOT)
-    runtime.prepare([variant], say)
-    with runtime.start(variant, **{"overrides": {}, "say": say, **choices}) as stack:  # type: ignore[arg-type]
+    runtime.prepare([variant], print)
+    with runtime.start(variant, **{"overrides": {}, "say": print, **choices}) as stack:  # type: ignore[arg-type]
         assert isinstance(stack, DockerStack)
         yield stack
     assert stack.project not in engine.projects(project_prefix(ROOT))  # no container, network or volume
@@ -353,7 +349,7 @@ def test_a_port_that_was_asked_for_is_left_alone_and_a_small_disk_is_added_to_th
 def test_only_a_store_gets_a_small_disk(runtime: DockerRuntime) -> None:
     with (
         pytest.raises(UsageError, match="small_disks: nginx keeps no data; components that do: postgres"),
-        runtime.start(JPA, overrides={}, say=say, small_disks={"nginx": DISK_BYTES}),
+        runtime.start(JPA, overrides={}, say=print, small_disks={"nginx": DISK_BYTES}),
     ):
         raise AssertionError("it must not start")
 
