@@ -1,9 +1,11 @@
 """The proxy goes on to another instance only where nothing of a write was sent: never is one sent twice."""
 
+import json
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from http.client import HTTPResponse
 from pathlib import Path
 
 import httpx
@@ -146,6 +148,37 @@ def test_an_instance_that_ends_and_refuses_connections_costs_no_write(tmp_path: 
     received = stays.received + leaves.received
     assert sorted(received, key=int) == [str(n) for n in range(2 * WRITES)]
     stays.end()
+
+
+@pytest.mark.parametrize(
+    ("request_line", "headers", "status"),
+    [
+        ("TRACE /api/posts HTTP/1.1", "", 405),
+        ("GET /inspector/ready HTTP/1.1", "", 404),
+        ("POST /api/posts HTTP/1.1", f"Content-Length: {1 << 20}\r\n", 413),
+        ("GET /api/posts?keyword=" + "a" * 70_000 + " HTTP/1.1", "", 414),
+        ("GET /api/posts HTTP/1.1", "X: " + "a" * 70_000 + "\r\n", 431),
+        ("GET /api/posts HTTP/1.1", "Content-Length: 1\r\nContent-Length: 2\r\n", 400),
+        ("GET /api/posts HTTP/1.1", "Host: again\r\n", 400),
+        ("nonsense", "", 400),
+        ("POST /api/posts HTTP/1.1", "Transfer-Encoding: gzip\r\n", 501),
+        ("GET /api/posts HTTP/1.1", "", 502),
+        ("GET /api/posts HTTP/3.0", "", 505),
+    ],
+)
+def test_what_the_proxy_itself_refuses_is_a_problem_too(
+    request_line: str, headers: str, status: int, tmp_path: Path
+) -> None:
+    with proxy(tmp_path, [refused()]) as client:
+        place = client.base_url.host, client.base_url.port or 0
+        with socket.create_connection(place, timeout=SECONDS) as connection:
+            connection.sendall(f"{request_line}\r\nHost: x\r\n{headers}\r\n".encode())
+            answer = HTTPResponse(connection)
+            answer.begin()
+            problem = json.loads(answer.read())
+    assert (answer.status, problem["status"]) == (status, status)
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["Allow"] == ("GET, HEAD, POST" if status == 405 else None)
 
 
 def test_the_status_page_counts_what_is_open_of_what_may_be(tmp_path: Path) -> None:
