@@ -23,8 +23,12 @@ BODIES: dict[str, tuple[bytes, str]] = {
     "unknown property": (b'{"content":"x","author":"y"}', "author"),
     "id not a UUID": (b'{"content":"x","id":"nope"}', "id"),
     "id a number": (b'{"content":"x","id":7}', "id"),
+    "id null": (b'{"content":"x","id":null}', "id"),
 }
-TYPES = ("text/plain", "application/xml", "application/x-www-form-urlencoded")
+TYPES = (
+    *("text/plain", "application/xml", "application/x-www-form-urlencoded"),
+    *("multipart/form-data", "multipart/form-data; boundary=x"),
+)
 # By parameter of a search: values that are refused.
 QUERIES: dict[str, tuple[str, ...]] = {
     "keyword": ("", "  ", "x" * 1001, "a\0b"),
@@ -36,6 +40,7 @@ A_POST = f"/api/posts/{uuid.UUID(int=1)}"
 PLACES = [
     *(("GET", path, 404) for path in ("/", "/api", "/api/other", f"{A_POST}/more")),
     *((method, path, 405) for method in ("PUT", "PATCH", "DELETE") for path in ("/api/posts", A_POST)),
+    ("TRACE", "/api/posts", 405),  # refused by the proxy
 ]
 INSIDE = [
     *("/inspector", "/inspector/ready", "/inspector/count", "/INSPECTOR/ready"),
@@ -99,7 +104,9 @@ def test_what_is_not_there_is_404_and_another_method_405(subject: Subject, subte
     assert_problem(subject.http.get("/api/posts/nope"), 400, "id")
     for method, path, status in PLACES:
         with subtests.test(f"{method} {path}"):
-            assert_problem(subject.http.request(method, path), status)
+            answer = subject.http.request(method, path)
+            assert_problem(answer, status)
+            assert ("GET" in answer.headers.get("allow", "")) == (status == httpx.codes.METHOD_NOT_ALLOWED)
 
 
 def test_the_proxy_shows_nothing_of_the_inside(subject: Subject) -> None:

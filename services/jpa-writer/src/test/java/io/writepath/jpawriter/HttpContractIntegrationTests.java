@@ -89,6 +89,7 @@ class HttpContractIntegrationTests {
                 "{\"content\":\"a\\ud800\"}|content",
                 "{\"content\":\"a\",\"id\":\"5\"}|id",
                 "{\"content\":\"a\",\"id\":5}|id",
+                "{\"content\":\"a\",\"id\":null}|id",
                 "{\"content\":\"a\",\"extra\":1}|extra",
                 "{\"content\":\"a\",\"content\":\"b\"}|body",
                 "{\"content\":\"a\"} {}|body",
@@ -117,6 +118,15 @@ class HttpContractIntegrationTests {
                 .header("Content-Type", "text/plain")
                 .POST(BodyPublishers.ofString("a"));
         expect(415, "post", "/api/posts", writer.send(text));
+        for (String form : List.of("multipart/form-data", "multipart/form-data; boundary=x")) {
+            var request = writer.request("/api/posts").header("Content-Type", form);
+            expect(415, "post", "/api/posts", writer.send(request.POST(BodyPublishers.ofString("a"))));
+            assertProblem(
+                    404,
+                    writer.send(writer.request("/nothing")
+                            .header("Content-Type", form)
+                            .GET()));
+        }
         var html = json().header("Accept", "text/html").POST(BodyPublishers.ofString("{\"content\":\"a\"}"));
         expect(406, "post", "/api/posts", writer.send(html));
     }

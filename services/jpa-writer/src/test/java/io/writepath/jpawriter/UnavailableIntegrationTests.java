@@ -65,6 +65,40 @@ class UnavailableIntegrationTests {
     }
 
     @Test
+    void whatIsAnsweredWith503IsNotLeftRunningInTheDatabase() throws Exception {
+        try (Connection other = connect()) {
+            lockThePosts(other);
+            Timed refused = timed(this::write);
+            assertUnavailable(refused);
+            assertThat(refused.answer().body()).contains("it did not answer in time");
+            try (var statement = other.createStatement();
+                    var rows = statement.executeQuery("SELECT count(*) FROM pg_stat_activity"
+                            + " WHERE application_name = 'writepath' AND state = 'active'")) {
+                assertThat(rows.next()).isTrue();
+                assertThat(rows.getLong(1)).isZero();
+            }
+            other.rollback();
+        }
+    }
+
+    @Test
+    void aDatabaseThatIsGoneIsNotReportedAsAPoolWithoutAFreeConnection() throws Exception {
+        String before = gauge("pool_timeouts");
+        proxy.cut();
+        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<Timed>> answers = new ArrayList<>();
+            for (int client = 0; client < POOL_SIZE + 1; client++) {
+                answers.add(clients.submit(() -> timed(this::write)));
+            }
+            for (Future<Timed> answer : answers) {
+                assertUnavailable(answer.get());
+                assertThat(answer.get().answer().body()).contains("the connection failed");
+            }
+        }
+        assertThat(gauge("pool_timeouts")).isEqualTo(before);
+    }
+
+    @Test
     void aPoolWithoutAFreeConnectionIsA503WithinTheDeadline() throws Exception {
         try (Connection other = connect();
                 ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -124,6 +158,11 @@ class UnavailableIntegrationTests {
 
     private HttpResponse<String> write() {
         return writer.post("{\"content\":\"a\"}");
+    }
+
+    private String gauge(String name) {
+        String gauges = writer.inspect("GET", "gauges").body();
+        return gauges.replaceAll(".*\"" + name + "\":([^,}]*).*", "$1");
     }
 
     private Connection connect() throws SQLException {

@@ -9,9 +9,17 @@ import java.util.List;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.DeserializationContext;
+import tools.jackson.databind.annotation.JsonDeserialize;
+import tools.jackson.databind.deser.jdk.StringDeserializer;
+import tools.jackson.databind.util.AccessPattern;
 
 /** The body of {@code POST /api/posts}, as it came. */
-record PostRequest(@Nullable String id, @Nullable String content) {
+record PostRequest(
+        @JsonDeserialize(using = AbsentOrString.class) @Nullable
+        String id,
+
+        @Nullable String content) {
 
     private static final Pattern CANONICAL_UUID = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
@@ -43,5 +51,24 @@ record PostRequest(@Nullable String id, @Nullable String content) {
             throw new InvalidRequestException(List.of(new FieldProblem("id", "must be a UUID in its canonical form")));
         }
         return UUID.fromString(id);
+    }
+
+    /** Reads a property that may be left out, but not be null. */
+    static final class AbsentOrString extends StringDeserializer {
+
+        @Override
+        public @Nullable Object getNullValue(DeserializationContext context) {
+            return context.reportInputMismatch(this, "null");
+        }
+
+        @Override
+        public @Nullable Object getAbsentValue(DeserializationContext context) {
+            return null;
+        }
+
+        @Override
+        public AccessPattern getNullAccessPattern() {
+            return AccessPattern.DYNAMIC;
+        }
     }
 }

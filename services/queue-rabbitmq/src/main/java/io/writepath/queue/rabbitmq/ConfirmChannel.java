@@ -124,8 +124,10 @@ final class ConfirmChannel {
             return;
         }
         NavigableMap<Long, Publication> range = unconfirmed.headMap(sequence, true);
-        range.values().forEach(publication -> settle(publication, outcome));
-        range.clear();
+        // One by one: what is put in between a look at all and the removal of all would wait for its time-out.
+        for (var next = range.pollFirstEntry(); next != null; next = range.pollFirstEntry()) {
+            settle(next.getValue(), outcome);
+        }
     }
 
     /** Does nothing to a returned or timed-out one: its sender has its answer. */

@@ -105,9 +105,12 @@ final class QueueConsumer implements SmartLifecycle, Gauges {
             Thread.currentThread().interrupt();
             throw new StoreUnavailableException("interrupted while the queue was emptied", e);
         } finally {
-            restart();
-            log.info("consuming again after a reset");
-            lifecycle.unlock();
+            try {
+                restart();
+                log.info("consuming again after a reset");
+            } finally {
+                lifecycle.unlock(); // even where the container does not start: the next attempt must get in
+            }
         }
     }
 

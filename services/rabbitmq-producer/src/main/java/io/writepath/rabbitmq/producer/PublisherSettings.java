@@ -17,4 +17,12 @@ record PublisherSettings(
         @DefaultValue("4") int channels,
         @DefaultValue("true") boolean confirms,
         @DefaultValue("true") boolean mandatory,
-        @DefaultValue("2s") Duration confirmTimeout) {}
+        @DefaultValue("2s") Duration confirmTimeout) {
+
+    PublisherSettings {
+        if (channels < 1) {
+            throw new IllegalArgumentException(
+                    "writepath.publisher.channels must be at least 1, not %d".formatted(channels));
+        }
+    }
+}

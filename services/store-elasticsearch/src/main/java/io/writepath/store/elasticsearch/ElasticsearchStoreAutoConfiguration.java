@@ -29,6 +29,8 @@ class ElasticsearchStoreAutoConfiguration {
     /** A small part of the 0.8 s after which the harness does without an instance's figures. */
     private static final Duration GAUGES_WAIT = Duration.ofMillis(300);
 
+    private static final Duration NO_INDEX_REMINDER = Duration.ofMinutes(2);
+
     /** Beside one connection for each request in flight: audits, health, the consumer's bulks. */
     private static final int SPARE_CONNECTIONS = 16;
 
@@ -45,7 +47,7 @@ class ElasticsearchStoreAutoConfiguration {
 
     @Bean
     IndexStarter elasticsearchIndexStarter(PostIndex index) {
-        return new IndexStarter(index);
+        return new IndexStarter(index::ensureOnce, NO_INDEX_REMINDER);
     }
 
     @Bean

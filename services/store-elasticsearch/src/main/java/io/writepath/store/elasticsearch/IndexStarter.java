@@ -1,6 +1,5 @@
 package io.writepath.store.elasticsearch;
 
-import co.elastic.clients.elasticsearch._types.ElasticsearchException;
 import java.io.IOException;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -8,20 +7,31 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Makes the index once the cluster answers, beside the application's start: until then the application is up and not
- * ready, and refuses writes.
+ * Makes the index once the cluster answers, however late, beside the application's start: until then the application is
+ * up and not ready, and refuses writes.
  */
 final class IndexStarter implements SmartLifecycle {
 
     private static final Logger log = LoggerFactory.getLogger(IndexStarter.class);
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final Duration PAUSE = Duration.ofMillis(500);
 
-    private final PostIndex index;
+    private final Attempt attempt;
+    private final Duration reminder;
     private volatile boolean running;
 
-    IndexStarter(PostIndex index) {
-        this.index = index;
+    /**
+     * Starts with the application.
+     *
+     * @param reminder how long after the last one the log says again that there is no index
+     */
+    IndexStarter(Attempt attempt, Duration reminder) {
+        this.attempt = attempt;
+        this.reminder = reminder;
+    }
+
+    /** To make the index. */
+    interface Attempt {
+        void run() throws IOException;
     }
 
     @Override
@@ -31,17 +41,17 @@ final class IndexStarter implements SmartLifecycle {
     }
 
     private void ensureIndex() {
-        long deadlineNanos = System.nanoTime() + PATIENCE.toNanos();
+        long saidNanos = System.nanoTime();
         while (running) {
             try {
-                index.ensure();
+                attempt.run();
                 return;
-            } catch (IOException | ElasticsearchException failure) {
-                if (System.nanoTime() > deadlineNanos) {
-                    log.error("no index after {} s: {}", PATIENCE.toSeconds(), Failures.reason(failure), failure);
-                    return;
-                }
+            } catch (IOException | RuntimeException failure) { // whatever it is: a thread that ends never tries again
                 log.debug("no index yet", failure);
+                if (System.nanoTime() - saidNanos >= reminder.toNanos()) {
+                    saidNanos = System.nanoTime();
+                    log.error("there is still no index, and no write is taken: {}", Failures.reason(failure));
+                }
             }
             pause();
         }

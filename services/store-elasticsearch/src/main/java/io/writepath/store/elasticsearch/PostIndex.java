@@ -58,6 +58,13 @@ final class PostIndex {
         ensured = true;
     }
 
+    /** As ensure, unless it was done meanwhile, as by a reset: an index deleted after that stays deleted. */
+    void ensureOnce() throws IOException {
+        if (!ensured) {
+            ensure();
+        }
+    }
+
     /** Before that, an index left from earlier may still promise less than is declared now. */
     void assertEnsured() {
         if (!ensured) {

@@ -25,6 +25,7 @@ import org.springframework.transaction.TransactionException;
 final class Availability implements Gauges {
 
     private static final Logger log = LoggerFactory.getLogger(Availability.class);
+    private static final String QUERY_CANCELED = "57014";
 
     private final AtomicBoolean answering = new AtomicBoolean(true);
     private final LongAdder poolTimeouts = new LongAdder();
@@ -84,6 +85,7 @@ final class Availability implements Gauges {
         }
     }
 
+    /** Where the pool could not connect, the database's own failure is inside: that is no lack of connections. */
     private static boolean isPoolTimeout(@Nullable SQLException cause) {
         return cause instanceof SQLTransientConnectionException;
     }
@@ -99,6 +101,9 @@ final class Availability implements Gauges {
             return "no connection from the pool in time";
         }
         String state = cause == null ? null : cause.getSQLState();
+        if (QUERY_CANCELED.equals(state)) {
+            return "it did not answer in time";
+        }
         return switch (state == null || state.length() < 2 ? "" : state.substring(0, 2)) {
             case "25" -> "it is read-only";
             case "53" -> "it is out of resources";
@@ -108,11 +113,12 @@ final class Availability implements Gauges {
     }
 
     private static @Nullable SQLException sqlCause(Throwable failed) {
+        SQLException innermost = null; // the pool wraps what the database said
         for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
             if (cause instanceof SQLException sql) {
-                return sql;
+                innermost = sql;
             }
         }
-        return null;
+        return innermost;
     }
 }

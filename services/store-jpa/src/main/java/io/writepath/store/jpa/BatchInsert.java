@@ -2,6 +2,8 @@ package io.writepath.store.jpa;
 
 import io.writepath.post.Post;
 import io.writepath.post.PostBatchWriter;
+import io.writepath.post.StoreUnavailableException;
+import jakarta.persistence.PersistenceException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,10 +16,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionOperations;
 
 /** Writes a batch as one statement in one transaction: one wait for the disk, however many posts. */
@@ -58,9 +63,9 @@ class BatchInsert implements PostBatchWriter {
         }
         try {
             return postgres.ask(() -> transaction.execute(status -> writeTogether(posts)));
-        } catch (DataAccessException refused) {
-            if (!Availability.isBadData(refused)) {
-                throw refused;
+        } catch (DataAccessException | TransactionException | PersistenceException refused) {
+            if (!Availability.isBadData(refused)) { // a missing table, a revoked right: no post's fault, so all wait
+                throw new StoreUnavailableException("PostgreSQL refuses every post: " + message(refused), refused);
             }
             return posts.size() == 1 ? rejected(posts.getFirst(), refused) : writeHalves(posts);
         }
@@ -74,12 +79,14 @@ class BatchInsert implements PostBatchWriter {
         return Stream.concat(first.stream(), second.stream()).toList();
     }
 
-    private static List<Outcome> rejected(Post post, DataAccessException refused) {
-        log.warn(
-                "PostgreSQL refuses post {} for good: {}",
-                post.id(),
-                refused.getMostSpecificCause().getMessage());
+    private static List<Outcome> rejected(Post post, RuntimeException refused) {
+        log.warn("PostgreSQL refuses post {} for good: {}", post.id(), message(refused));
         return List.of(Outcome.REJECTED);
+    }
+
+    /** The database's own words, without the row that they are about: see logServerErrorDetail. */
+    private static @Nullable String message(RuntimeException refused) {
+        return NestedExceptionUtils.getMostSpecificCause(refused).getMessage();
     }
 
     private List<Outcome> writeTogether(List<Post> posts) {

@@ -2,8 +2,6 @@ package io.writepath.store.jpa;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.writepath.post.PostWriter;
-import java.util.List;
-import javax.sql.DataSource;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -11,10 +9,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
-import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
-import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -49,20 +44,18 @@ public class JpaStoreAutoConfiguration {
         pool.setConnectionTimeout(1_000);
         pool.setValidationTimeout(500); // of a connection that idled: part of the wait, not on top of it
         pool.addDataSourceProperty("socketTimeout", "2"); // seconds; a frozen server must not pin a connection
+        // Ends first, or the database goes on with what nobody waits for, beside what the pool's next connection asks.
+        pool.addDataSourceProperty("options", "-c statement_timeout=1800ms");
         pool.addDataSourceProperty("connectTimeout", "2");
         pool.addDataSourceProperty("tcpKeepAlive", "true");
         pool.addDataSourceProperty("ApplicationName", "writepath");
+        pool.addDataSourceProperty("logServerErrorDetail", "false"); // it quotes the row: a post's text, in our log
         return pool;
     }
 
     @Bean
-    DataSourceScriptDatabaseInitializer schema(DataSource dataSource, PostgresSettings declared) {
-        DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-        settings.setSchemaLocations(List.of(
-                "classpath:io/writepath/store/jpa/schema.sql",
-                "classpath:" + declared.searchIndex().script().getPath()));
-        settings.setMode(DatabaseInitializationMode.ALWAYS);
-        return new DataSourceScriptDatabaseInitializer(dataSource, settings);
+    Schema schema(HikariDataSource pool, PostgresSettings declared) {
+        return new Schema(pool, declared.searchIndex());
     }
 
     @Bean

@@ -31,12 +31,18 @@ final class PostgresLoader implements PostLoader, AutoCloseable {
 
     PostgresLoader(HikariDataSource pool, SearchIndex declared) {
         this.declared = declared;
-        HikariConfig config = PostgresInspector.likeThePool(pool);
+        HikariConfig config = patient(pool);
         config.setPoolName("loader");
-        config.setMaximumPoolSize(1);
         config.setAutoCommit(true); // VACUUM cannot be part of a transaction
-        config.addDataSourceProperty("socketTimeout", Long.toString(PATIENCE.toSeconds()));
         this.connections = new HikariDataSource(config);
+    }
+
+    /** One connection, which waits for an index to be built. */
+    static HikariConfig patient(HikariDataSource pool) {
+        HikariConfig config = PostgresInspector.likeThePool(pool);
+        config.setMaximumPoolSize(1);
+        config.addDataSourceProperty("socketTimeout", Long.toString(PATIENCE.toSeconds()));
+        return config;
     }
 
     @Override

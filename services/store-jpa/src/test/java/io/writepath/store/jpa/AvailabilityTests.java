@@ -41,6 +41,20 @@ class AvailabilityTests {
         assertThat(postgres.read()).containsEntry("pool_timeouts", 2.0).containsEntry("store_failures", 1.0);
     }
 
+    @Test
+    void aPoolThatCannotConnectIsTheDatabasesFailureAndNotALackOfConnections() {
+        assertThatExceptionOfType(StoreUnavailableException.class)
+                .isThrownBy(() -> postgres.ask(this::refused))
+                .withMessage("PostgreSQL cannot serve: the connection failed");
+        assertThat(postgres.read()).containsEntry("pool_timeouts", 0.0).containsEntry("store_failures", 1.0);
+    }
+
+    private String refused() {
+        throw new DataAccessResourceFailureException(
+                "insert",
+                new SQLTransientConnectionException("none in time", new SQLException("Connection refused", "08001")));
+    }
+
     private String usedUp() {
         throw new DataAccessResourceFailureException("insert", new SQLTransientConnectionException("none is free"));
     }

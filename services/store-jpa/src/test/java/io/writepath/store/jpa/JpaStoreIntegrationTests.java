@@ -12,6 +12,7 @@ import io.writepath.post.PostConflictException;
 import io.writepath.post.PostReader;
 import io.writepath.post.PostWriter;
 import io.writepath.post.StoreInspector;
+import io.writepath.post.StoreUnavailableException;
 import io.writepath.post.StoredPost;
 import io.writepath.testsupport.BackingServices;
 import io.writepath.testsupport.PostgresService;
@@ -29,13 +30,19 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
+@ExtendWith(OutputCaptureExtension.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class JpaStoreIntegrationTests {
 
@@ -162,7 +169,7 @@ class JpaStoreIntegrationTests {
     }
 
     @Test
-    void rejectsTheBadPostsOfABatchAloneAndStoresTheirNeighbours() {
+    void rejectsTheBadPostsOfABatchAloneAndStoresTheirNeighboursAndLogsNoText(CapturedOutput output) {
         List<Post> posts = new ArrayList<>(
                 IntStream.range(0, 50).mapToObj(i -> post("post " + i)).toList());
         posts.set(17, post("with a\0NUL"));
@@ -172,6 +179,19 @@ class JpaStoreIntegrationTests {
                 .containsExactly(17, 33);
         assertThat(outcomes).filteredOn(outcome -> outcome == Outcome.STORED).hasSize(48);
         assertThat(inspector.count()).isEqualTo(48);
+        assertThat(output).contains("refuses post " + posts.get(33).id()).doesNotContain("xxx");
+    }
+
+    @Test
+    void aBatchWaitsForATableThatIsMissingAndRejectsNoPost() {
+        List<Post> posts = List.of(post("good"));
+        commit("ALTER TABLE posts RENAME TO hidden");
+        try {
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> batches.write(posts));
+        } finally {
+            commit("ALTER TABLE hidden RENAME TO posts");
+        }
+        assertThat(batches.write(posts)).containsExactly(Outcome.STORED);
     }
 
     @Test
@@ -238,5 +258,11 @@ class JpaStoreIntegrationTests {
 
     private static Post post(String content) {
         return new Post(UUID.randomUUID(), content, MOMENT);
+    }
+
+    private void commit(String statement) {
+        new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+                .executeWithoutResult(
+                        status -> context.getBean(JdbcTemplate.class).execute(statement));
     }
 }
