@@ -2,9 +2,10 @@ import hashlib
 import time
 import uuid
 
+import httpx
 import yaml
 
-from contract.subject import Subject, eventually
+from contract.subject import Subject, assert_problem, eventually
 
 CLOCK_SLACK_US = 5_000_000
 
@@ -71,6 +72,19 @@ def test_reset_empties_store_and_queues(subject: Subject) -> None:
     assert subject.inspect("pending") == {"in_flight": 0, "ready": 0, "unacknowledged": 0, "dead": 0}
     subject.fence()
     assert subject.count() == 1
+
+
+def test_only_the_runner_changes_data_and_no_web_page_reads(subject: Subject) -> None:
+    subject.fence()
+    before = subject.count()
+    known = httpx.URL(subject.stack.inspector_urls(subject.variant.inspector)[0])
+    for stranger in (known.copy_with(userinfo=b""), known.copy_with(password="guessed")):
+        for change in ("reset", "load/begin", "load", "load/finish"):
+            assert_problem(subject.http.post(f"{stranger}/{change}"), 401)
+    for header in ({"origin": "https://example.org"}, {"host": "rebound.example.org"}):
+        assert_problem(subject.http.get(f"{known}/ready", headers=header), 403)
+        assert_problem(subject.http.post(f"{known}/reset", headers=header), 403)
+    assert subject.count() == before
 
 
 def test_the_contract_is_served_as_a_document(subject: Subject) -> None:

@@ -54,7 +54,7 @@ def plain_client(timeout_s: float, base_url: str = "") -> httpx.Client:
 
 
 class Inspector:
-    """All instances of one service. `url` of an instance: http://127.0.0.1:PORT/inspector.
+    """All instances of one service. `url` of an instance: http://runner:TOKEN@127.0.0.1:PORT/inspector.
 
     AuditError, with the service and what it was asked, where an answer is missing or not in the agreed form.
     """

@@ -1,6 +1,7 @@
 """The contract between the runner and whatever starts a variant, and what both runtimes do alike."""
 
 import re
+import secrets
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -78,6 +79,7 @@ class Stack(Protocol):
     components: Sequence[str]  # compose service names
     stores: Sequence[str]  # those that keep data: with a named volume
     split: Split
+    inspector_token: str = ""  # another one for each stack: what changes data through an inspector needs it
 
     def ports(self, component: str, inside: int) -> Sequence[int]:
         """The loopback ports, one an instance, that stand for a port of the compose file."""
@@ -91,8 +93,9 @@ class Stack(Protocol):
         return self.address(component, port)
 
     def inspector_urls(self, service: str) -> Sequence[str]:
-        """Base URLs of a service's inspectors, one an instance: http://127.0.0.1:PORT/inspector."""
-        return [f"http://{LOOPBACK}:{port}/inspector" for port in self.ports(service, INSPECTOR_PORT)]
+        """Base URLs of a service's inspectors, one an instance: http://runner:TOKEN@127.0.0.1:PORT/inspector."""
+        host = f"runner:{self.inspector_token}@{LOOPBACK}"
+        return [f"http://{host}:{port}/inspector" for port in self.ports(service, INSPECTOR_PORT)]
 
     def usage(self) -> Mapping[str, Usage]:
         """By component; cheap enough to be called each second."""
@@ -201,6 +204,7 @@ class Runtime(Protocol):
             **topology.derived(self.root, on, self.split),
             **variant.settings,
             topology.PROXY_PORT: topology.ANY_PORT,
+            topology.INSPECTOR_TOKEN: secrets.token_hex(16),
             **overrides,
         }
         known = topology.load(self.root, settings)
@@ -220,6 +224,7 @@ class Runtime(Protocol):
             small_disks=disks,
         )
         with self.stack(selection, say) as stack:
+            stack.inspector_token = settings[topology.INSPECTOR_TOKEN]
             yield stack
 
     def stack(self, selection: Selection, say: Callable[[str], None]) -> AbstractContextManager[Stack]:

@@ -19,6 +19,7 @@ from writepath.errors import UsageError
 from writepath.processors import Split, listed
 
 FILE = "docker-compose.yml"
+INSPECTOR_TOKEN = "INSPECTOR_TOKEN"  # noqa: S105 a variable of the file
 PROXY_PORT, ANY_PORT = "HTTP_PORT", "0"  # a variable of the file, and its value for any that is free
 _JVM_FLAG = "-XX:ActiveProcessorCount="
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"

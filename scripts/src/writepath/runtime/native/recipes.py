@@ -43,7 +43,7 @@ def _application(place: Place) -> Iterator[Part]:
         # The folder for temporary files names the stack's folder in the command line, too.
         yield Part(
             args=[jdk.find().java, f"-Djava.io.tmpdir={place.temporary()}", *flags, "-jar", jar],
-            env={**place.environment(), **ports, "SERVER_ADDRESS": LOOPBACK},
+            env={**place.environment(), **ports, "SERVER_ADDRESS": LOOPBACK, "INSPECTOR_ADDRESS": LOOPBACK},
             suffix=f"-{instance + 1}" if instance else "",
             settings={**environment, aot.SETTING: digest},
         )

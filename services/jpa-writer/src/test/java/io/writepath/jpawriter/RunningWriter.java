@@ -10,8 +10,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -19,6 +21,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 /** The application as it is deployed, on ports of its own, spoken to over HTTP. */
 final class RunningWriter implements AutoCloseable {
 
+    private static final String TOKEN = "token";
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
     private final HttpClient http = HttpClient.newHttpClient();
@@ -30,7 +33,8 @@ final class RunningWriter implements AutoCloseable {
         List<String> arguments = new ArrayList<>(List.of(
                 "--server.address=127.0.0.1",
                 "--server.port=0",
-                "--writepath.inspector-port=" + inspectorPort,
+                "--writepath.inspector.port=" + inspectorPort,
+                "--writepath.inspector.token=" + TOKEN,
                 "--spring.datasource.url=" + postgres.jdbcUrl(),
                 "--spring.datasource.username=" + postgres.username(),
                 "--spring.datasource.password=" + postgres.password(),
@@ -59,7 +63,10 @@ final class RunningWriter implements AutoCloseable {
 
     HttpRequest.Builder inspection(String page) {
         URI uri = URI.create("http://127.0.0.1:%d/inspector/%s".formatted(inspectorPort, page));
-        return HttpRequest.newBuilder(uri).timeout(PATIENCE);
+        String credentials = Base64.getEncoder().encodeToString(("runner:" + TOKEN).getBytes(StandardCharsets.UTF_8));
+        return HttpRequest.newBuilder(uri)
+                .header("Authorization", "Basic " + credentials)
+                .timeout(PATIENCE);
     }
 
     HttpResponse<String> send(HttpRequest.Builder request) {

@@ -9,17 +9,16 @@ import io.writepath.post.StoreSizes;
 import io.writepath.post.VersionSource;
 import io.writepath.web.InFlightLimit;
 import io.writepath.web.WebAutoConfiguration;
-import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.function.IntSupplier;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
-/** The inspector for every application, web or not. Its address follows {@code server.address}, its port is its own. */
+/** The inspector for every application, web or not. */
 @AutoConfiguration(after = WebAutoConfiguration.class)
+@EnableConfigurationProperties(InspectorSettings.class)
 public class InspectorAutoConfiguration {
 
     @Bean
@@ -51,11 +50,7 @@ public class InspectorAutoConfiguration {
     }
 
     @Bean
-    InspectorServer inspectorServer(
-            Inspection inspection,
-            @Value("${server.address:#{null}}") @Nullable String host,
-            @Value("${writepath.inspector-port}") int port) {
-        InetSocketAddress address = host == null ? new InetSocketAddress(port) : new InetSocketAddress(host, port);
-        return new InspectorServer(address, inspection);
+    InspectorServer inspectorServer(Inspection inspection, InspectorSettings settings) {
+        return new InspectorServer(settings, inspection);
     }
 }

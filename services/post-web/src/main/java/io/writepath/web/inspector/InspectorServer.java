@@ -46,6 +46,7 @@ final class InspectorServer implements SmartLifecycle {
     private static final Pattern COMMA = Pattern.compile(",");
 
     private final InetSocketAddress address;
+    private final Admission admission;
     private final Map<String, Endpoint> endpoints;
     private final PostLines lines = new PostLines();
     private final JsonMapper json = JsonMapper.builder()
@@ -54,8 +55,9 @@ final class InspectorServer implements SmartLifecycle {
     private @Nullable HttpServer server;
     private @Nullable ExecutorService threads;
 
-    InspectorServer(InetSocketAddress address, Inspection inspection) {
-        this.address = address;
+    InspectorServer(InspectorSettings settings, Inspection inspection) {
+        this.address = new InetSocketAddress(settings.address(), settings.port());
+        this.admission = new Admission(settings.token());
         this.endpoints = Map.ofEntries(
                 entry("ready", json(GET, () -> {
                     inspection.assertReady();
@@ -163,11 +165,16 @@ final class InspectorServer implements SmartLifecycle {
 
     private void answer(HttpExchange exchange) throws IOException {
         Endpoint endpoint = endpoints.get(exchange.getRequestURI().getPath());
-        if (endpoint == null) {
+        if (!admission.isFromHere(exchange.getRequestHeaders())) {
+            problem(exchange, 403, "Ask 127.0.0.1 or localhost, and from no web page.");
+        } else if (endpoint == null) {
             problem(exchange, 404, "The inspector has no such page.");
         } else if (!endpoint.method().equals(exchange.getRequestMethod())) {
             exchange.getResponseHeaders().set("Allow", endpoint.method());
             problem(exchange, 405, "Ask with " + endpoint.method() + ".");
+        } else if (endpoint.method().equals(POST) && !admission.mayChange(exchange.getRequestHeaders())) {
+            exchange.getResponseHeaders().set("WWW-Authenticate", "Basic realm=\"inspector\"");
+            problem(exchange, 401, "Give the token of INSPECTOR_TOKEN, as the password of " + Admission.USER + ".");
         } else {
             write(endpoint, exchange);
         }

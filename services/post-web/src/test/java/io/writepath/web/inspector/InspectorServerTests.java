@@ -7,7 +7,6 @@ import io.writepath.post.StoreInspector;
 import io.writepath.post.StoreSizes;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.URL;
@@ -19,6 +18,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 class InspectorServerTests {
 
@@ -28,14 +32,14 @@ class InspectorServerTests {
     @Test
     void answersWithTheClassLoaderOfTheApplicationThatStartedIt() throws Exception {
         AtomicReference<ClassLoader> seen = new AtomicReference<>();
-        InetSocketAddress address = free();
-        InspectorServer server = new InspectorServer(address, inspection(seen));
+        InspectorSettings settings = new InspectorSettings(InetAddress.getLoopbackAddress(), freePort(), "");
+        InspectorServer server = new InspectorServer(settings, inspection(seen));
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
         try (URLClassLoader application = new URLClassLoader(new URL[0], before)) {
             thread.setContextClassLoader(application);
             server.start();
-            ask(URI.create("http://%s:%d/inspector/pending".formatted(address.getHostString(), address.getPort())));
+            ask(URI.create("http://127.0.0.1:%d/inspector/pending".formatted(settings.port())));
             assertThat(seen).hasValue(application);
         } finally {
             thread.setContextClassLoader(before);
@@ -43,10 +47,25 @@ class InspectorServerTests {
         }
     }
 
-    private static InetSocketAddress free() throws Exception {
-        InetAddress loopback = InetAddress.getLoopbackAddress();
-        try (ServerSocket socket = new ServerSocket(0, 1, loopback)) {
-            return new InetSocketAddress(loopback, socket.getLocalPort());
+    /** As it runs with `java -jar` and nothing else said. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void listensOnLoopbackUnlessItIsTold(CapturedOutput output) {
+        new SpringApplicationBuilder(InspectorAutoConfiguration.class)
+                .web(WebApplicationType.NONE)
+                .initializers(context -> {
+                    var beans = context.getBeanFactory();
+                    List.of(StoreInspector.class, PostLoader.class, StoreSizes.class)
+                            .forEach(port -> beans.registerSingleton(port.getName(), unasked(port)));
+                })
+                .run("--INSPECTOR_PORT=0")
+                .close();
+        assertThat(output).contains("the inspector listens on /127.0.0.1:");
+    }
+
+    private static int freePort() throws Exception {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
         }
     }
 
