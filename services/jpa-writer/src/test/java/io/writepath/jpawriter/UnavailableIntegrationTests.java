@@ -70,13 +70,13 @@ class UnavailableIntegrationTests {
             lockThePosts(other);
             Timed refused = timed(this::write);
             assertUnavailable(refused);
-            assertThat(refused.answer().body()).contains("it did not answer in time");
             try (var statement = other.createStatement();
                     var rows = statement.executeQuery("SELECT count(*) FROM pg_stat_activity"
                             + " WHERE application_name = 'writepath' AND state = 'active'")) {
                 assertThat(rows.next()).isTrue();
                 assertThat(rows.getLong(1)).isZero();
             }
+            assertThat(refused.answer().body()).contains("it did not answer in time");
             other.rollback();
         }
     }
