@@ -26,7 +26,7 @@ end() {
 }
 
 tests=("$python" -m pytest -q --durations=6)
-suites=(tests/adding tests/experiments tests/faults) # the tests of real suite runs: half of the time of all real stacks
+suites=(tests/experiments tests/faults) # tests of real suite runs: half of the time of all real stacks
 code=0
 begin plain "${tests[@]}" -m "not (native or docker or contract)"
 ./java-test.sh "$1" || code=$? # it builds the jars anew, so no other stack runs meanwhile
