@@ -1,8 +1,10 @@
 """docker-compose.yml is read as Compose reads it, and its mistakes are named by the key's path."""
 
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from writepath.config import registry
 from writepath.errors import UsageError
@@ -130,3 +132,16 @@ def test_an_address_puts_toxiproxy_between_and_nothing_else_changes(
     active = known.active(["rabbitmq", "rabbitmq-elasticsearch", "toxiproxy"])
     addresses = Addresses(known.services, active)
     assert f"127.0.0.1:{addresses.port('toxiproxy', port)}" in addresses.rewrite(changed[name])
+
+
+def test_every_container_has_as_few_rights_as_it_can_do_with() -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    for name, service in services.items():
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert all(str(port).startswith("127.0.0.1:") for port in service.get("ports", ())), name
+        if "build" in service:
+            assert service["read_only"], name
+            assert service["cap_drop"] == ["ALL"], name
+    for file in ("services/Dockerfile", "toxiproxy/Dockerfile"):
+        user = re.findall(r"^USER (\d+):", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)[-1]
+        assert int(user) > 0, file

@@ -16,11 +16,8 @@ from writepath.runtime.deadman import Heal
 from writepath.runtime.network import LOOPBACK
 from writepath.runtime.topology import Service
 
-PROXY, PROXY_PORT, INSPECTOR_PORT = (
-    "nginx",
-    8080,
-    8081,
-)  # in the compose file; each application has an inspector
+PROXY = "nginx"
+PROXY_PORT, INSPECTOR_PORT = 8080, 8081  # in the compose file; each application has an inspector
 _FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink
 _STEPS_PER_S = 10
 FILL = (  # a shell's, with the file to write; each ends when nothing more fits: the steps, and what fills the rest
