@@ -94,14 +94,14 @@ def _windows(generator: k6.Generator, tail: Tail, stack: Stack, at_most_s: float
     while generator.running() and not tail.poll().finished:
         time.sleep(TICK_S)
     began_s = at_s = time.monotonic()
-    used_s, answered_us = _cpu_seconds(stack), []
+    used_s, answered_us = cpu_seconds(stack), []
     while generator.running() and time.monotonic() - began_s < at_most_s:
         time.sleep(TICK_S)
         answered_us.append(tail.poll().acknowledged_us)
         now_s = time.monotonic()
         if now_s - at_s < WINDOW_S:
             continue
-        now_used_s, durations_us = _cpu_seconds(stack), np.concatenate(answered_us)
+        now_used_s, durations_us = cpu_seconds(stack), np.concatenate(answered_us)
         count = len(durations_us)
         yield WarmUpWindow(
             until_s=round(now_s - began_s, 3),
@@ -112,8 +112,8 @@ def _windows(generator: k6.Generator, tail: Tail, stack: Stack, at_most_s: float
         at_s, used_s, answered_us = now_s, now_used_s, []
 
 
-def _cpu_seconds(stack: Stack) -> float:
-    """Of all components but the load generator."""
+def cpu_seconds(stack: Stack) -> float:
+    """Used so far by all components but the load generator."""
     return sum(used.cpu_seconds for name, used in stack.usage().items() if name != K6)
 
 

@@ -5,7 +5,7 @@ import math
 import string
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from writepath.analysis.comparison import FEWEST_PAIRS, SAME_PERCENT, Estimate, Judged, judge, middle, paired
 from writepath.analysis.stats import Spread, spread
@@ -19,19 +19,30 @@ Key = tuple[str, str, str]  # row, table, column
 
 FEWEST_BLOCKS = 2
 LETTERS = len(string.ascii_uppercase)
-Line = tuple[
-    str, str, tuple[str, str], Judged
-]  # variant, metric, its words for faster and slower, what is known
+
+
+class Line(NamedTuple):
+    """Of the table: a variant in one metric."""
+
+    variant: str
+    metric: str
+    words: tuple[str, str]  # for faster and slower
+    judged: Judged
+
+
 FIELDS: tuple[rows.Field[Line], ...] = (
-    field("variant", "variant", lambda line: line[0]),
-    field("compared_metric", "metric", lambda line: line[1]),
-    field("ratio", "× baseline", lambda line: ratio_cell(line[3].estimate)),
-    field("pairs", "pairs", lambda line: line[3].estimate.pairs, exact=True),
-    field("word", "verdict", lambda line: line[3].in_words(*line[2])),
+    field("variant", "variant", lambda line: line.variant),
+    field("compared_metric", "metric", lambda line: line.metric),
+    field("ratio", "× baseline", lambda line: ratio_cell(line.judged.estimate)),
+    field("pairs", "pairs", lambda line: line.judged.estimate.pairs, exact=True),
+    field("word", "verdict", lambda line: line.judged.in_words(*line.words)),
     field(
-        "resolution_percent", "smallest detectable difference", lambda line: line[3].resolution_percent, "%"
+        "resolution_percent",
+        "smallest detectable difference",
+        lambda line: line.judged.resolution_percent,
+        "%",
     ),
-    field("because", "reason", lambda line: line[3].because),
+    field("because", "reason", lambda line: line.judged.because),
 )
 WORDS = (
     "Faster, slower (CPU: cheaper, more expensive): the 95 % confidence interval, after Holm's correction for all"
@@ -67,9 +78,9 @@ def with_baseline(
         estimates = [paired(_values(metric, own), both, metric.better) for own in results]
         judged = judge(estimates, metric.better, a_a)
         found = zip(map(label, others), judged, strict=True)
-        by_metric.append([(title, metric.title, metric.words, one) for title, one in found])
+        by_metric.append([Line(title, metric.title, metric.words, one) for title, one in found])
         (check,) = judge([a_a], metric.better)
-        checks.append((f"{base.title}{rows.AGAIN}", metric.title, ("different", "different"), check))
+        checks.append(Line(f"{base.title}{rows.AGAIN}", metric.title, ("different", "different"), check))
         if check.resolution_percent is not None:
             detected.append(f"{metric.title} {number(check.resolution_percent)} %")
     few = f"With {blocks} blocks no difference can be significant in a rank test: {FEWEST_PAIRS} blocks are needed."

@@ -11,7 +11,6 @@ from typing import Any
 from writepath.analysis.audit import Said, worst_said
 from writepath.analysis.evidence import save_facts
 from writepath.analysis.pairs import FIGURES, SIDES, derive_pair, limit_of, next_rate, ratio, reduce_pair
-from writepath.analysis.samples import K6
 from writepath.analysis.steps import rounded
 from writepath.config import registry
 from writepath.config.registry import Registry, Suite, Variant
@@ -20,6 +19,7 @@ from writepath.experiments.base import SETTINGS_FILE, CellRun, Experiment, Plan,
 from writepath.experiments.pair import sections
 from writepath.experiments.warm_path import Step, WarmPath, step_in_words
 from writepath.measure.loading import RATE_SCALE
+from writepath.measure.warming import cpu_seconds
 from writepath.options import Asked
 from writepath.records.base import to_data, write_json
 from writepath.records.pair import Aim, PairFacts, PairParams, PairResult, Side
@@ -27,7 +27,6 @@ from writepath.records.steps import LoadStep, StepKind
 from writepath.report.model import number
 from writepath.runtime.base import Stack
 
-# Of the command line: the field that it replaces.
 SETTLE_S = 1.5  # of load before each step, after the thaw: caches and connections are as they were, and nothing counts
 AROUND_S = 5.0  # canary, freeze, settling, emptying: of each step
 
@@ -46,10 +45,6 @@ def frozen(stack: Stack) -> Iterator[None]:
     finally:
         for component in stack.components:
             stack.resume(component)
-
-
-def _cpu_seconds(stack: Stack) -> float:
-    return sum(one.cpu_seconds for name, one in stack.usage().items() if name != K6)
 
 
 def measure(run: CellRun, session: Session) -> None:
@@ -119,11 +114,11 @@ class _Pair:
         before, name = run.canary(), f"{side.upper()} {run.cell.variant.name}"
         step = Step(kind=kind, rate_per_s=rate_per_s, seconds=run.params.step_seconds)
         with frozen(other):
-            used_s = _cpu_seconds(other)
+            used_s = cpu_seconds(other)
             with run.step("settle"):
                 own.send_uncounted("settle", rate_per_s, SETTLE_S)
             facts = own.load_step(step_number, step, f"{name}, step {step_number}")
-            used_s = _cpu_seconds(other) - used_s
+            used_s = cpu_seconds(other) - used_s
         lost = [one for path in self.paths.values() for one in path.stack.lost_components()]
         facts = dataclasses.replace(facts, before=before, lost_components=tuple(lost))
         if kind == "confirmation":
