@@ -22,8 +22,8 @@ class BulkLoadIntegrationTests {
     private static final JsonMapper JSON = new JsonMapper();
     private static final String LINES = "application/x-ndjson";
 
-    private final RunningWriter writer =
-            new RunningWriter(BackingServices.postgres().inSchema("loaded"), "--postgres.search-index=bigram");
+    private final RunningWriter writer = new RunningWriter(
+            BackingServices.postgres().inSchema("loaded"), "--writepath.postgres.search-index=bigram");
 
     @AfterAll
     void stop() {

@@ -129,7 +129,7 @@ class TutorialIntegrationTests {
 
     @Test
     void aSearchIndexIsRefusedRatherThanIgnored() {
-        assertThatThrownBy(() -> start("tutorial", "--postgres.search-index=bigram"))
+        assertThatThrownBy(() -> start("tutorial", "--writepath.postgres.search-index=bigram"))
                 .rootCause()
                 .hasMessageContaining("POSTGRES_SEARCH_INDEX must be none where STYLE is tutorial");
     }

@@ -22,8 +22,10 @@ import org.springframework.jdbc.datasource.init.ScriptException;
  */
 final class PostgresLoader implements PostLoader, AutoCloseable {
 
+    /** How long a statement may take that builds an index: over millions of texts, minutes. */
+    static final Duration PATIENCE = Duration.ofHours(1);
+
     private static final String COPY = "COPY posts (id, content, created_at) FROM STDIN";
-    private static final Duration PATIENCE = Duration.ofHours(1); // an index over millions of texts takes minutes
     private static final double NANOS_A_SECOND = 1e9;
 
     private final SearchIndex declared;
@@ -31,18 +33,12 @@ final class PostgresLoader implements PostLoader, AutoCloseable {
 
     PostgresLoader(HikariDataSource pool, SearchIndex declared) {
         this.declared = declared;
-        HikariConfig config = patient(pool);
-        config.setPoolName("loader");
-        config.setAutoCommit(true); // VACUUM cannot be part of a transaction
-        this.connections = new HikariDataSource(config);
-    }
-
-    /** One connection, which waits for an index to be built. */
-    static HikariConfig patient(HikariDataSource pool) {
         HikariConfig config = PostgresInspector.likeThePool(pool);
+        config.setPoolName("loader");
         config.setMaximumPoolSize(1);
         config.addDataSourceProperty("socketTimeout", Long.toString(PATIENCE.toSeconds()));
-        return config;
+        config.setAutoCommit(true); // VACUUM cannot be part of a transaction
+        this.connections = new HikariDataSource(config);
     }
 
     @Override

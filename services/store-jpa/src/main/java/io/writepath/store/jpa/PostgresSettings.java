@@ -4,9 +4,9 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What the environment says about the table of posts; each component is the variable {@code POSTGRES_<NAME>}.
+ * The table of posts.
  *
  * @param searchIndex what helps a search, and is paid for by every write
  */
-@ConfigurationProperties("postgres")
+@ConfigurationProperties("writepath.postgres")
 record PostgresSettings(@DefaultValue("none") SearchIndex searchIndex) {}

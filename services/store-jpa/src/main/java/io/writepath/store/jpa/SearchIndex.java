@@ -28,9 +28,9 @@ enum SearchIndex {
         return "posts_by_" + spelled();
     }
 
-    /** The statements that make the index unless it is there, and drop every other. */
+    /** The migration that makes the index unless it is there, and drops every other. */
     ClassPathResource script() {
-        return new ClassPathResource("io/writepath/store/jpa/search-index-%s.sql".formatted(spelled()));
+        return new ClassPathResource("db/search-index/%s/R__search_index.sql".formatted(spelled()));
     }
 
     /**

@@ -1,16 +1,11 @@
 package io.writepath.store.tutorial;
 
 import io.writepath.post.PostWriter;
-import java.util.List;
-import javax.sql.DataSource;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
-import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 
@@ -24,14 +19,6 @@ import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 @EntityScan(basePackageClasses = TutorialPost.class)
 @EnableJpaRepositories(basePackageClasses = TutorialPostRepository.class, considerNestedRepositories = false)
 public class TutorialStoreAutoConfiguration {
-
-    @Bean
-    DataSourceScriptDatabaseInitializer schema(DataSource dataSource) {
-        DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-        settings.setSchemaLocations(List.of("classpath:io/writepath/store/tutorial/schema.sql"));
-        settings.setMode(DatabaseInitializationMode.ALWAYS);
-        return new DataSourceScriptDatabaseInitializer(dataSource, settings);
-    }
 
     @Bean
     TutorialPosts postReader(TutorialPostRepository repository) {

@@ -59,18 +59,19 @@ class JpaStoreIntegrationTests {
     @EnableAutoConfiguration
     static class Application {}
 
-    private static ConfigurableApplicationContext start() {
+    private static ConfigurableApplicationContext start(String... settings) {
         PostgresService postgres = BackingServices.postgres();
         return new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
-                .run(
-                        "--writepath.store=jpa",
-                        "--spring.datasource.url=" + postgres.jdbcUrl(),
-                        "--spring.datasource.username=" + postgres.username(),
-                        "--spring.datasource.password=" + postgres.password(),
-                        "--spring.datasource.hikari.maximum-pool-size=4",
-                        "--spring.jpa.properties.hibernate.session_factory.statement_inspector="
-                                + SentStatements.class.getName());
+                .properties(
+                        "writepath.store=jpa",
+                        "spring.datasource.url=" + postgres.jdbcUrl(),
+                        "spring.datasource.username=" + postgres.username(),
+                        "spring.datasource.password=" + postgres.password(),
+                        "spring.datasource.hikari.maximum-pool-size=4",
+                        "spring.jpa.properties.hibernate.session_factory.statement_inspector="
+                                + SentStatements.class.getName())
+                .run(settings);
     }
 
     @AfterAll
@@ -97,6 +98,20 @@ class JpaStoreIntegrationTests {
                 Duration.ofSeconds(Long.parseLong(pool.getDataSourceProperties().getProperty("socketTimeout")));
         assertThat(Duration.ofMillis(pool.getConnectionTimeout()).plus(server).plus(server))
                 .isLessThanOrEqualTo(DEADLINE);
+    }
+
+    @Test
+    void aPropertyOverridesADefaultOfThePoolAndLeavesTheOthers() {
+        try (var other = start(
+                "--spring.datasource.hikari.connection-timeout=700",
+                "--spring.datasource.hikari.data-source-properties.socketTimeout=1")) {
+            HikariDataSource pool = other.getBean(HikariDataSource.class);
+            assertThat(pool.getConnectionTimeout()).isEqualTo(700);
+            assertThat(pool.getPoolName()).isEqualTo("posts");
+            assertThat(pool.getDataSourceProperties())
+                    .containsEntry("socketTimeout", "1")
+                    .containsEntry("options", "-c statement_timeout=1800ms");
+        }
     }
 
     @Test
@@ -242,14 +257,14 @@ class JpaStoreIntegrationTests {
     void startsTwiceAtOnceOnAnEmptyDatabase() throws Exception {
         context.getBean(JdbcTemplate.class).execute((java.sql.Connection connection) -> {
             try (var statement = connection.createStatement()) {
-                statement.execute("DROP TABLE posts");
+                statement.execute("DROP TABLE posts, flyway_schema_history");
             }
             connection.commit();
             return true;
         });
         try (ExecutorService instances = Executors.newFixedThreadPool(2)) {
-            Future<ConfigurableApplicationContext> one = instances.submit(JpaStoreIntegrationTests::start);
-            Future<ConfigurableApplicationContext> other = instances.submit(JpaStoreIntegrationTests::start);
+            Future<ConfigurableApplicationContext> one = instances.submit(() -> start());
+            Future<ConfigurableApplicationContext> other = instances.submit(() -> start());
             one.get().close();
             other.get().close();
         }

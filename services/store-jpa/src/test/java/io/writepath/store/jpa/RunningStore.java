@@ -46,7 +46,7 @@ final class RunningStore implements AutoCloseable {
                 .web(WebApplicationType.NONE)
                 .run(
                         "--writepath.store=jpa",
-                        "--postgres.search-index=" + index.spelled(),
+                        "--writepath.postgres.search-index=" + index.spelled(),
                         "--spring.datasource.url=" + postgres.jdbcUrl(),
                         "--spring.datasource.username=" + postgres.username(),
                         "--spring.datasource.password=" + postgres.password(),
