@@ -154,7 +154,7 @@ def test_an_instance_that_ends_and_refuses_connections_costs_no_write(tmp_path: 
     ("request_line", "headers", "status"),
     [
         ("TRACE /api/posts HTTP/1.1", "", 405),
-        ("GET /inspector/ready HTTP/1.1", "", 404),
+        ("GET /inspector/count HTTP/1.1", "", 404),
         ("POST /api/posts HTTP/1.1", f"Content-Length: {1 << 20}\r\n", 413),
         ("GET /api/posts?keyword=" + "a" * 70_000 + " HTTP/1.1", "", 414),
         ("GET /api/posts HTTP/1.1", "X: " + "a" * 70_000 + "\r\n", 431),

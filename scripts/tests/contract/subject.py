@@ -26,6 +26,11 @@ def eventually(probe: Callable[[], bool], what: str, within_s: float = VISIBLE_S
     assert poll.until(probe, within_s), f"not within {within_s:.0f} s: {what}"
 
 
+def place(inspector: str, question: str) -> str:
+    """Of a question below /inspector, or of a whole path on the same port."""
+    return f"{inspector.removesuffix('/inspector') if question[0] == '/' else inspector + '/'}{question}"
+
+
 def token() -> str:
     """A word that no other test writes: 16 letters, because an analyzer may part letters from digits."""
     return "".join(chr(ord("a") + int(digit, 16)) for digit in uuid.uuid4().hex[:16])
@@ -138,13 +143,14 @@ class Subject:
     def inspect(self, question: str, service: str | None = None) -> Any:
         """What the inspector (of the one service that knows the store, unless named) answers, as JSON."""
         url = self.stack.inspector_urls(service or self.variant.inspector)[0]
-        response = self.http.get(f"{url}/{question}")
+        response = self.http.get(place(url, question))
         assert response.status_code == httpx.codes.OK, response.text
         return response.json()
 
     def inspect_all(self, question: str, service: str) -> list[Any]:
         """What each instance's inspector answers."""
-        return [json.loads(self.http.get(f"{u}/{question}").text) for u in self.stack.inspector_urls(service)]
+        urls = self.stack.inspector_urls(service)
+        return [self.http.get(place(url, question)).json() for url in urls]
 
     def rows(self, question: str) -> list[list[str]]:
         """The lines of one of the inspector's CSV exports, the header first; of commits those of each instance."""

@@ -14,14 +14,18 @@ def test_every_service_tells_its_state_and_what_it_runs_on(subject: Subject) -> 
     for service in subject.services:
         instances = len(subject.stack.inspector_urls(service))
         assert instances >= 1
-        assert subject.inspect_all("ready", service) == [{"ready": True}] * instances
+        for group in ("liveness", "readiness"):
+            answers = subject.inspect_all(f"/actuator/health/{group}", service)
+            assert [answer["status"] for answer in answers] == ["UP"] * instances
         pending = subject.inspect("pending", service)
         assert set(pending) == {"in_flight", "ready", "unacknowledged", "dead"}
         assert all(isinstance(number, int) and number >= 0 for number in pending.values())
         gauges = subject.inspect("gauges", service)
         assert gauges
         assert all(isinstance(value, int | float) for value in gauges.values())
-        versions = subject.inspect("versions", service)
+        info = subject.inspect("/actuator/info", service)
+        assert info["build"]["artifact"] == service
+        versions = info["versions"]
         assert {"java", "spring-boot"} < set(versions)
         assert all(isinstance(value, str) and value for value in versions.values())
     assert {"in_flight", "in_flight_rejected"} <= set(subject.inspect("gauges", subject.variant.ingress))
@@ -82,7 +86,7 @@ def test_only_the_runner_changes_data_and_no_web_page_reads(subject: Subject) ->
         for change in ("reset", "load/begin", "load", "load/finish"):
             assert_problem(subject.http.post(f"{stranger}/{change}"), 401)
     for header in ({"origin": "https://example.org"}, {"host": "rebound.example.org"}):
-        assert_problem(subject.http.get(f"{known}/ready", headers=header), 403)
+        assert_problem(subject.http.get(f"{known}/count", headers=header), 403)
         assert_problem(subject.http.post(f"{known}/reset", headers=header), 403)
     assert subject.count() == before
 

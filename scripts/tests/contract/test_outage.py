@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx
 
-from contract.subject import IN_FLIGHT_MAX, Subject, assert_try_later, eventually, token
+from contract.subject import IN_FLIGHT_MAX, Subject, assert_try_later, eventually, place, token
 from writepath.runtime import topology
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -69,7 +69,7 @@ def test_without_its_backing_service_a_write_is_503_in_time_and_never_201(subjec
 
 def _ready(subject: Subject) -> bool:
     url = subject.stack.inspector_urls(subject.variant.ingress)[0]
-    response: httpx.Response = subject.http.get(f"{url}/ready")
+    response: httpx.Response = subject.http.get(place(url, "/actuator/health/readiness"))
     assert response.status_code in {200, 503}
     return response.is_success
 

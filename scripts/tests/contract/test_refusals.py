@@ -43,8 +43,8 @@ PLACES = [
     ("TRACE", "/api/posts", 405),  # refused by the proxy
 ]
 INSIDE = [
-    *("/inspector", "/inspector/ready", "/inspector/count", "/INSPECTOR/ready"),
-    *("//inspector/ready", "/%69nspector/ready", "/api/../inspector/ready"),
+    *("/inspector", "/inspector/posts", "/inspector/count", "/INSPECTOR/count"),
+    *("//inspector/count", "/%69nspector/count", "/api/../inspector/count"),
     *("/actuator", "/actuator/health", "/actuator/env"),
 ]
 

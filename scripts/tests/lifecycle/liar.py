@@ -97,11 +97,11 @@ class Liar:
     def inspect(self, what: str) -> Any:
         count = len(self.rows)
         answers: dict[str, Any] = {
-            "ready": {"ready": True},
+            "readiness": {"status": "UP"},
             "count": {"count": count},
             "pending": {"in_flight": 0, "ready": 0, "unacknowledged": 0, "dead": 0},
             "gauges": {"in_flight": 1, "queue_ready": 4, "suppressed_duplicates": 2, "redelivered": 3},
-            "versions": {"liar": "1.0"},
+            "info": {"versions": {"liar": "1.0"}},
             "durability": {} if self.lies.no_durability else {"level": "A", "settings": {"fsync": True}},
         }
         return answers[what]
@@ -127,7 +127,7 @@ class Liar:
             self.on("reset")
             self.reset()
             return Answer(200, {"count": len(self.rows)})
-        if request.path.startswith("/inspector/"):
+        if request.path.startswith(("/inspector/", "/actuator/")):
             return self.inspected(what)
         if request.method == "POST":
             return self.written(json.loads(request.body))

@@ -66,8 +66,8 @@ class FakePosts:
     def answer(self, request: Request) -> Answer:
         url = urlsplit(request.path)
         asked = {name: values[0] for name, values in parse_qs(url.query).items()}
-        if url.path.startswith("/inspector/"):
-            return self.inspected(url.path.removeprefix("/inspector/"), asked, request.body)
+        if url.path.startswith(("/inspector/", "/actuator/")):
+            return self.inspected(url.path.removeprefix("/inspector").lstrip("/"), asked, request.body)
         if request.method == "POST":
             return self.written(json.loads(request.body))
         if url.path == "/api/posts":
@@ -117,7 +117,7 @@ class FakePosts:
             },
             "count": {"count": len(self.posts)},
             "pending": {"in_flight": 0, "ready": 0, "unacknowledged": 0, "dead": 0},
-            "versions": {"fake": "1"},
+            "actuator/info": {"versions": {"fake": "1"}},
             "gauges": {},
             "durability": {"level": "A", "settings": self.settings},
         }

@@ -14,6 +14,8 @@ from writepath.measure.rows import Rows
 from writepath.records.measures import Durability
 
 T = TypeVar("T")
+INSPECTOR = "/inspector"
+READINESS, INFO = "/actuator/health/readiness", "/actuator/info"  # on the same port
 ASK_TIMEOUT_S = 10.0
 GAUGE_TIMEOUT_S = 0.8  # below the sampling interval
 VISIBLE_TIMEOUT_S = 2.0
@@ -80,7 +82,7 @@ class Inspector:
         """Whether every instance is ready and can ask its store and its queue."""
         try:
             for url in self.urls:
-                for what in ("ready", "count", "pending"):
+                for what in (READINESS, "count", "pending"):
                     self.request(what, url)
         except AuditError:
             return False
@@ -115,7 +117,7 @@ class Inspector:
 
     def versions(self) -> Mapping[str, str]:
         """Versions the application knows: its own parts and its store's."""
-        return self.ask(dict[str, str], "versions")
+        return self.ask(dict[str, str], INFO, field="versions")
 
     def gauges(self) -> Mapping[str, float]:
         """Sums over all instances, asked in parallel; an instance that does not answer in time is left out."""
@@ -152,9 +154,7 @@ class Inspector:
             data = answer.json()
             return TypeAdapter(kind).validate_python(data if field is None else data[field])
         except (ValueError, LookupError, TypeError) as error:
-            raise AuditError(
-                f"{self.service}: /inspector/{what.partition('?')[0]} answered {short(answer)}"
-            ) from error
+            raise AuditError(f"{self.service}: {_path(what)} answered {short(answer)}") from error
 
     def request(
         self,
@@ -165,16 +165,25 @@ class Inspector:
         timeout_s: float = ASK_TIMEOUT_S,
         **more: Any,
     ) -> httpx.Response:
-        """The answer of one instance as it is. more: of httpx."""
-        asked = f"{self.service}: /inspector/{what.partition('?')[0]}"
+        """The answer of one instance as it is. what: below /inspector, or a whole path. more: of httpx."""
+        asked = f"{self.service}: {_path(what)}"
+        server = (url or self.urls[0]).removesuffix(INSPECTOR)
         try:
-            answer = self._client.request(method, f"{url or self.urls[0]}/{what}", timeout=timeout_s, **more)
+            answer = self._client.request(method, f"{server}{_whole(what)}", timeout=timeout_s, **more)
         except httpx.HTTPError as error:
             words = str(error) or type(error).__name__
             raise AuditError(f"{asked} did not answer ({words}); see its log") from error
         if not answer.is_success:
             raise AuditError(f"{asked} answered {answer.status_code}: {short(answer)}")
         return answer
+
+
+def _whole(what: str) -> str:
+    return what if what.startswith("/") else f"{INSPECTOR}/{what}"
+
+
+def _path(what: str) -> str:
+    return _whole(what).partition("?")[0]
 
 
 def short(answer: httpx.Response) -> str:

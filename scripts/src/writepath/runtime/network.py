@@ -25,9 +25,10 @@ _TRIES = 200
 _CLIENT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _given: set[int] = set()  # in this process, to any stack: one that starts at the same time may not listen yet
 _giving = threading.Lock()
+READINESS = "/actuator/health/readiness"
 _PATHS = {  # that a component answers with 200 when it serves, by the port it is known by
     8080: "/nginx-health",
-    8081: "/inspector/ready",
+    8081: READINESS,
     8474: "/version",
     9200: "/_cluster/health?timeout=2s&master_timeout=2s",
 }

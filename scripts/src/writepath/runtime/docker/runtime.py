@@ -179,7 +179,7 @@ def _await_ready(stack: DockerStack, services: Mapping[str, Service]) -> None:
     ours = [name for name, service in services.items() if service.module]
     for port in (port for name in ours for port in stack.ports(name, INSPECTOR_PORT)):
         _await(
-            stack, ends, f"the inspector at {port}", partial(network.why_not, "GET", port, "/inspector/ready")
+            stack, ends, f"the inspector at {port}", partial(network.why_not, "GET", port, network.READINESS)
         )
     if stack.base_url:
         for what, why_not in network.first_write(int(stack.base_url.rpartition(":")[2])):

@@ -101,7 +101,5 @@ class Recipe:
     """How one kind of service runs as local processes."""
 
     launch: Callable[[Place], Iterator[Part]]  # in order; each is started before the next one is asked for
-    version: Callable[
-        [], tuple[str, str]
-    ]  # of what it runs; an application tells more at /inspector/versions
+    version: Callable[[], tuple[str, str]]  # of what it runs; an application tells more at /actuator/info
     is_ready: Callable[[Place], bool] = Place.serves  # quick, and False for any failure to reach it

@@ -19,6 +19,8 @@ from writepath.runtime.topology import Service
 TEMPLATE = "nginx/nginx.conf.template"
 PROXIES = "toxiproxy/proxies.json"
 API_PORT = 8474  # Toxiproxy's
+_PORTS = ("SERVER_PORT", "MANAGEMENT_SERVER_PORT")
+_NOTHING = "-1"  # for Spring Boot: no such server
 
 
 def of(service: Service) -> Recipe:
@@ -39,11 +41,18 @@ def _application(place: Place) -> Iterator[Part]:
     jar, environment = place.jar(), place.service.environment
     flags, digest = aot.flags(jar.parent, environment, place.folder / aot.RECORDING)
     for instance in range(place.service.replicas):
-        ports = {name: str(_port(place, name, instance)) for name in ("SERVER_PORT", "INSPECTOR_PORT")}
+        ports = {
+            name: str(_port(place, name, instance)) for name in _PORTS if environment.get(name) != _NOTHING
+        }
         # The folder for temporary files names the stack's folder in the command line, too.
         yield Part(
             args=[jdk.find().java, f"-Djava.io.tmpdir={place.temporary()}", *flags, "-jar", jar],
-            env={**place.environment(), **ports, "SERVER_ADDRESS": LOOPBACK, "INSPECTOR_ADDRESS": LOOPBACK},
+            env={
+                **place.environment(),
+                **ports,
+                "SERVER_ADDRESS": LOOPBACK,
+                "MANAGEMENT_SERVER_ADDRESS": LOOPBACK,
+            },
             suffix=f"-{instance + 1}" if instance else "",
             settings={**environment, aot.SETTING: digest},
         )

@@ -89,7 +89,7 @@ class NativeRuntime(Runtime):
         recipes.make_cache(stack.places[component])
 
     def versions(self, variant: Variant) -> Mapping[str, str]:
-        """Of each part; applications tell theirs at /inspector/versions."""
+        """Of each part; applications tell theirs at /actuator/info."""
         active = self.services(variant.profiles, variant.settings)
         return dict(recipes.of(service).version() for service in active.values())
 

@@ -44,7 +44,7 @@ class ElasticsearchWriterIntegrationTests {
         return SpringApplication.run(
                 ElasticsearchWriterApplication.class,
                 "--writepath.store=elasticsearch",
-                "--INSPECTOR_PORT=0",
+                "--management.server.port=0",
                 "--server.port=0",
                 "--server.address=127.0.0.1",
                 "--elasticsearch.uris=" + BackingServices.elasticsearch().uri(),

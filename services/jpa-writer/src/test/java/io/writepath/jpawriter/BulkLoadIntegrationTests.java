@@ -38,7 +38,7 @@ class BulkLoadIntegrationTests {
 
     @Test
     void whatWasLoadedIsFoundOnceTheLoadIsFinished() {
-        assertThat(writer.inspect("GET", "ready").statusCode()).isEqualTo(503);
+        assertThat(writer.actuator("health/readiness").statusCode()).isEqualTo(503);
         String text = "역슬래시 \\\\ 와 \\\"따옴표\\\" 그리고\\n줄\\t바꿈";
         assertThat(load(LINES, line(1, text) + "\n" + line(2, "둘")).body()).isEqualTo("{\"posts\":2}");
 
@@ -46,7 +46,7 @@ class BulkLoadIntegrationTests {
 
         assertThat(finished.get("build_seconds").asDouble()).isPositive();
         assertThat(finished.get("settle_seconds").asDouble()).isPositive();
-        assertThat(writer.inspect("GET", "ready").statusCode()).isEqualTo(200);
+        assertThat(writer.actuator("health/readiness").statusCode()).isEqualTo(200);
         assertThat(writer.inspect("GET", "count").body()).isEqualTo("{\"count\":2}");
         JsonNode post = JSON.readTree(writer.get("/api/posts/" + new UUID(0, 1)).body());
         assertThat(post.get("content").asString()).isEqualTo("역슬래시 \\ 와 \"따옴표\" 그리고\n줄\t바꿈");

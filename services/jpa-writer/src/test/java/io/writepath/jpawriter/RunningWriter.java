@@ -3,7 +3,6 @@ package io.writepath.jpawriter;
 import io.writepath.testsupport.PostgresService;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -25,15 +24,15 @@ final class RunningWriter implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
     private final HttpClient http = HttpClient.newHttpClient();
-    private final int inspectorPort = freePort();
     private final ConfigurableApplicationContext context;
     private final String base;
+    private final String management;
 
     RunningWriter(PostgresService postgres, String... settings) {
         List<String> arguments = new ArrayList<>(List.of(
                 "--server.address=127.0.0.1",
                 "--server.port=0",
-                "--writepath.inspector.port=" + inspectorPort,
+                "--management.server.port=0",
                 "--writepath.inspector.token=" + TOKEN,
                 "--spring.datasource.url=" + postgres.jdbcUrl(),
                 "--spring.datasource.username=" + postgres.username(),
@@ -42,6 +41,7 @@ final class RunningWriter implements AutoCloseable {
         arguments.addAll(List.of(settings));
         context = SpringApplication.run(JpaWriter.class, arguments.toArray(String[]::new));
         base = "http://127.0.0.1:" + context.getEnvironment().getRequiredProperty("local.server.port");
+        management = "http://127.0.0.1:" + context.getEnvironment().getRequiredProperty("local.management.port");
     }
 
     HttpResponse<String> post(String json) {
@@ -57,12 +57,18 @@ final class RunningWriter implements AutoCloseable {
         return HttpRequest.newBuilder(URI.create(base + path)).timeout(PATIENCE);
     }
 
+    /** What Actuator answers. */
+    HttpResponse<String> actuator(String page) {
+        return send(HttpRequest.newBuilder(URI.create(management + "/actuator/" + page))
+                .timeout(PATIENCE));
+    }
+
     HttpResponse<String> inspect(String method, String page) {
         return send(inspection(page).method(method, BodyPublishers.noBody()));
     }
 
     HttpRequest.Builder inspection(String page) {
-        URI uri = URI.create("http://127.0.0.1:%d/inspector/%s".formatted(inspectorPort, page));
+        URI uri = URI.create(management + "/inspector/" + page);
         String credentials = Base64.getEncoder().encodeToString(("runner:" + TOKEN).getBytes(StandardCharsets.UTF_8));
         return HttpRequest.newBuilder(uri)
                 .header("Authorization", "Basic " + credentials)
@@ -84,13 +90,5 @@ final class RunningWriter implements AutoCloseable {
     public void close() {
         context.close();
         http.close();
-    }
-
-    private static int freePort() {
-        try (ServerSocket probe = new ServerSocket(0)) {
-            return probe.getLocalPort();
-        } catch (IOException none) {
-            throw new UncheckedIOException(none);
-        }
     }
 }

@@ -154,7 +154,7 @@ class TutorialIntegrationTests {
                 "--STYLE=" + style,
                 "--server.address=127.0.0.1",
                 "--server.port=0",
-                "--INSPECTOR_PORT=0",
+                "--management.server.port=0",
                 "--spring.datasource.url=" + used.jdbcUrl(),
                 "--spring.datasource.username=" + used.username(),
                 "--spring.datasource.password=" + used.password()));

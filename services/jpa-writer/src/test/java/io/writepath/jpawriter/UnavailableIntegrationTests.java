@@ -146,7 +146,7 @@ class UnavailableIntegrationTests {
                 await().atMost(RECOVERY_MAX).until(() -> write().body().contains("read-only"));
                 assertUnavailable(timed(this::write));
                 await().atMost(RECOVERY_MAX)
-                        .until(() -> writer.inspect("GET", "ready").body().contains("read-only"));
+                        .until(() -> writer.actuator("health/readiness").body().contains("read-only"));
             } finally {
                 run(admin, "ALTER DATABASE writepath RESET default_transaction_read_only");
                 run(

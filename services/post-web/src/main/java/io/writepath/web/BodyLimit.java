@@ -1,5 +1,6 @@
 package io.writepath.web;
 
+import io.writepath.json.PostRequest;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,9 +19,6 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAd
 @ControllerAdvice
 class BodyLimit extends RequestBodyAdviceAdapter {
 
-    /** 1,000 characters of 12 bytes each, as JSON escapes the longest, and room for the rest. */
-    static final int BODY_BYTES_MAX = 16 * 1024;
-
     @Override
     public boolean supports(
             MethodParameter parameter, Type type, Class<? extends HttpMessageConverter<?>> converterType) {
@@ -34,9 +32,9 @@ class BodyLimit extends RequestBodyAdviceAdapter {
             Type type,
             Class<? extends HttpMessageConverter<?>> converterType)
             throws IOException {
-        byte[] body = message.getBody().readNBytes(BODY_BYTES_MAX + 1);
-        if (body.length > BODY_BYTES_MAX) {
-            String detail = "The body is larger than %d bytes; nothing was stored.".formatted(BODY_BYTES_MAX);
+        byte[] body = message.getBody().readNBytes(PostRequest.BYTES_MAX + 1);
+        if (body.length > PostRequest.BYTES_MAX) {
+            String detail = "The body is larger than %d bytes; nothing was stored.".formatted(PostRequest.BYTES_MAX);
             throw new ErrorResponseException(
                     HttpStatus.CONTENT_TOO_LARGE,
                     ProblemDetail.forStatusAndDetail(HttpStatus.CONTENT_TOO_LARGE, detail),

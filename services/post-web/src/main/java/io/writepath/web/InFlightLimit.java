@@ -1,6 +1,7 @@
 package io.writepath.web;
 
 import io.writepath.post.Gauges;
+import io.writepath.post.InFlight;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.Map;
@@ -13,7 +14,7 @@ import org.springframework.web.servlet.HandlerInterceptor;
  * Admits so many requests at a time and refuses the rest at once. Virtual threads bound nothing, so that without this
  * one cap each path would queue wherever its own pool happens to end, and a comparison would be one of queueing.
  */
-public final class InFlightLimit implements HandlerInterceptor, Gauges {
+public final class InFlightLimit implements HandlerInterceptor, InFlight, Gauges {
 
     private final int inFlightMax;
     private final Semaphore permits;
@@ -27,7 +28,7 @@ public final class InFlightLimit implements HandlerInterceptor, Gauges {
         this.permits = new Semaphore(inFlightMax);
     }
 
-    /** Requests being served now. */
+    @Override
     public int inFlight() {
         return inFlightMax - permits.availablePermits();
     }

@@ -2,6 +2,7 @@ package io.writepath.web;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.writepath.json.PostRequest;
 import io.writepath.post.Post;
 import io.writepath.post.PostCursor;
 import io.writepath.post.PostPage;

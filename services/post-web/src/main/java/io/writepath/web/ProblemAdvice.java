@@ -1,5 +1,8 @@
 package io.writepath.web;
 
+import io.writepath.json.FieldProblem;
+import io.writepath.json.InvalidRequestException;
+import io.writepath.json.JsonObjections;
 import io.writepath.post.PostConflictException;
 import io.writepath.post.StoreUnavailableException;
 import java.util.List;
@@ -90,7 +93,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
             HttpStatusCode status,
             WebRequest request) {
         ProblemDetail problem = problem(HttpStatus.BAD_REQUEST, "The body is not what the contract asks for.");
-        problem.setProperty("errors", List.of(JsonObjections.of(unreadable)));
+        problem.setProperty("errors", List.of(JsonObjections.of(unreadable.getCause())));
         return handleExceptionInternal(unreadable, problem, headers, HttpStatus.BAD_REQUEST, request);
     }
 

@@ -1,5 +1,8 @@
 package io.writepath.web;
 
+import io.writepath.json.FieldProblem;
+import io.writepath.json.InvalidRequestException;
+import io.writepath.json.TextRules;
 import io.writepath.post.PostCursor;
 import io.writepath.post.PostPage;
 import io.writepath.post.PostReader;

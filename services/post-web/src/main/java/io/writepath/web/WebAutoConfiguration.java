@@ -1,5 +1,6 @@
 package io.writepath.web;
 
+import io.writepath.json.StrictJson;
 import java.time.Clock;
 import org.apache.catalina.core.StandardHost;
 import org.springframework.beans.factory.annotation.Value;
@@ -14,10 +15,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/**
- * The HTTP contract for every application that serves HTTP; one that only consumes a queue sets
- * {@code spring.main.web-application-type=none} and keeps the inspector alone.
- */
+/** The HTTP contract for every application that takes posts. */
 @AutoConfiguration
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @Import({PostController.class, ProblemAdvice.class, BodyLimit.class})

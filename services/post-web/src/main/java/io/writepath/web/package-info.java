@@ -1,4 +1,4 @@
-/** The one HTTP face of every write path: controller, error model, admission, shared defaults. */
+/** The one HTTP face of every write path: controller, error model, admission. */
 @NullMarked
 package io.writepath.web;
 

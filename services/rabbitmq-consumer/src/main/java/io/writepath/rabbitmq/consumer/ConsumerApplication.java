@@ -5,7 +5,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Import;
 
-/** Moves posts from the queue into the final store. Serves no posts; only the inspector listens. */
+/** Moves posts from the queue into the final store. Serves no posts; only the management port listens. */
 @SpringBootApplication
 @Import(QueueConfiguration.class)
 public class ConsumerApplication {

@@ -77,6 +77,15 @@ class ConsumerIntegrationTests {
     }
 
     @Test
+    void hasTheManagementPortAloneAndServesNoPosts() throws Exception {
+        try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES)) {
+            await().atMost(DRAINED).until(() -> consumer.managementStatus("/actuator/health/readiness") == 200);
+            assertThat(consumer.managementStatus("/api/posts?keyword=a")).isEqualTo(404);
+            assertThat(consumer.controllers()).isEmpty();
+        }
+    }
+
+    @Test
     void oneUndecodableMessageAmongAThousandIsParkedAlone() throws Exception {
         List<Post> posts = Sender.posts(999);
         sender.send(posts.subList(0, 500));

@@ -9,7 +9,13 @@ import io.writepath.post.QueueInspector.Pending;
 import io.writepath.post.StoreInspector;
 import io.writepath.testsupport.PostgresService;
 import io.writepath.testsupport.RabbitService;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.Callable;
@@ -22,6 +28,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.stereotype.Controller;
 
 /** The whole application against a real broker and a real PostgreSQL. */
 final class RunningConsumer implements AutoCloseable {
@@ -94,7 +101,7 @@ final class RunningConsumer implements AutoCloseable {
         return new RunningConsumer(new SpringApplicationBuilder(ConsumerApplication.class)
                 .initializers(wrap)
                 .properties(Map.of(
-                        "INSPECTOR_PORT", 0,
+                        "management.server.port", 0,
                         "server.address", "127.0.0.1",
                         "spring.rabbitmq.addresses", rabbit.address(),
                         "spring.rabbitmq.username", rabbit.username(),
@@ -104,6 +111,21 @@ final class RunningConsumer implements AutoCloseable {
                         "spring.datasource.password", postgres.password()))
                 .properties(settings)
                 .run());
+    }
+
+    /** The status of a GET at its management port. */
+    int managementStatus(String path) throws IOException, InterruptedException {
+        String port = context.getEnvironment().getRequiredProperty("local.management.port");
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            HttpRequest get = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                    .build();
+            return http.send(get, HttpResponse.BodyHandlers.discarding()).statusCode();
+        }
+    }
+
+    /** What answers HTTP in the application itself, beside the management port. */
+    Collection<Object> controllers() {
+        return context.getBeansWithAnnotation(Controller.class).values();
     }
 
     StoreInspector store() {

@@ -87,7 +87,7 @@ class NaiveTwinIntegrationTests {
                 .properties(Map.of(
                         "server.port", 0,
                         "server.address", "127.0.0.1",
-                        "INSPECTOR_PORT", 0,
+                        "management.server.port", 0,
                         "spring.rabbitmq.addresses", RABBIT.address(),
                         "spring.rabbitmq.username", RABBIT.username(),
                         "spring.rabbitmq.password", RABBIT.password(),

@@ -1,0 +1,78 @@
+package io.writepath.inspector;
+
+import io.writepath.post.CommitInspector;
+import io.writepath.post.Gauges;
+import io.writepath.post.InFlight;
+import io.writepath.post.PostLoader;
+import io.writepath.post.QueueInspector;
+import io.writepath.post.StoreInspector;
+import io.writepath.post.StoreSizes;
+import io.writepath.post.StoreUnavailableException;
+import io.writepath.post.VersionSource;
+import java.util.Optional;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.info.InfoContributor;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+
+/** What Actuator and the inspector tell of every application. */
+@AutoConfiguration
+@EnableConfigurationProperties(InspectorSettings.class)
+public class InspectorAutoConfiguration {
+
+    @Bean
+    Inspection inspection(
+            StoreInspector store,
+            PostLoader loader,
+            StoreSizes sizes,
+            ObjectProvider<QueueInspector> queue,
+            ObjectProvider<CommitInspector> commits,
+            ObjectProvider<Gauges> gauges,
+            ObjectProvider<VersionSource> versions,
+            ObjectProvider<InFlight> inFlight) {
+        return new Inspection(
+                store,
+                loader,
+                sizes,
+                Optional.ofNullable(queue.getIfAvailable()),
+                commits.orderedStream().toList(),
+                gauges.orderedStream().toList(),
+                versions.orderedStream().toList(),
+                inFlight.getIfAvailable(() -> () -> 0));
+    }
+
+    /** Asks over connections of its own: one that waited for a free one would fail whenever the pool is used up. */
+    @Bean
+    HealthIndicator storeHealthIndicator(Inspection inspection) {
+        return () -> {
+            try {
+                inspection.assertReady();
+                return Health.up().build();
+            } catch (StoreUnavailableException unavailable) {
+                return Health.down()
+                        .withDetail("reason", String.valueOf(unavailable.getMessage()))
+                        .build();
+            }
+        };
+    }
+
+    /** Left out where a store or broker does not say what it is. */
+    @Bean
+    InfoContributor versions(Inspection inspection) {
+        return info -> {
+            try {
+                info.withDetail("versions", inspection.versions());
+            } catch (StoreUnavailableException unavailable) {
+                info.withDetail("unavailable", String.valueOf(unavailable.getMessage()));
+            }
+        };
+    }
+
+    @Bean
+    JvmGauges jvmGauges() {
+        return new JvmGauges();
+    }
+}

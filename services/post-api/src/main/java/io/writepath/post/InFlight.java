@@ -1,0 +1,7 @@
+package io.writepath.post;
+
+/** Requests for posts being served now; only an application that takes posts has it. */
+public interface InFlight {
+
+    int inFlight();
+}
