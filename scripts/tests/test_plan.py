@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from experiments.planted_cell import CLOSED
 from writepath.config import registry
 from writepath.config.registry import Phase, Scenario
-from writepath.config.settings import Given
+from writepath.config.settings import Factor, Given
 from writepath.errors import UsageError
 from writepath.load import plan
 from writepath.load.plan import ArrivalPlan, ClosedPlan, align, arrival_plan, constant_plan
@@ -182,6 +182,18 @@ def test_virtual_users_are_a_closed_loads() -> None:
     assert isinstance(plan, ClosedPlan)
     assert (plan.virtual_users, plan.seconds) == (4, CLOSED.seconds)
     assert plan_of(CLOSED, {}).virtual_users == CLOSED.virtual_users
+
+
+def test_seconds_are_a_closed_loads_and_have_one_value() -> None:
+    of_suite = registry.load(ROOT).suite("smoke")
+    closed = dataclasses.replace(of_suite, scenario=CLOSED)
+    require_rates(closed, Given(values={"SECONDS": "7"}))
+    assert closed.lasting(7.0).load.seconds == 7.0
+    with pytest.raises(UsageError, match="SECONDS=7: scenario 'ramp-smoke' is an open load"):
+        require_rates(of_suite, Given(values={"SECONDS": "7"}))
+    several = Given(factors=(Factor(name="SECONDS", scope="load", levels=("7", "8")),))
+    with pytest.raises(UsageError, match=r"SECONDS=7,8.*Give one value"):
+        require_rates(closed, several)
 
 
 @pytest.mark.parametrize("name", ["RATE", "RATE_SCALE"])

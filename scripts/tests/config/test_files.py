@@ -157,6 +157,9 @@ IN_SMOKE = [
     ("factors: {POOL_SIZE: [5]}", ".factors.POOL_SIZE: at least 2 values are needed"),
     ("factors: {RATE: [100.5, 200]}",
      '.factors.RATE[0]: 100.5 may be written in several ways; quote it: "100.5"'),
+    ("baseline_levels: {POOL_SIZE: 5}", ".baseline_levels: the suite has no factor 'POOL_SIZE'"),
+    ("factors: {POOL_SIZE: [5, 10]}\n    baseline_levels: {POOL_SIZE: 7}",
+     ".baseline_levels.POOL_SIZE: the factor has no level '7'"),
     ("settings: {POOL_SIZE: 5}\n    factors: {POOL_SIZE: [5, 10]}",
      ": 'POOL_SIZE' is both a setting and a factor; remove one of them"),
 ]  # fmt: skip

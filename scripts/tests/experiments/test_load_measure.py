@@ -21,13 +21,14 @@ from experiments.planted_cell import (
 from lifecycle import fakes
 from lifecycle.fakes import SCENARIO, FakeRuntime
 from lifecycle.liar import Lies
+from report.planted_suite import CANARY
 from writepath.analysis import raw
 from writepath.analysis import warm_up as rule
 from writepath.analysis.evidence import FACTS_FILE
 from writepath.config.registry import Phase, Variant, WarmUp
 from writepath.errors import LoadError, StartError, WritepathError
 from writepath.experiments.base import Session
-from writepath.experiments.load.kind import LoadExperiment, measure, params_of
+from writepath.experiments.load.kind import LoadExperiment, Part, measure, params_of
 from writepath.load import parquet
 from writepath.load.plan import ClosedPlan, encode_id
 from writepath.measure import host, read_back, truth, visible, warming
@@ -59,6 +60,36 @@ def test_the_steps_come_in_order_and_each_is_timed(tmp_path: Path) -> None:
     assert list(run.steps) == [
         "start", "verify", "warm-up", "empty", "load", "drain", "audit", "crash", "save", "stop",
     ]  # fmt: skip
+
+
+def test_the_stores_are_killed_once_a_stack_where_the_suite_says_so_and_a_warm_stack_is_not_warmed_again(
+    tmp_path: Path,
+) -> None:
+    runtime, params = FakeRuntime(), params_of(SCENARIO, Part(second_read="stack"))
+    made = bench(tmp_path, runtime)
+    runs = [cell_run(made, name=name, params=params) for name in ("first", "last")]
+    with Session(made) as session:
+        for session.left, run in zip((1, 0), runs, strict=True):
+            measure(run, session)
+    assert runtime.events.count("kill app") == 1
+    assert runtime.events[-len(READ) - len(STOPPED) :] == [*READ, *STOPPED]
+    assert [run.steps.keys() & {"warm-up", "crash"} for run in runs] == [{"warm-up"}, {"crash"}]
+    first, last = map(audit_of, runs)
+    assert (first.verdict, len(first.reads), first.vanished) == ("PASS", 1, None)
+    assert (last.verdict, len(last.reads), last.vanished) == ("PASS", 2, 0)
+    assert all(facts_of(run).one_crash_per_stack for run in runs)
+
+
+def test_a_cell_that_is_read_once_is_as_noisy_as_its_host(tmp_path: Path) -> None:
+    runtime, params = FakeRuntime(), params_of(SCENARIO, Part(second_read="stack"))
+    made = bench(tmp_path, runtime)
+    run, kind = cell_run(made, params=params), LoadExperiment()
+    with Session(made, left=1) as session:
+        measure(run, session)
+    slow = replace(CANARY, cpu_ms=2 * CANARY.cpu_ms)
+    verdict = kind.derive(kind.reduce(run.folder, replace(made.host, before=CANARY, after=slow))).verdict
+    assert verdict.noise
+    assert any("a fixed CPU task" in reason for reason in verdict.reasons)
 
 
 def test_without_warm_up_the_verified_write_is_removed_before_the_load(tmp_path: Path) -> None:
@@ -193,7 +224,9 @@ def test_of_a_load_that_climbs_only_writes_before_the_climb_are_searched_for(
     before = Phase(name="before", seconds=0.2, from_per_s=100, to_per_s=100)
     climb = Phase(name="climb", seconds=1.0, from_per_s=100, to_per_s=200)
     scenario = replace(SCENARIO, phases=(before, climb))
-    run = measured(tmp_path, FakeRuntime(), scenario=scenario, params=params_of(scenario, slo_ms=1000.0))
+    run = measured(
+        tmp_path, FakeRuntime(), scenario=scenario, params=params_of(scenario, Part(slo_ms=1000.0))
+    )
     seen = parquet.load_table(run.folder / raw.VISIBLE_FILE).to_pylist()
     assert [row["sequence"] for row in seen] == list(range(20))
     assert facts_of(run).slo_ms == 1000.0

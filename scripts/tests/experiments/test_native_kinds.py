@@ -10,10 +10,11 @@ from rich.console import Console
 
 from lifecycle.fakes import on_any_host
 from writepath.config.registry import Suite, WarmUp
-from writepath.config.settings import Given
+from writepath.config.settings import Given, known, parse
 from writepath.experiments import engine, plan, read
 from writepath.experiments.base import Plan
 from writepath.experiments.ceilings import CeilingsParams
+from writepath.experiments.registry import kind_of
 from writepath.experiments.search import kind as search
 from writepath.options import Asked, Call
 from writepath.progress import Progress
@@ -94,6 +95,29 @@ def test_a_capacity_is_found_beside_what_the_stores_own_tools_reach(root: Path) 
     found = {one.result.store: one.result.ceilings for one in data.references if one.result is not None}
     assert {store: {one.name for one in ceilings} for store, ceilings in found.items()} == CEILINGS
     assert all(one.writes_per_s > 0 for ceilings in found.values() for one in ceilings)
+
+
+def test_a_closed_load_says_what_its_users_change_and_kills_the_stores_once_a_stack(root: Path) -> None:
+    words = ("AOT_CACHE=none", "VIRTUAL_USERS=1,4", "POOL_SIZE=2", "INSTANCES=1", "SECONDS=3")
+    given = parse(words, known(ROOT))
+    asked = Asked(suite="threads", variants=("jpa",), reps=2, settings=given)
+    made = plan.plan(Call(root=root, command="bench-all"), asked)
+    data = run(dataclasses.replace(made, suite=briefly_warmed(made.suite)))
+    results = [cell.result for cell in data.cells if cell.result is not None]
+    assert sorted(len(one.audit.reads) for one in results) == [
+        1,
+        1,
+        2,
+        2,
+        2,
+        2,
+    ]  # the control has its own stack
+    assert all(one.audit.verdict == "PASS" and one.closed.errors == 0 for one in results)
+    assert all(one.closed.cpu_share > 0 and one.closed.pool_waiting_max is not None for one in results)
+    page = kind_of("load").report(data)
+    (effects,) = [table for table in page.tables if table.key == "effects"]
+    assert [row.cells[1].text for row in effects.rows] == ["VIRTUAL_USERS"] * 2
+    assert "A/A ±" in page.answer[1]
 
 
 def test_two_paths_hold_the_same_posts_and_find_the_same(root: Path) -> None:

@@ -45,3 +45,20 @@ def test_a_delay_is_a_factor_where_some_variants_have_no_database() -> None:
     assert [sorted(block) for block in planning.order_of(mixed)] == [delays, delays]
     alone = planned("compare", f"{DELAY}=20", variants=("jpa", "rabbitmq-jpa"))
     assert (alone.settings[DELAY], alone.factors) == ("20", ())
+
+
+def test_the_threads_suite_has_a_warm_stack_each_pool_and_instances_and_a_control_at_15_users() -> None:
+    made = planned("threads", "SECONDS=5", reps=3)
+    assert made.params.seconds == 5
+    for block in planning.groups(made):
+        assert sorted(map(len, block)) == [1, 6, 6, 6, 6]
+        for group in block:
+            assert len({(cell.levels["POOL_SIZE"], cell.levels["INSTANCES"]) for cell in group}) == 1
+        (control,) = [cell for group in block for cell in group if cell.role == "A/A control"]
+        assert control.levels == {"VIRTUAL_USERS": "15", "POOL_SIZE": "10", "INSTANCES": "1"}
+
+
+def test_levels_of_ones_own_replace_those_of_the_baseline_where_it_has_them_no_more() -> None:
+    made = planned("threads", "POOL_SIZE=2,4,8,16", reps=2)
+    (control,) = [cell for group in next(planning.groups(made)) for cell in group if cell.role != "measured"]
+    assert control.levels == {"VIRTUAL_USERS": "15", "POOL_SIZE": "2", "INSTANCES": "1"}

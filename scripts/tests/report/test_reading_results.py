@@ -9,7 +9,8 @@ from faults.planted import result as result_of
 from planted_capacity import bracket, run, variant
 from planted_capacity import suite as capacity_suite
 from report import planted_suite
-from report.planted_suite import constant, report_of
+from report.planted_closed import specs
+from report.planted_suite import constant, report, report_of
 from writepath.experiments import read
 from writepath.experiments.capacity import tables
 from writepath.experiments.registry import kind_of
@@ -71,6 +72,11 @@ def load_tables() -> list[Table]:
     return [*made.tables, *compared([data, data], report_of)]
 
 
+def closed_tables() -> list[Table]:
+    """All that a closed suite with factors can have."""
+    return [*report(*specs(), suite="threads", baseline="jpa").tables]
+
+
 def published_tables(*names: str) -> dict[str, list[str]]:
     """By title, the keys of the columns of published suites, without that of hosts."""
     suites = [read.published(ROOT / "results" / "published" / name) for name in names]
@@ -83,7 +89,7 @@ def published_tables(*names: str) -> dict[str, list[str]]:
 def test_every_column_is_defined_and_nothing_else() -> None:
     built = load_tables()
     assert {table.key for table in built} >= {"clocks", "order", "twins", "comparison"}
-    loads = {table.title: [column.key for column in table.columns] for table in built}
+    loads = {table.title: [column.key for column in table.columns] for table in (*closed_tables(), *built)}
     fitted = replace(bracket(1000, 1090), interval_per_s=(1000.0, 1100.0))  # no published run has one yet
     rates = tables.rates(capacity_figures(capacity_suite([(variant("jpa"), [run(fitted)])])))
     loads[rates.title] = [column.key for column in rates.columns]
@@ -93,6 +99,8 @@ def test_every_column_is_defined_and_nothing_else() -> None:
 def test_the_sections_of_a_load_suite_are_in_the_order_of_its_page() -> None:
     built = list(dict.fromkeys(table.title for table in load_tables()))
     assert [title for title in document() if title in built] == built
+    own = [table.title for table in closed_tables() if table.title not in built]
+    assert [title for title in document() if title in own] == own
 
 
 def test_every_column_of_the_fault_tables_is_defined_and_nothing_else() -> None:

@@ -25,9 +25,11 @@ from writepath.analysis.samples import (
     foreign_share,
     generator_share,
     needed,
+    pool_waiting,
     queue_peak,
     resources,
     series,
+    system_share,
 )
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Bands
 from writepath.analysis.times import MEAN_DIGITS, Times, times
@@ -45,7 +47,7 @@ from writepath.load.ledger import (
 )
 from writepath.load.parquet import column_of, moments, whole
 from writepath.records.base import from_data, to_data
-from writepath.records.load import Climb, LoadPhase, LoadResult
+from writepath.records.load import Climb, ClosedLoad, LoadPhase, LoadResult
 from writepath.records.load_facts import LoadFacts, PhaseFacts
 from writepath.records.measures import Drain, Generator, Host, Order, Requests
 from writepath.records.steps import SentFacts
@@ -213,6 +215,22 @@ def derive_load(evidence: Evidence) -> LoadResult:
         load_finished_at=facts.load_finished_at,
         warm_up=facts.warm_up,
         climb=_climb(facts, tables, scalars["origin_us"], _by_hop(answers, requests.dropped)),
+        closed=_closed(facts, requests, seen),
+    )
+
+
+def _closed(facts: LoadFacts, requests: Requests, seen: Series) -> ClosedLoad | None:
+    """Of a load whose users wait for their answers; None of an open one."""
+    if facts.model == "open":
+        return None
+    share = None if facts.host is None else system_share(seen, facts.host.system_cores)
+    waiting = pool_waiting(seen)
+    return ClosedLoad(
+        virtual_users=facts.virtual_users,
+        errors=requests.planned - requests.acknowledged,
+        cpu_share=None if share is None else round(share, SHARE_DIGITS),
+        pool_waiting_mean=round(float(waiting.mean()), 3) if waiting.size else None,
+        pool_waiting_max=float(waiting.max()) if waiting.size else None,
     )
 
 

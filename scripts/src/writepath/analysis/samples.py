@@ -23,7 +23,9 @@ NOTHING = (np.empty(0, np.int64), np.empty(0))
 PEAK_WINDOW_S = 10.0
 RESIDENT = "rss_bytes"
 HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes", *SIDES)
-METRICS = ("cpu_seconds", RESIDENT, "write_bytes", "queue_ready", "queue_unacknowledged", *HOST_METRICS)
+QUEUE_METRICS = ("queue_ready", "queue_unacknowledged")
+POOL_WAITING = "pool_waiting"
+METRICS = ("cpu_seconds", RESIDENT, "write_bytes", POOL_WAITING, *QUEUE_METRICS, *HOST_METRICS)
 SAMPLES_SCHEMA = pa.schema(
     [("at_us", pa.int64()), ("component", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
 )
@@ -123,6 +125,23 @@ def disk_written(seen: Series) -> int | None:
     """To all disks of the host; None where they were not sampled."""
     written = seen.get((HOST, "disk_write_bytes"))
     return None if written is None else int(stats.accumulated(written[1])[-1])
+
+
+def pool_waiting(seen: Series) -> Floats:
+    """Requests that waited for a connection in each sample, of the service with the most; empty where none tells."""
+    found = [value for (_, metric), (_, value) in seen.items() if metric == POOL_WAITING]
+    return max(found, key=lambda value: float(value.sum()), default=np.empty(0))
+
+
+def system_share(seen: Series, cores: int) -> float | None:
+    """Of so many processors, what all components but the load generator used; None without two samples."""
+    used = {
+        component: (at_us, stats.accumulated(value)[-1])
+        for (component, metric), (at_us, value) in seen.items()
+        if metric == "cpu_seconds" and component != K6
+    }
+    span_us = max((int(at_us[-1] - at_us[0]) for at_us, _ in used.values()), default=0)
+    return sum(float(cpu) for _, cpu in used.values()) * US_PER_S / (span_us * cores) if span_us else None
 
 
 def queue_peak(seen: Series) -> float | None:

@@ -133,7 +133,7 @@ def _unseen(audit: Audit, generator: Generator, durability: Durability | None) -
 
 def _noise(facts: LoadFacts) -> Iterator[str]:
     """What the host did during the run. A suite that read the store once was judged before canaries were compared."""
-    host = facts.host if facts.reads_required == READS else None
+    host = facts.host if facts.reads_required == READS or facts.one_crash_per_stack else None
     before, after = (host.before, host.after) if host else (None, None)
     for canary, when in ((before, "before"), (after, "during")):
         if canary is not None and (canary.steal_share or 0) > STEAL_LIMIT:

@@ -138,6 +138,9 @@ class SuiteEntry:
     repetitions: Annotated[int, Field(ge=1, le=1_000)]
     variants: Names
     baseline: str | None = None  # the others are compared with it; it runs twice in each block (A/A control)
+    baseline_levels: dict[str, Value] = field(
+        default_factory=dict
+    )  # of its factors, where not the first of each
     references: str | None = None  # a suite of another kind whose cells run in each block too
     settings: dict[str, Value] = field(default_factory=dict)  # settings of every cell (make settings)
     factors: dict[str, Annotated[tuple[Value, ...], Field(min_length=2)]] = field(
@@ -156,6 +159,7 @@ class Suite:
     repetitions: int
     variants: tuple[Variant, ...]
     baseline: Variant | None = None
+    baseline_levels: dict[str, str] = field(default_factory=dict)
     references: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     factors: tuple[Factor, ...] = ()
@@ -174,6 +178,10 @@ class Suite:
     def scaled(self, times: float) -> "Suite":
         """At RATE_SCALE."""
         return replace(self, scenario=self.load.scaled(times), rate_scale=times)
+
+    def lasting(self, seconds: float) -> "Suite":
+        """With SECONDS of a closed load."""
+        return replace(self, scenario=replace(self.load, seconds=seconds))
 
     def checked_params(self, kind: type[T]) -> T:
         """The part named like the kind as a dataclass; UsageError for what it forbids."""
@@ -346,6 +354,10 @@ def _suite(
         if setting in entry.settings:
             raise UsageError(f"{where}: '{setting}' is both a setting and a factor; remove one of them")
         factors.append(known[setting].factor(levels, f"{where}.factors: "))
+    by_name = {factor.name: factor.levels for factor in factors}
+    for setting, level in entry.baseline_levels.items():
+        _require(setting, by_name, f"{where}.baseline_levels", "the suite has no factor")
+        _require(level, by_name[setting], f"{where}.baseline_levels.{setting}", "the factor has no level")
     fields = vars(entry) | {
         "scenario": None if entry.scenario is None else files.scenarios[entry.scenario],
         "variants": tuple(files.variants[variant] for variant in entry.variants),

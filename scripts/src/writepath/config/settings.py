@@ -106,6 +106,13 @@ LOAD = (
         range=(1, 10_000),
     ),
     Setting(
+        name="SECONDS",
+        default="of the scenario",
+        scope="load",
+        help="how long the users of a closed load send",
+        range=(1, 3_600),
+    ),
+    Setting(
         name="RATE",
         default="of the scenario",
         scope="load",

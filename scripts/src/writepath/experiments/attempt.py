@@ -107,6 +107,7 @@ def run_group(attempts: Sequence[Attempt], bench: Bench) -> list[Attempt]:
         with Session(bench) as session:
             for attempt in attempts:
                 begun.append(attempt)
+                session.left = len(attempts) - len(begun)
                 if alone and before is None:
                     before = attempt.canary()  # the stack is not started yet
                 attempt.started_at, attempt.before = moment(time.time()), before

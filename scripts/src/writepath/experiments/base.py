@@ -22,7 +22,7 @@ from writepath.load.dataset import Dataset
 from writepath.load.plan import new_run_id
 from writepath.measure import loading, warming
 from writepath.measure.loading import Bench
-from writepath.measure.read_back import Auditing, drain
+from writepath.measure.read_back import SHORT_QUIET_S, Auditing, drain
 from writepath.measure.truth import Truth
 from writepath.options import RERUNS, STATE, Asked
 from writepath.records import index
@@ -155,10 +155,13 @@ def read_back(
     facts: LoadFacts,
     keep: Callable[[LoadFacts], None],
     redelivered: Callable[[], int | None],
+    *,
+    crash: bool = True,
 ) -> None:
     """Drains the path; then both reads, with the death and restart of every store between them.
 
-    keep: saves the facts, as far as they are known. redelivered: of a queue path.
+    keep: saves the facts, as far as they are known. redelivered: of a queue path. crash: False where another load
+    follows on the same stack, whose stores are killed after the last one; the first read is then the only one.
     """
     auditing = Auditing(run_id=run.run_id, dataset=run.dataset, say=run.bench.progress.say)
 
@@ -178,12 +181,15 @@ def read_back(
         )
 
     with run.step("drain"):
-        drained = drain(truth, report=run.bench.progress.drain)
+        quiet_s = None if crash else SHORT_QUIET_S
+        drained = drain(truth, report=run.bench.progress.drain, quiet_s=quiet_s)
     know(drain=drained, lost_components=tuple(stack.lost_components()))
     with run.step("audit"):
         auditing.read(truth)
         # Only where another service than the ingress writes to the store is anything delivered.
         know_reads(redelivered=redelivered() if facts.queue_path else None)
+    if not crash:
+        return
     with run.step("crash"):
         auditing.crash(stack, truth)
     with run.step("audit"):
@@ -200,6 +206,7 @@ class Session:
 
     bench: Bench
     warm: bool = False  # an earlier cell has used the stack
+    left: int = 0  # cells that will use it after this one
     _run: CellRun | None = None  # that uses it now
     _started: tuple[Stack, Truth] | None = None
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)

@@ -54,12 +54,17 @@ def _setups(plan: Plan) -> Iterator[Group]:
                     for more in combinations(per_load)
                 )
     if plan.control is not None:
-        only = plan.only.get(plan.control.name, {})
-        first = {factor.name: only.get(factor.name, factor.levels)[0] for factor in plan.factors}
-        yield (_unplaced(plan.control, first, "A/A control"),)
+        yield (_unplaced(plan.control, _baseline_levels(plan, plan.control), "A/A control"),)
     if (others := plan.references) is not None:
         for variant in others.suite.variants:
             yield (_unplaced(variant, {}, "reference", others.kind.kind),)
+
+
+def _baseline_levels(plan: Plan, control: Variant) -> dict[str, str]:
+    """Those that the suite names, where they run; else the first of each factor."""
+    named, only = plan.suite.baseline_levels, plan.only.get(control.name, {})
+    levels = {factor.name: only.get(factor.name, factor.levels) for factor in plan.factors}
+    return {name: named[name] if named.get(name) in own else own[0] for name, own in levels.items()}
 
 
 def _unplaced(variant: Variant, levels: dict[str, str], role: Role = "measured", kind: str = "") -> Cell:
@@ -79,6 +84,8 @@ def plan(call: Call, asked: Asked) -> Plan:
     if suite.scenario is not None:
         loading.require_rates(suite, given)
         suite = suite.scaled(float(given.values.get(loading.RATE_SCALE, "1")))
+        if loading.SECONDS in given.values:
+            suite = suite.lasting(float(given.values[loading.SECONDS]))
     given, only = delay.only_where_it_applies(call.root, variants, given)
     field_of = dict(kind.options)
     params = kind.params_of(suite, {field_of[name]: value for name, value in asked.of_kind.items()})

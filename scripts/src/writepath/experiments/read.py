@@ -1,6 +1,6 @@
 """Reads suite runs, raw and published, into what reports are made of. Every figure is derived from evidence again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,14 @@ DESIGN: Design = (  # what all blocks of a suite have in common
     ("the baseline", attrgetter("baseline")),
     ("settings", attrgetter("settings")),
     ("factors", lambda index: {factor.name: ",".join(factor.levels) for factor in index.factors}),
-    ("what suites.yaml or an option says of the load", attrgetter("params")),
+    ("what suites.yaml or an option says of the load", lambda index: _known(index.params)),
     ("references (`bench` has none)", attrgetter("references")),
 )
+
+
+def _known(params: Mapping[str, Any]) -> dict[str, Any]:
+    """An index that is older than a field has no null there."""
+    return {name: value for name, value in params.items() if value is not None}
 
 
 def raw(folder: Path) -> SuiteData[Any]:

@@ -57,10 +57,11 @@ class Bench:
 VIRTUAL_USERS = "VIRTUAL_USERS"  # of a closed load; of an open one, the most requests in flight
 RATE = "RATE"  # requests per second at the peak of an open load
 RATE_SCALE = "RATE_SCALE"  # multiplies all rates of a suite: Suite.scaled()
+SECONDS = "SECONDS"  # of a closed load: Suite.lasting()
 
 
 def require_rates(suite: Suite, given: Given) -> None:
-    """UsageError for settings of the rate that exclude each other, or do not apply to the suite's scenario."""
+    """UsageError for settings of the load that exclude each other, or do not apply to the suite's scenario."""
     asked = {name: ",".join(given.levels(name)) for name in (RATE, RATE_SCALE) if given.levels(name)}
     for name, value in asked.items():
         if suite.load.model == "closed":
@@ -70,6 +71,16 @@ def require_rates(suite: Suite, given: Given) -> None:
             )
         if name == RATE_SCALE and len(given.levels(name)) > 1:
             raise UsageError(f"{name}={value}: scales the whole suite. Give one value, or vary {RATE}")
+    if seconds := ",".join(given.levels(SECONDS)):
+        if suite.load.model == "open":
+            raise UsageError(
+                f"{SECONDS}={seconds}: scenario '{suite.load.name}' is an open load, which lasts as long as its phases;"
+                " omit it"
+            )
+        if len(given.levels(SECONDS)) > 1:
+            raise UsageError(
+                f"{SECONDS}={seconds}: is how long every load of the suite lasts. Give one value"
+            )
     if len(asked) > 1:
         both = " ".join(f"{name}={value}" for name, value in asked.items())
         raise UsageError(f"{both}: both set the rate; omit one of them")

@@ -16,6 +16,7 @@ from writepath.records.measures import Reading
 from writepath.runtime.base import Stack
 
 QUIET_S = 5.0
+SHORT_QUIET_S = 1.0  # before another load on the same stack: a row that came later would be found lost
 CAP_S = 120.0
 READY_TIMEOUT_S = 90.0
 POLL_S = 0.25
@@ -26,10 +27,14 @@ def drain(
     *,
     report: Callable[[int, int], None],
     cap_s: float | None = None,
+    quiet_s: float | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> DrainFacts:
-    """Waits at most cap_s, or else CAP_S. report gets rows stored and messages waiting at each poll."""
+    """Waits until nothing has changed for quiet_s, or else QUIET_S; at most cap_s, or else CAP_S.
+
+    report gets rows stored and messages waiting at each poll.
+    """
     start = changed = clock()
     ends = start + (CAP_S if cap_s is None else cap_s)
     rows: int | None = None
@@ -40,7 +45,7 @@ def drain(
             changed = now
         rows = now_rows
         report(rows, pending.waiting)
-        quiet = now - changed >= QUIET_S
+        quiet = now - changed >= (QUIET_S if quiet_s is None else quiet_s)
         if quiet or now >= ends:
             return DrainFacts(
                 waited_seconds=round(now - start, 3),

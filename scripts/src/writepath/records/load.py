@@ -37,6 +37,17 @@ class Climb:
 
 
 @record
+class ClosedLoad:
+    """What only a closed load tells: each user waits for its answer, so the rate is the path's."""
+
+    virtual_users: int
+    errors: int  # requests that were not acknowledged
+    cpu_share: float | None  # of the system's processors: all components but the load generator
+    pool_waiting_mean: float | None  # requests that waited for a connection of the pool, all instances
+    pool_waiting_max: float | None  # in one sample
+
+
+@record
 class LoadResult:
     """All figures of one load and of the audit after it."""
 
@@ -73,3 +84,4 @@ class LoadResult:
     notes: tuple[str, ...] = ()
     warm_up: WarmUpFacts | None = None
     climb: Climb | None = None  # null: the suite has no SLO, or the record is older
+    closed: ClosedLoad | None = None  # null: an open load

@@ -71,6 +71,7 @@ class LoadFacts:
     drain: DrainFacts | None = None
     reads: tuple[Reading, ...] = ()  # as many as were read
     reads_required: int = 2  # 1: published before the store was read a second time
+    one_crash_per_stack: bool = False  # the stores are killed and read again after the last load on a stack
     unread: tuple[str, ...] = ()  # what could not be read, in words
     suppressed_duplicates: int | None = None
     redelivered: int | None = None

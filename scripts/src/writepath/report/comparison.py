@@ -61,7 +61,7 @@ def with_baseline(
 ) -> Table | None:
     """None where the suite has no baseline, or too few blocks for an interval. Weakened controls are not compared.
 
-    With factors the reference is the baseline at the first level of each: that cell has the A/A control. A metric is a
+    With factors the reference is the baseline at those levels that have the A/A control. A metric is a
     question of its own: the correction runs over all variants that are compared in it.
     """
     base, blocks = reference(data), data.index.repetitions
@@ -120,8 +120,12 @@ def ratio_cell(estimate: Estimate) -> Cell:
 
 
 def reference(data: SuiteData[R]) -> RowKey | None:
-    """The row that the others are compared with; None without a baseline."""
-    return next((row for row in data.rows if row.variant.name == data.index.baseline), None)
+    """The row that the others are compared with: the one with the A/A control, else the baseline's first.
+
+    None without a baseline.
+    """
+    own = [row for row in data.rows if row.variant.name == data.index.baseline]
+    return next((row for row in own if data.of(row, control=True)), own[0] if own else None)
 
 
 def by_block(data: SuiteData[R], row: RowKey, *, control: bool = False) -> list[R | None]:

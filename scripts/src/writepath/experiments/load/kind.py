@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from writepath.analysis import raw
 from writepath.analysis.audit import Said, in_lines
@@ -32,6 +32,9 @@ class Part:
     """The part `load:` of a suite."""
 
     slo_ms: SloMs | None = None  # of a scenario that climbs beyond what the paths sustain
+    second_read: Literal["stack"] | None = (
+        None  # stack: kill and second read once a stack, after its last load; else after each load
+    )
 
 
 @record
@@ -45,10 +48,12 @@ class LoadParams(WarmUpParams):
     virtual_users: int | None  # of a closed load
     seconds: float  # scheduled duration
     slo_ms: float | None = None  # null: nothing is judged by an SLO
+    second_read: Literal["stack"] | None = None  # null: after each load
 
 
-def params_of(scenario: Scenario, slo_ms: float | None = None) -> LoadParams:
-    """The record of a scenario."""
+def params_of(scenario: Scenario, part: Part | None = None) -> LoadParams:
+    """The record of a scenario, and of the suite's part."""
+    given = part or Part()
     return LoadParams(
         scenario=scenario.name,
         script=scenario.script,
@@ -57,7 +62,8 @@ def params_of(scenario: Scenario, slo_ms: float | None = None) -> LoadParams:
         virtual_users=scenario.virtual_users,
         seconds=scenario.seconds or sum(phase.seconds for phase in scenario.phases),
         **warm_up_params(scenario.warm_up),
-        slo_ms=slo_ms,
+        slo_ms=given.slo_ms,
+        second_read=given.second_read,
     )
 
 
@@ -66,14 +72,19 @@ def measure(run: CellRun, session: Session) -> None:
     plan = loading.plan_of(run.suite.load, run.settings)
     stack, truth = session.started(run)
     run.verify(stack, truth)
-    warm_up = run.warm_up(stack, warm=session.warm)
+    once = run.params.second_read == "stack"
+    crash = not (once and session.left)
+    # Without a restart since the load before, a warm stack is still warm.
+    warm_up = None if once and session.warm else run.warm_up(stack, warm=session.warm)
     with run.step("empty"):
         truth.empty()
     keep, store = partial(_keep, run.folder), truth.store
     with run.step("load"):
         facts, samples = _load(run, plan, stack, truth, warm_up)
     seen = [(one.metric, one.value) for one in samples if one.component == store.service]
-    read_back(run, stack, truth, facts, keep, lambda: sampler.redelivered((*seen, *store.gauges().items())))
+    facts = dataclasses.replace(facts, one_crash_per_stack=once, reads_required=2 if crash else 1)
+    redelivered = lambda: sampler.redelivered((*seen, *store.gauges().items()))  # noqa: E731
+    read_back(run, stack, truth, facts, keep, redelivered, crash=crash)
 
 
 def _keep(folder: Path, facts: LoadFacts) -> None:
@@ -124,13 +135,13 @@ class LoadExperiment(Experiment[LoadResult]):
 
     def params_of(self, suite: Suite, options: Mapping[str, Any]) -> LoadParams:  # noqa: ARG002 - it has none
         """The suite's scenario, and its SLO."""
-        scenario, slo_ms = suite.load, suite.checked_params(Part).slo_ms
-        if slo_ms is not None and not (len(scenario.phases) > 1 and climbing(scenario.phases)):
+        scenario, part = suite.load, suite.checked_params(Part)
+        if part.slo_ms is not None and not (len(scenario.phases) > 1 and climbing(scenario.phases)):
             raise UsageError(
                 f"{SUITES_FILE}: suites.{suite.name}.load.slo_ms: in '{scenario.name}' no phase climbs after another;"
                 " omit it, or name a scenario with a climb, as in ramp-climb"
             )
-        return params_of(scenario, slo_ms)
+        return params_of(scenario, part)
 
     def load_seconds(self, params: LoadParams) -> float:
         """Of one cell, with its warm-up."""

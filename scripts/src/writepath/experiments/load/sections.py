@@ -8,6 +8,7 @@ from operator import itemgetter
 
 from writepath.analysis import load_result
 from writepath.analysis.stats import Spread, spread
+from writepath.experiments.load import sections_closed as closed
 from writepath.experiments.load import tables
 from writepath.experiments.load.tables import Suite
 from writepath.records.load import LoadResult
@@ -260,6 +261,8 @@ METRICS: tuple[Metric[LoadResult], ...] = (
 
 def report(data: Suite) -> Report:
     """The page."""
+    if closed.is_closed(data):
+        return _closed_report(data)
     ranked, load = data.ranked, load_in_words(data)
     percentiles, over_time = pictures(ranked)
     climb = tables.climb(ranked)
@@ -297,6 +300,36 @@ def report(data: Suite) -> Report:
             *warm_up.section(ranked),
             *map(section, (tables.runs(data), fingerprint(data, of_kind))),
         ),
+    )
+
+
+def _closed_report(data: Suite) -> Report:
+    """Of a load whose users wait for their answers: throughput is what is measured."""
+    ranked, load = data.ranked, load_in_words(data)
+    known = closed.known_effects(ranked)
+    found = (
+        closed.main(ranked),
+        closed.effects(ranked, known),
+        closed.original(ranked),
+        closed.counts(ranked),
+        None if known else with_baseline(data, METRICS, tables.label(data)),
+        tables.latency(ranked),
+        tables.answers(ranked),
+        tables.order(ranked),
+        resources(ranked),
+        tables.audit(ranked),
+        tables.weakened(data),
+    )
+    first, *others = rows.mixed((table for table in found if table is not None), hosts(data))
+    of_kind = (("load", load), ("warm-up before the load", warm_up.in_words(data.index.params)))
+    last = (*others, tables.runs(data), fingerprint(data, of_kind))
+    return Report(
+        title=data.index.title,
+        answer=(*closed.answer(ranked, known), _losses(ranked)),
+        facts=in_one_line(data, load),
+        picture=closed.picture(ranked),
+        table=first,
+        details=tuple(Section(key=table.key, title=table.title, tables=(table,)) for table in last),
     )
 
 

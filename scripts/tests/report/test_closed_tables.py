@@ -1,0 +1,105 @@
+"""The page of a closed suite: does it say what was planted, and rank nothing that had errors?"""
+
+import re
+from functools import cache
+
+from report.planted_closed import BASELINE, cell, specs, with_errors
+from report.planted_suite import Planted, report, suite
+from writepath.report.comparison import reference
+from writepath.report.model import Report, Table, texts
+
+
+def page(*made: Planted, name: str = "threads") -> Report:
+    return report(*(made or specs()), suite=name, baseline="jpa")
+
+
+@cache
+def planted() -> Report:
+    """As it is."""
+    return page()
+
+
+def table(of: Report, key: str) -> Table:
+    return next(one for one in of.tables if one.key == key)
+
+
+def drawn(of: Report) -> str:
+    """Comments of a picture have its texts, which are paths."""
+    assert of.picture is not None
+    return " ".join(re.findall(r"<!-- (.*?) -->", of.picture.svg.decode()))
+
+
+def test_the_answer_names_each_factor_with_its_effect_or_that_there_is_none() -> None:
+    first, effect, *_ = planted().answer
+    assert re.match(
+        r"Highest throughput: 2,\d+ TPS \(VIRTUAL_USERS=30, POOL_SIZE=1\d, INSTANCES=1\); lowest: 8\d\d",
+        first,
+    )
+    assert re.search(
+        r"VIRTUAL_USERS: 15 \+(99|10\d) % .*; 30 \+1[45]\d % .*; against 1 \(A/A ±4.0 %\)", effect
+    )
+    assert re.search(r"POOL_SIZE: no measurable effect \([-+]0\.\d % … [-+]0\.\d %, A/A ±4.0 %\)", effect)
+    assert re.search(r"INSTANCES: 2 -15 % \(-1\d % … -1\d %\); against 1", effect)
+
+
+def test_the_table_of_effects_has_every_factor_and_pair() -> None:
+    found = [texts(table(planted(), "effects"), row) for row in table(planted(), "effects").rows]
+    assert [row[1] for row in found[:6]] == [
+        "VIRTUAL_USERS", "POOL_SIZE", "INSTANCES", "VIRTUAL_USERS × POOL_SIZE", "VIRTUAL_USERS × INSTANCES",
+        "POOL_SIZE × INSTANCES",
+    ]  # fmt: skip
+    assert all(row[2].startswith("no measurable interaction (up to ") for row in found[3:6])
+    assert {row[0] for row in found} == {"TPS", "mean time"}
+
+
+def test_a_cell_has_the_mean_of_its_blocks_with_an_interval() -> None:
+    main = table(planted(), "tps")
+    assert len(main.columns) == 7
+    assert len(main.rows) == 12
+    first = texts(main, main.rows[0])
+    assert first[0] == "VIRTUAL_USERS=1, POOL_SIZE=10, INSTANCES=1"
+    assert re.match(r"(99\d|1,00\d) \((9[789]\d|1,0[01]\d)–1,0[012]\d\)", first[1])
+    assert first[4:] == ["0", "87.5", "2.50"]
+
+
+def test_the_heat_map_has_a_panel_each_instance_and_every_cell() -> None:
+    words = drawn(planted())
+    assert "TPS, INSTANCES=1" in words
+    assert "TPS, INSTANCES=2" in words
+    assert len(re.findall(r"\b[12],?\d{3}\b|\b8\d\d\b", words)) == 12
+
+
+def test_a_cell_with_errors_is_marked_and_neither_ranked_nor_in_an_effect() -> None:
+    made = page(*specs(with_errors))
+    name = "VIRTUAL_USERS=30, POOL_SIZE=10, INSTANCES=1"
+    assert [texts(table(made, "tps"), row)[0] for row in table(made, "tps").rows if row.mark] == [
+        f"{name} (errors)"
+    ]
+    assert name not in made.answer[0]
+    assert f"Not ranked, because of errors: {name}." in made.answer
+    assert "errors" in drawn(made)
+    assert "9,999" not in made.answer[0]
+
+
+def test_the_baseline_is_the_cell_that_has_the_control() -> None:
+    found = reference(suite(*specs(), baseline="jpa"))
+    assert found is not None
+    assert dict(found.levels) == BASELINE
+
+
+def test_the_original_s_cells_are_next_to_those_at_the_same_levels() -> None:
+    rows = [texts(table(planted(), "original_cells"), row) for row in table(planted(), "original_cells").rows]
+    fifteen = [row for row in rows if row[0] == "VIRTUAL_USERS=15, POOL_SIZE=10, INSTANCES=1"]
+    assert [row[1] for row in fifteen] == ["original", "here"]
+    assert fifteen[0][2:] == ["130.6", "200", "103.25", "3,403", "3,402", "1", "91.1"]
+    assert [row[1] for row in rows if row[0].startswith("VIRTUAL_USERS=20")] == ["original"]
+    assert "original_cells" not in [one.key for one in page(name="mine").tables]
+
+
+def test_one_factor_is_drawn_as_bars_and_one_block_has_no_effects() -> None:
+    made = page(
+        *(cell({"POOL_SIZE": size}, 1, per_s) for size, per_s in (("2", 500.0), ("4", 900.0))), name="mine"
+    )
+    assert "effects" not in [one.key for one in made.tables]
+    assert "900" in drawn(made)
+    assert "POOL_SIZE=4" in made.answer[0]
