@@ -68,3 +68,10 @@ def serving(answer: Callable[[Request], Answer | None]) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def exposed(values: Mapping[str, float], prefix: str = "writepath_") -> bytes:
+    """Metrics in Prometheus's format."""
+    return "".join(
+        f"# TYPE {prefix}{name} gauge\n{prefix}{name} {value}\n" for name, value in values.items()
+    ).encode()

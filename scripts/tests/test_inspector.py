@@ -7,15 +7,16 @@ from threading import Event
 
 import pytest
 
-from http_server import Answer, Request, serving
+from http_server import Answer, Request, exposed, serving
 from writepath.errors import AuditError
 from writepath.load.ledger import NO_TIME
 from writepath.load.plan import encode_id
-from writepath.measure import inspector, rows
+from writepath.measure import inspector, metrics, rows
 from writepath.measure.inspector import Inspector, Pending
 from writepath.measure.rows import COMMITS, POSTS, Rows
 
 RUN = "0123456789abcde"
+SCRAPE = metrics.PATH.partition("?")[0]
 CUT = {"Content-Length": "1000", "Connection": "close"}
 
 
@@ -25,7 +26,7 @@ def asking(*instances: Mapping[str, Answer | Event], asked: list[str] | None = N
 
     def serve(answers: Mapping[str, Answer | Event]) -> str:
         def answer(request: Request) -> Answer | None:
-            what = request.path.removeprefix("/inspector/")
+            what = request.path.removeprefix("/inspector/").partition("?includedNames")[0]
             if asked is not None:
                 asked.append(f"{request.method} {what}")
             found = answers[what]
@@ -63,9 +64,11 @@ def test_what_a_search_finds_is_asked_in_one_question() -> None:
 
 def test_gauges_add_up_over_instances_but_for_what_they_share() -> None:
     """Queue, database and index are the same ones, whoever of them looks."""
-    shared = {"database_waiting": 4, "database_wait.IO.WalSync": 1, "index_write_queue": 6}
-    one = {"gauges": Answer(200, {"redelivered": 2, "queue_ready": 9, **shared})}
-    other = {"gauges": Answer(200, {"redelivered": 3, "queue_ready": 8, **shared, "index_write_queue": 7})}
+    shared = {"database_waiting": 4, "index_write_queue": 6}
+    one = {SCRAPE: Answer(200, exposed({"redelivered": 2, "queue_ready": 9, **shared}))}
+    other = {
+        SCRAPE: Answer(200, exposed({"redelivered": 3, "queue_ready": 8, **shared, "index_write_queue": 7}))
+    }
     counted = {"redelivered": 5.0, "redelivered@1": 2.0, "redelivered@2": 3.0}  # each restarts by itself
     with asking(one, other) as client:
         assert client.gauges() == {**counted, "queue_ready": 9.0, **shared, "index_write_queue": 7}
@@ -76,8 +79,8 @@ def test_an_instance_that_hangs_does_not_hold_up_the_gauges_of_the_others(
 ) -> None:
     monkeypatch.setattr(inspector, "GAUGE_TIMEOUT_S", 0.2)
     hanging = Event()
-    answers = (hanging, Answer(200, {"in_flight": 1}), Answer(500, {}))
-    with asking(*({"gauges": answer} for answer in answers)) as client:
+    answers = (hanging, Answer(200, exposed({"in_flight": 1})), Answer(500, {}), Answer(200, b"no metrics {"))
+    with asking(*({SCRAPE: answer} for answer in answers)) as client:
         assert client.gauges() == {"in_flight": 1.0}
         hanging.set()
 

@@ -1,13 +1,40 @@
 import hashlib
 import time
 import uuid
+from contextlib import closing
 
 import httpx
 import yaml
 
-from contract.subject import Subject, assert_problem, eventually
+from contract.subject import VISIBLE_SECONDS, Subject, assert_problem, eventually
+from writepath import poll
+from writepath.measure.inspector import Inspector
 
 CLOCK_SLACK_US = 5_000_000
+INGRESS = {"in_flight", "in_flight_max", "in_flight_rejected"}
+DATABASE = {
+    *("pool_active", "pool_idle", "pool_waiting", "pool_max"),
+    *("database_active", "database_waiting", "database_between_statements"),
+}
+INDEX = {
+    *("index_write_threads", "index_write_active", "index_write_queue", "index_write_rejected"),
+    *("index_merges", "index_merge_seconds", "index_refresh_seconds", "index_seconds", "index_gc_seconds"),
+}
+PUBLISHER = {
+    *("confirmed", "returned", "nacked", "publish_refused", "confirm_timeouts", "lost_confirms"),
+    *("publisher_connections", "topology_repairs", "connected", "blocked", "unconfirmed"),
+}
+CONSUMER = {
+    *(
+        "consumer_connected",
+        "queue_unacknowledged",
+        "consumer_loops",
+        "consumer_busy_seconds",
+        "consumer_lag_ms",
+    ),
+    *("consumed", "batches", "stored", "suppressed_duplicates", "parked", "redelivered", "rescued"),
+    "store_retries",
+}
 
 
 def test_every_service_tells_its_state_and_what_it_runs_on(subject: Subject) -> None:
@@ -20,15 +47,30 @@ def test_every_service_tells_its_state_and_what_it_runs_on(subject: Subject) -> 
         pending = subject.inspect("pending", service)
         assert set(pending) == {"in_flight", "ready", "unacknowledged", "dead"}
         assert all(isinstance(number, int) and number >= 0 for number in pending.values())
-        gauges = subject.inspect("gauges", service)
-        assert gauges
-        assert all(isinstance(value, int | float) for value in gauges.values())
         info = subject.inspect("/actuator/info", service)
         assert info["build"]["artifact"] == service
         versions = info["versions"]
         assert {"java", "spring-boot"} < set(versions)
         assert all(isinstance(value, str) and value for value in versions.values())
-    assert {"in_flight", "in_flight_rejected"} <= set(subject.inspect("gauges", subject.variant.ingress))
+
+
+def test_every_figure_of_the_evidence_is_measured(subject: Subject) -> None:
+    subject.fence()
+    variant, stack = subject.variant, subject.stack
+    for service in subject.services:
+        wanted = {"jvm_seconds", "jvm_gc_seconds"} | (
+            INDEX if "elasticsearch" in variant.family else DATABASE
+        )
+        wanted |= INGRESS if service == variant.ingress else CONSUMER
+        wanted |= {"queue_ready", "queue_dead"} | PUBLISHER if subject.queued else set()
+        with closing(Inspector(service, stack.inspector_urls(service))) as inspector:
+            missing = set(wanted)
+
+            def measured(of: Inspector = inspector, missing: set[str] = missing) -> bool:
+                missing -= set(of.gauges())
+                return not missing
+
+            assert poll.until(measured, VISIBLE_SECONDS), f"{service} does not measure {sorted(missing)}"
 
 
 def test_a_201_promises_its_class_as_the_running_system_says_itself(subject: Subject) -> None:

@@ -20,7 +20,7 @@ from writepath.runtime.base import Runtime, Selection, Stack, Usage
 from writepath.runtime.topology import Service
 
 FAKE_K6 = Path(__file__).with_name("fake_k6.py")
-QUIET = frozenset({"count", "pending", "gauges", "commits", "info", "readiness", "visible"})
+QUIET = frozenset({"count", "pending", "prometheus", "commits", "info", "readiness", "visible"})
 SCENARIO = Scenario(
     name="short",
     script="k6/scenarios/ramp.js",

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from http_server import Answer, Request, serving
+from http_server import Answer, Request, exposed, serving
 
 HEADER = "id,content_hash,durable_at_us"
 
@@ -100,7 +100,6 @@ class Liar:
             "readiness": {"status": "UP"},
             "count": {"count": count},
             "pending": {"in_flight": 0, "ready": 0, "unacknowledged": 0, "dead": 0},
-            "gauges": {"in_flight": 1, "queue_ready": 4, "suppressed_duplicates": 2, "redelivered": 3},
             "info": {"versions": {"liar": "1.0"}},
             "durability": {} if self.lies.no_durability else {"level": "A", "settings": {"fsync": True}},
         }
@@ -144,7 +143,11 @@ class Liar:
     def inspected(self, what: str) -> Answer:
         if self.down:
             return Answer(503, {"detail": "the store is down"})
-        self.on(what)
+        self.on(what.partition("?")[0])
+        if what.startswith("prometheus?"):
+            return Answer(
+                200, exposed({"in_flight": 1, "queue_ready": 4, "suppressed_duplicates": 2, "redelivered": 3})
+            )
         if what == "posts":
             return Answer(200, self.posts().encode())
         if what == "commits":

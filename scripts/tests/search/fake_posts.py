@@ -92,7 +92,7 @@ class FakePosts:
         if what == "visible":
             ids = asked["ids"].split(",")
             return Answer(200, {"visible": sorted({post["id"] for post in self.posts}.intersection(ids))})
-        texts = {"posts": self.csv(), "commits": "id,durable_at_us\n"}
+        texts = {"posts": self.csv(), "commits": "id,durable_at_us\n", "actuator/prometheus": ""}
         return Answer(200, texts[what].encode() if what in texts else self.inspect(what, body))
 
     def load(self, body: bytes) -> dict[str, Any]:
@@ -118,7 +118,6 @@ class FakePosts:
             "count": {"count": len(self.posts)},
             "pending": {"in_flight": 0, "ready": 0, "unacknowledged": 0, "dead": 0},
             "actuator/info": {"versions": {"fake": "1"}},
-            "gauges": {},
             "durability": {"level": "A", "settings": self.settings},
         }
         if what == "reset":

@@ -9,7 +9,7 @@ import httpx
 from pydantic import TypeAdapter
 
 from writepath.errors import AuditError
-from writepath.measure import rows
+from writepath.measure import metrics, rows
 from writepath.measure.rows import Rows
 from writepath.records.measures import Durability
 
@@ -130,10 +130,13 @@ class Inspector:
                     sums[f"{name}@{number}"] = value
         return sums
 
-    def _gauges(self, url: str) -> dict[str, float]:
+    def _gauges(self, url: str) -> Mapping[str, float]:
         try:
-            return self.ask(dict[str, float], "gauges", url, timeout_s=GAUGE_TIMEOUT_S)
-        except AuditError:
+            answer = self.request(
+                metrics.PATH, url, timeout_s=GAUGE_TIMEOUT_S, headers={"Accept": "text/plain"}
+            )
+            return metrics.samples(answer.text)
+        except (AuditError, ValueError):
             return {}
 
     def posts(self, run_id: str) -> Rows:

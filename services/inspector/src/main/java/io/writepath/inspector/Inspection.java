@@ -2,7 +2,6 @@ package io.writepath.inspector;
 
 import io.writepath.post.CommitInspector;
 import io.writepath.post.Durability;
-import io.writepath.post.Gauges;
 import io.writepath.post.InFlight;
 import io.writepath.post.PostLoader;
 import io.writepath.post.QueueInspector;
@@ -27,7 +26,6 @@ record Inspection(
         StoreSizes sizes,
         Optional<QueueInspector> queue,
         List<CommitInspector> commits,
-        List<Gauges> gauges,
         List<VersionSource> versionSources,
         InFlight inFlight) {
 
@@ -64,12 +62,6 @@ record Inspection(
         Map<String, String> settings = new TreeMap<>(ofQueue.settings());
         ofStore.settings().forEach((name, value) -> settings.put("store." + name, value));
         return settings;
-    }
-
-    Map<String, Double> readGauges() {
-        Map<String, Double> all = new TreeMap<>();
-        gauges.forEach(some -> all.putAll(some.read()));
-        return all;
     }
 
     Map<String, String> versions() {

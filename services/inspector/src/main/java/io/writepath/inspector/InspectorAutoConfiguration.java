@@ -1,14 +1,18 @@
 package io.writepath.inspector;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.writepath.post.CommitInspector;
-import io.writepath.post.Gauges;
 import io.writepath.post.InFlight;
 import io.writepath.post.PostLoader;
 import io.writepath.post.QueueInspector;
+import io.writepath.post.SampledFigures;
 import io.writepath.post.StoreInspector;
 import io.writepath.post.StoreSizes;
 import io.writepath.post.StoreUnavailableException;
 import io.writepath.post.VersionSource;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.info.InfoContributor;
@@ -23,6 +27,8 @@ import org.springframework.context.annotation.Bean;
 @EnableConfigurationProperties(InspectorSettings.class)
 public class InspectorAutoConfiguration {
 
+    private static final Duration SAMPLING = Duration.ofSeconds(1);
+
     @Bean
     Inspection inspection(
             StoreInspector store,
@@ -30,7 +36,6 @@ public class InspectorAutoConfiguration {
             StoreSizes sizes,
             ObjectProvider<QueueInspector> queue,
             ObjectProvider<CommitInspector> commits,
-            ObjectProvider<Gauges> gauges,
             ObjectProvider<VersionSource> versions,
             ObjectProvider<InFlight> inFlight) {
         return new Inspection(
@@ -39,7 +44,6 @@ public class InspectorAutoConfiguration {
                 sizes,
                 Optional.ofNullable(queue.getIfAvailable()),
                 commits.orderedStream().toList(),
-                gauges.orderedStream().toList(),
                 versions.orderedStream().toList(),
                 inFlight.getIfAvailable(() -> () -> 0));
     }
@@ -72,7 +76,23 @@ public class InspectorAutoConfiguration {
     }
 
     @Bean
-    JvmGauges jvmGauges() {
-        return new JvmGauges();
+    FigureSamplers figureSamplers(ObjectProvider<SampledFigures> asked) {
+        return new FigureSamplers(asked.orderedStream()
+                .map(figures -> new FigureSampler(figures, SAMPLING))
+                .toList());
+    }
+
+    /** One for each process that is asked, so that none waits for another. */
+    record FigureSamplers(List<FigureSampler> each) implements MeterBinder, AutoCloseable {
+
+        @Override
+        public void bindTo(MeterRegistry registry) {
+            each.forEach(sampler -> sampler.bindTo(registry));
+        }
+
+        @Override
+        public void close() {
+            each.forEach(FigureSampler::close);
+        }
     }
 }

@@ -60,11 +60,6 @@ class InspectorController {
         return inspection.durability();
     }
 
-    @GetMapping("/gauges")
-    Map<String, Double> gauges() {
-        return inspection.readGauges();
-    }
-
     /** Of the posts asked for, those a search finds now. */
     @GetMapping("/visible")
     Map<String, Object> visible(@RequestParam List<UUID> ids) {

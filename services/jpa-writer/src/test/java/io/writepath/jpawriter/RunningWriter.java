@@ -59,8 +59,12 @@ final class RunningWriter implements AutoCloseable {
 
     /** What Actuator answers. */
     HttpResponse<String> actuator(String page) {
-        return send(HttpRequest.newBuilder(URI.create(management + "/actuator/" + page))
-                .timeout(PATIENCE));
+        return manage("actuator/" + page);
+    }
+
+    /** What the management port answers. */
+    HttpResponse<String> manage(String path) {
+        return send(HttpRequest.newBuilder(URI.create(management + "/" + path)).timeout(PATIENCE));
     }
 
     HttpResponse<String> inspect(String method, String page) {

@@ -83,7 +83,7 @@ class UnavailableIntegrationTests {
 
     @Test
     void aDatabaseThatIsGoneIsNotReportedAsAPoolWithoutAFreeConnection() throws Exception {
-        String before = gauge("pool_timeouts");
+        String before = metric("writepath_pool_timeouts_total");
         proxy.cut();
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<Timed>> answers = new ArrayList<>();
@@ -95,7 +95,7 @@ class UnavailableIntegrationTests {
                 assertThat(answer.get().answer().body()).contains("the connection failed");
             }
         }
-        assertThat(gauge("pool_timeouts")).isEqualTo(before);
+        assertThat(metric("writepath_pool_timeouts_total")).isEqualTo(before);
     }
 
     @Test
@@ -127,7 +127,7 @@ class UnavailableIntegrationTests {
             Timed refused = timed(this::write);
             assertUnavailable(refused, "application");
             assertThat(refused.answer().body()).contains("serving 4 requests");
-            assertThat(writer.inspect("GET", "gauges").body()).contains("\"in_flight_rejected\":1.0");
+            assertThat(metric("writepath_in_flight_rejected_total")).isEqualTo("1.0");
             other.rollback();
             for (Future<Timed> answer : answers) {
                 answer.get();
@@ -160,9 +160,9 @@ class UnavailableIntegrationTests {
         return writer.post("{\"content\":\"a\"}");
     }
 
-    private String gauge(String name) {
-        String gauges = writer.inspect("GET", "gauges").body();
-        return gauges.replaceAll(".*\"" + name + "\":([^,}]*).*", "$1");
+    private String metric(String name) {
+        String metrics = writer.actuator("prometheus").body();
+        return metrics.replaceAll("(?s).*\n" + name + "(\\{[^}]*})? (\\S+)\n.*", "$2");
     }
 
     private Connection connect() throws SQLException {

@@ -1,10 +1,12 @@
 package io.writepath.web;
 
-import io.writepath.post.Gauges;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.writepath.post.InFlight;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +16,7 @@ import org.springframework.web.servlet.HandlerInterceptor;
  * Admits so many requests at a time and refuses the rest at once. Virtual threads bound nothing, so that without this
  * one cap each path would queue wherever its own pool happens to end, and a comparison would be one of queueing.
  */
-public final class InFlightLimit implements HandlerInterceptor, InFlight, Gauges {
+public final class InFlightLimit implements HandlerInterceptor, InFlight, MeterBinder {
 
     private final int inFlightMax;
     private final Semaphore permits;
@@ -49,10 +51,10 @@ public final class InFlightLimit implements HandlerInterceptor, InFlight, Gauges
     }
 
     @Override
-    public Map<String, Double> read() {
-        return Map.of(
-                "in_flight", (double) inFlight(),
-                "in_flight_max", (double) inFlightMax,
-                "in_flight_rejected", rejected.doubleValue());
+    public void bindTo(MeterRegistry registry) {
+        Gauge.builder("writepath.in.flight", this::inFlight).register(registry);
+        Gauge.builder("writepath.in.flight.max", () -> inFlightMax).register(registry);
+        FunctionCounter.builder("writepath.in.flight.rejected", rejected, LongAdder::sum)
+                .register(registry);
     }
 }

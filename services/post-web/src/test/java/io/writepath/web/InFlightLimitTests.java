@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.writepath.testsupport.Metrics;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
@@ -17,7 +18,7 @@ class InFlightLimitTests {
         enter();
         enter();
         assertThatExceptionOfType(TooMuchInFlightException.class).isThrownBy(this::enter);
-        assertThat(limit.read())
+        assertThat(Metrics.of(limit))
                 .containsEntry("in_flight", 2.0)
                 .containsEntry("in_flight_rejected", 1.0)
                 .containsEntry("in_flight_max", 2.0);

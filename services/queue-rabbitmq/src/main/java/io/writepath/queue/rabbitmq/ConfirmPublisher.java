@@ -1,15 +1,17 @@
 package io.writepath.queue.rabbitmq;
 
-import io.writepath.post.Gauges;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.ToIntFunction;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.context.SmartLifecycle;
 
@@ -18,7 +20,7 @@ import org.springframework.context.SmartLifecycle;
  * for publishing only: a broker in alarm blocks publishing connections, and must not stop consumers with them. A lost
  * connection is replaced in the background; meanwhile every publishing fails at once.
  */
-public final class ConfirmPublisher implements Gauges, SmartLifecycle, AutoCloseable {
+public final class ConfirmPublisher implements MeterBinder, SmartLifecycle, AutoCloseable {
 
     private final PublisherCounters counters = new PublisherCounters();
     private final PublisherSupervisor supervisor;
@@ -96,13 +98,20 @@ public final class ConfirmPublisher implements Gauges, SmartLifecycle, AutoClose
     }
 
     @Override
-    public Map<String, Double> read() {
-        PublisherSession session = supervisor.session();
-        Map<String, Double> gauges = new HashMap<>(counters.read());
-        gauges.put("connected", session == null ? 0.0 : 1.0);
-        gauges.put("blocked", session != null && session.blocked() ? 1.0 : 0.0);
-        gauges.put("unconfirmed", session == null ? 0.0 : session.unconfirmed());
-        return gauges;
+    public void bindTo(MeterRegistry registry) {
+        counters.bindTo(registry);
+        show(registry, "connected", session -> 1);
+        show(registry, "blocked", session -> session.blocked() ? 1 : 0);
+        show(registry, "unconfirmed", PublisherSession::unconfirmed);
+    }
+
+    /** Zero without a connection. */
+    private void show(MeterRegistry registry, String name, ToIntFunction<PublisherSession> figure) {
+        Gauge.builder("writepath." + name, () -> {
+                    PublisherSession session = supervisor.session();
+                    return session == null ? 0 : figure.applyAsInt(session);
+                })
+                .register(registry);
     }
 
     @Override

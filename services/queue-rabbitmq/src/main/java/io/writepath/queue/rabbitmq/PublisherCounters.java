@@ -1,10 +1,13 @@
 package io.writepath.queue.rabbitmq;
 
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What happened to messages since the application started, over all connections. */
-final class PublisherCounters {
+final class PublisherCounters implements MeterBinder {
 
     final LongAdder confirmed = new LongAdder();
     final LongAdder returned = new LongAdder();
@@ -15,15 +18,18 @@ final class PublisherCounters {
     final LongAdder connections = new LongAdder();
     final LongAdder repairs = new LongAdder();
 
-    Map<String, Double> read() {
-        return Map.of(
-                "confirmed", confirmed.doubleValue(),
-                "returned", returned.doubleValue(),
-                "nacked", nacked.doubleValue(),
-                "publish_refused", refused.doubleValue(),
-                "confirm_timeouts", timedOut.doubleValue(),
-                "lost_confirms", lost.doubleValue(),
-                "publisher_connections", connections.doubleValue(),
-                "topology_repairs", repairs.doubleValue());
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        Map.of(
+                        "confirmed", confirmed,
+                        "returned", returned,
+                        "nacked", nacked,
+                        "publish.refused", refused,
+                        "confirm.timeouts", timedOut,
+                        "lost.confirms", lost,
+                        "publisher.connections", connections,
+                        "topology.repairs", repairs)
+                .forEach((name, count) -> FunctionCounter.builder("writepath." + name, count, LongAdder::sum)
+                        .register(registry));
     }
 }

@@ -6,11 +6,12 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.writepath.post.Durability;
 import io.writepath.post.Durability.Level;
-import io.writepath.post.Gauges;
 import io.writepath.post.QueueNames;
+import io.writepath.post.SampledFigures;
 import io.writepath.post.StoreUnavailableException;
 import io.writepath.post.VersionSource;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
@@ -23,7 +24,7 @@ import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
  * What the broker itself says about the queue, over plain AMQP: the management plug-in is not on every broker. Has its
  * own connection, because a broker in alarm answers nothing on a publishing one.
  */
-public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable {
+public final class QueueReadBack implements SampledFigures, VersionSource, AutoCloseable {
 
     private final CachingConnectionFactory connections;
     private final QueueTopology topology;
@@ -57,14 +58,9 @@ public final class QueueReadBack implements Gauges, VersionSource, AutoCloseable
         });
     }
 
-    /** Depths; left out while the broker does not answer, so that the other gauges are still read. */
     @Override
-    public Map<String, Double> read() {
-        try {
-            return Map.of("queue_ready", (double) ready(), "queue_dead", (double) dead());
-        } catch (StoreUnavailableException e) {
-            return Map.of();
-        }
+    public List<Figure> sample() {
+        return List.of(new Figure("queue.ready", ready()), new Figure("queue.dead", dead()));
     }
 
     @Override

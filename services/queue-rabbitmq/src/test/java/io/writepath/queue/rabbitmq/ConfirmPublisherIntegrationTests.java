@@ -16,6 +16,7 @@ import io.writepath.post.Durability;
 import io.writepath.post.Durability.Level;
 import io.writepath.post.QueueNames;
 import io.writepath.testsupport.BackingServices;
+import io.writepath.testsupport.Metrics;
 import io.writepath.testsupport.RabbitService;
 import io.writepath.testsupport.TcpProxy;
 import java.time.Duration;
@@ -61,9 +62,9 @@ class ConfirmPublisherIntegrationTests {
 
     @Test
     void whatIsNotTakenForWantOfABrokerIsCounted() {
-        assertThat(publisher.read()).containsEntry("publish_refused", 0.0);
+        assertThat(Metrics.of(publisher)).containsEntry("publish_refused", 0.0);
         assertThat(publish()).isEqualTo(DISCONNECTED);
-        assertThat(publisher.read()).containsEntry("publish_refused", 1.0);
+        assertThat(Metrics.of(publisher)).containsEntry("publish_refused", 1.0);
     }
 
     @Test
@@ -82,7 +83,7 @@ class ConfirmPublisherIntegrationTests {
 
         assertThat(publish()).isEqualTo(RETURNED);
         assertThat(readBack.ready()).isZero();
-        assertThat(publisher.read()).containsEntry("returned", 1.0).containsEntry("confirmed", 0.0);
+        assertThat(Metrics.of(publisher)).containsEntry("returned", 1.0).containsEntry("confirmed", 0.0);
     }
 
     @Test
@@ -93,7 +94,9 @@ class ConfirmPublisherIntegrationTests {
 
         assertThat(publish()).isEqualTo(RETURNED);
         await().atMost(RECOVERY).until(() -> publish() == CONFIRMED);
-        assertThat(publisher.read()).containsEntry("topology_repairs", 1.0).containsEntry("publisher_connections", 1.0);
+        assertThat(Metrics.of(publisher))
+                .containsEntry("topology_repairs", 1.0)
+                .containsEntry("publisher_connections", 1.0);
     }
 
     /** The broker may close the channel of a message that was on its way to the queue: then it is by a reconnect. */
@@ -114,7 +117,7 @@ class ConfirmPublisherIntegrationTests {
             assertThat(naive.publish(Broker.message(), CONFIRM_WAIT)).isEqualTo(SENT);
             await().atMost(RECOVERY).until(() -> readBack.ready() == 1);
             assertThat(naive.settings()).containsEntry("publish.confirms", "false");
-            assertThat(naive.read()).containsEntry("confirmed", 0.0).containsEntry("unconfirmed", 0.0);
+            assertThat(Metrics.of(naive)).containsEntry("confirmed", 0.0).containsEntry("unconfirmed", 0.0);
         }
     }
 
@@ -190,7 +193,7 @@ class ConfirmPublisherIntegrationTests {
             long startedAt = System.nanoTime();
             assertThat(publish()).isEqualTo(BLOCKED);
             assertThat(Duration.ofNanos(System.nanoTime() - startedAt)).isLessThan(Duration.ofMillis(100));
-            assertThat(publisher.read()).containsEntry("blocked", 1.0);
+            assertThat(Metrics.of(publisher)).containsEntry("blocked", 1.0);
             assertThat(publisher.open()).isFalse();
         } finally {
             RABBIT.ctl("set_vm_memory_high_watermark", "0.6");
@@ -221,7 +224,8 @@ class ConfirmPublisherIntegrationTests {
         publisher.start();
         proxy.freeze();
         List<Future<PublishOutcome>> pending = start(100, () -> publisher.publish(Broker.message(), RECOVERY));
-        await().atMost(RECOVERY).until(() -> Objects.equals(publisher.read().get("unconfirmed"), 100.0));
+        await().atMost(RECOVERY)
+                .until(() -> Objects.equals(Metrics.of(publisher).get("unconfirmed"), 100.0));
 
         proxy.cut();
 
@@ -250,7 +254,7 @@ class ConfirmPublisherIntegrationTests {
 
         assertThat(concurrently(5_000, this::publish)).hasSize(5_000).containsOnly(CONFIRMED);
         assertThat(readBack.ready()).isEqualTo(5_000);
-        assertThat(publisher.read()).containsEntry("unconfirmed", 0.0);
+        assertThat(Metrics.of(publisher)).containsEntry("unconfirmed", 0.0);
     }
 
     @Test

@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 import io.writepath.post.Durability;
 import io.writepath.post.Durability.Level;
 import io.writepath.post.QueueNames;
+import io.writepath.post.SampledFigures.Figure;
 import io.writepath.testsupport.BackingServices;
 import io.writepath.testsupport.RabbitService;
 import java.time.Duration;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -81,11 +81,11 @@ class QueueReadBackIntegrationTests {
             channel.waitForConfirmsOrDie(SETTLED.toMillis());
         });
 
-        await().atMost(SETTLED).untilAsserted(() -> assertThat(readBack.read())
-                .isEqualTo(Map.of("queue_ready", 3.0, "queue_dead", 1.0)));
+        await().atMost(SETTLED).untilAsserted(() -> assertThat(readBack.sample())
+                .containsExactly(new Figure("queue.ready", 3), new Figure("queue.dead", 1)));
         readBack.purge();
-        await().atMost(SETTLED).untilAsserted(() -> assertThat(readBack.read())
-                .isEqualTo(Map.of("queue_ready", 0.0, "queue_dead", 0.0)));
+        await().atMost(SETTLED).untilAsserted(() -> assertThat(readBack.sample())
+                .containsExactly(new Figure("queue.ready", 0), new Figure("queue.dead", 0)));
     }
 
     private static void declare(boolean durable) throws Exception {

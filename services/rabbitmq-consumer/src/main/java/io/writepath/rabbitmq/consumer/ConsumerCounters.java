@@ -1,15 +1,18 @@
 package io.writepath.rabbitmq.consumer;
 
-import io.writepath.post.Gauges;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What became of messages since the application started. */
-final class ConsumerCounters implements Gauges {
+final class ConsumerCounters implements MeterBinder {
 
     /** Batches this process can be at work on at once: its container listens with one thread. */
-    private static final double LOOPS = 1;
+    private static final int LOOPS = 1;
 
     /** Messages acknowledged, whatever became of them. */
     final LongAdder consumed = new LongAdder();
@@ -42,18 +45,21 @@ final class ConsumerCounters implements Gauges {
     final AtomicLong lagMs = new AtomicLong();
 
     @Override
-    public Map<String, Double> read() {
-        return Map.ofEntries(
-                Map.entry("consumer_loops", LOOPS),
-                Map.entry("consumer_busy_seconds", busyNanos.doubleValue() / 1e9),
-                Map.entry("consumed", consumed.doubleValue()),
-                Map.entry("batches", batches.doubleValue()),
-                Map.entry("stored", stored.doubleValue()),
-                Map.entry("suppressed_duplicates", suppressedDuplicates.doubleValue()),
-                Map.entry("parked", parked.doubleValue()),
-                Map.entry("redelivered", redelivered.doubleValue()),
-                Map.entry("rescued", rescued.doubleValue()),
-                Map.entry("store_retries", storeRetries.doubleValue()),
-                Map.entry("consumer_lag_ms", lagMs.doubleValue()));
+    public void bindTo(MeterRegistry registry) {
+        Map.of(
+                        "consumed", consumed,
+                        "batches", batches,
+                        "stored", stored,
+                        "suppressed.duplicates", suppressedDuplicates,
+                        "parked", parked,
+                        "redelivered", redelivered,
+                        "rescued", rescued,
+                        "store.retries", storeRetries)
+                .forEach((name, count) -> FunctionCounter.builder("writepath." + name, count, LongAdder::sum)
+                        .register(registry));
+        FunctionCounter.builder("writepath.consumer.busy.seconds", busyNanos, nanos -> nanos.sum() / 1e9)
+                .register(registry);
+        Gauge.builder("writepath.consumer.loops", () -> LOOPS).register(registry);
+        Gauge.builder("writepath.consumer.lag.seconds", () -> lagMs.get() / 1e3).register(registry);
     }
 }

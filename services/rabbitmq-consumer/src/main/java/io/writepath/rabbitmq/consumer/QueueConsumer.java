@@ -1,11 +1,12 @@
 package io.writepath.rabbitmq.consumer;
 
 import com.rabbitmq.client.ShutdownSignalException;
-import io.writepath.post.Gauges;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.writepath.post.StoreUnavailableException;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,7 +14,7 @@ import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
 import org.springframework.context.SmartLifecycle;
 
 /** Runs the listener container, and empties the queue when asked to. */
-final class QueueConsumer implements SmartLifecycle, Gauges {
+final class QueueConsumer implements SmartLifecycle, MeterBinder {
 
     private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
     private static final Duration RESET_TIMEOUT = Duration.ofSeconds(10);
@@ -135,7 +136,8 @@ final class QueueConsumer implements SmartLifecycle, Gauges {
     }
 
     @Override
-    public Map<String, Double> read() {
-        return Map.of("consumer_connected", connected() ? 1.0 : 0.0, "queue_unacknowledged", (double) unacknowledged());
+    public void bindTo(MeterRegistry registry) {
+        Gauge.builder("writepath.consumer.connected", () -> connected() ? 1 : 0).register(registry);
+        Gauge.builder("writepath.queue.unacknowledged", this::unacknowledged).register(registry);
     }
 }

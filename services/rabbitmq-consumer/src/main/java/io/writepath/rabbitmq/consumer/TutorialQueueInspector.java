@@ -1,17 +1,18 @@
 package io.writepath.rabbitmq.consumer;
 
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.writepath.post.Durability;
-import io.writepath.post.Gauges;
 import io.writepath.post.QueueInspector;
 import io.writepath.post.StoreUnavailableException;
 import io.writepath.queue.rabbitmq.QueueReadBack;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
 import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
 
 /** The queue as a plain listener's application sees it. */
-final class TutorialQueueInspector implements QueueInspector, Gauges {
+final class TutorialQueueInspector implements QueueInspector, MeterBinder {
 
     private final RabbitListenerEndpointRegistry listeners;
     private final Deliveries deliveries;
@@ -65,8 +66,9 @@ final class TutorialQueueInspector implements QueueInspector, Gauges {
     }
 
     @Override
-    public Map<String, Double> read() {
-        return Map.of("consumer_connected", connected() ? 1.0 : 0.0, "queue_unacknowledged", (double)
-                deliveries.unacknowledged());
+    public void bindTo(MeterRegistry registry) {
+        Gauge.builder("writepath.consumer.connected", () -> connected() ? 1 : 0).register(registry);
+        Gauge.builder("writepath.queue.unacknowledged", deliveries::unacknowledged)
+                .register(registry);
     }
 }

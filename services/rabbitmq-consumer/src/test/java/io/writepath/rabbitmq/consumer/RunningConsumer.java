@@ -7,6 +7,7 @@ import io.writepath.post.PostWriter;
 import io.writepath.post.QueueInspector;
 import io.writepath.post.QueueInspector.Pending;
 import io.writepath.post.StoreInspector;
+import io.writepath.testsupport.Metrics;
 import io.writepath.testsupport.PostgresService;
 import io.writepath.testsupport.RabbitService;
 import java.io.IOException;
@@ -142,7 +143,7 @@ final class RunningConsumer implements AutoCloseable {
     }
 
     Map<String, Double> counters() {
-        return context.getBean(ConsumerCounters.class).read();
+        return Metrics.of(context.getBean(ConsumerCounters.class));
     }
 
     double counter(String name) {

@@ -1,6 +1,8 @@
 package io.writepath.store.elasticsearch;
 
-import io.writepath.post.Gauges;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -14,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * after five failed attempts, which a full disk uses up within seconds, however much space there is afterwards. More
  * attempts ({@code index.allocation.max_retries}) would only last some seconds longer, as nothing spaces them out.
  */
-final class AllocationRetry implements Gauges {
+final class AllocationRetry implements MeterBinder {
 
     private static final Logger log = LoggerFactory.getLogger(AllocationRetry.class);
     private static final Duration INTERVAL = Duration.ofSeconds(3);
@@ -50,7 +52,8 @@ final class AllocationRetry implements Gauges {
     }
 
     @Override
-    public Map<String, Double> read() {
-        return Map.of("allocation_retries", retries.doubleValue());
+    public void bindTo(MeterRegistry registry) {
+        FunctionCounter.builder("writepath.allocation.retries", retries, LongAdder::sum)
+                .register(registry);
     }
 }

@@ -3,10 +3,12 @@ package io.writepath.store.elasticsearch;
 import co.elastic.clients.elasticsearch.ElasticsearchAsyncClient;
 import co.elastic.clients.elasticsearch._types.Time;
 import co.elastic.clients.elasticsearch.core.BulkResponse;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -127,21 +129,20 @@ final class BulkSender implements DocumentSender {
     }
 
     @Override
-    public Map<String, Double> read() {
-        double bulksSent = bulks.doubleValue();
-        return Map.of(
-                "bulk_queued",
-                (double) queue.size(),
-                "bulks_in_flight",
-                (double) bulksInFlightMax - slots.availablePermits(),
-                "bulk_rejected",
-                rejected.doubleValue(),
-                "bulks_in_flight_max",
-                (double) bulksInFlightMax,
-                "bulks_sent",
-                bulksSent,
-                "bulk_documents_mean",
-                bulksSent == 0 ? 0 : documents.doubleValue() / bulksSent);
+    public void bindTo(MeterRegistry registry) {
+        Gauge.builder("writepath.bulk.queued", queue::size).register(registry);
+        Gauge.builder("writepath.bulks.in.flight", () -> bulksInFlightMax - slots.availablePermits())
+                .register(registry);
+        Gauge.builder("writepath.bulks.in.flight.max", () -> bulksInFlightMax).register(registry);
+        Gauge.builder("writepath.bulk.documents.mean", this::documentsMean).register(registry);
+        FunctionCounter.builder("writepath.bulk.rejected", rejected, LongAdder::sum)
+                .register(registry);
+        FunctionCounter.builder("writepath.bulks.sent", bulks, LongAdder::sum).register(registry);
+    }
+
+    private double documentsMean() {
+        double sent = bulks.doubleValue();
+        return sent == 0 ? 0 : documents.doubleValue() / sent;
     }
 
     private record Waiting(Operation operation, CompletableFuture<Reply> reply) {}

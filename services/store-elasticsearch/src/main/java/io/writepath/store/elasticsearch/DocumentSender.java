@@ -1,10 +1,10 @@
 package io.writepath.store.elasticsearch;
 
-import io.writepath.post.Gauges;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.concurrent.CompletableFuture;
 
 /** Takes one document at a time to Elasticsearch; how many travel together is its own affair. */
-interface DocumentSender extends Gauges {
+interface DocumentSender extends MeterBinder {
 
     /**
      * Never blocks.

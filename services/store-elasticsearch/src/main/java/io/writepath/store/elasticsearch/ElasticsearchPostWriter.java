@@ -1,6 +1,8 @@
 package io.writepath.store.elasticsearch;
 
-import io.writepath.post.Gauges;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.writepath.post.Post;
 import io.writepath.post.PostConflictException;
 import io.writepath.post.PostWriter;
@@ -8,7 +10,6 @@ import io.writepath.post.StoreUnavailableException;
 import io.writepath.store.elasticsearch.ElasticsearchSettings.Ids;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +17,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Answers each post by the reply to its own document: on disk in every declared copy, or not acknowledged. */
-final class ElasticsearchPostWriter implements PostWriter, Gauges {
+final class ElasticsearchPostWriter implements PostWriter, MeterBinder {
 
     private final PostIndex index;
     private final DocumentSender sender;
@@ -108,8 +109,11 @@ final class ElasticsearchPostWriter implements PostWriter, Gauges {
 
     /** Posts that were not acknowledged, by cause. */
     @Override
-    public Map<String, Double> read() {
-        return Map.of("store_timeouts", timeouts.doubleValue(), "store_failures", failures.doubleValue());
+    public void bindTo(MeterRegistry registry) {
+        FunctionCounter.builder("writepath.store.timeouts", timeouts, LongAdder::sum)
+                .register(registry);
+        FunctionCounter.builder("writepath.store.failures", failures, LongAdder::sum)
+                .register(registry);
     }
 
     private Reply await(CompletableFuture<Reply> reply, long deadlineNanos) {

@@ -1,7 +1,6 @@
 package io.writepath.store.elasticsearch;
 
 import co.elastic.clients.elasticsearch._types.Time;
-import io.writepath.post.BoundedGauges;
 import io.writepath.post.PostWriter;
 import java.time.Duration;
 import org.springframework.beans.factory.annotation.Value;
@@ -25,9 +24,6 @@ class ElasticsearchStoreAutoConfiguration {
     private static final Time COPIES_WAIT = Time.of(time -> time.time("1s"));
 
     private static final Time BATCH_COPIES_WAIT = Time.of(time -> time.time("10s"));
-
-    /** A small part of the 0.8 s after which the harness does without an instance's figures. */
-    private static final Duration GAUGES_WAIT = Duration.ofMillis(300);
 
     private static final Duration NO_INDEX_REMINDER = Duration.ofMinutes(2);
 
@@ -73,8 +69,8 @@ class ElasticsearchStoreAutoConfiguration {
     }
 
     @Bean
-    BoundedGauges elasticsearchIndexGauges(Connection connection) {
-        return new BoundedGauges("index-gauges", new IndexGauges(connection), GAUGES_WAIT);
+    NodeStats elasticsearchNodeStats(Connection connection) {
+        return new NodeStats(connection);
     }
 
     @Bean

@@ -2,8 +2,10 @@ package io.writepath.store.elasticsearch;
 
 import co.elastic.clients.elasticsearch.ElasticsearchAsyncClient;
 import co.elastic.clients.elasticsearch._types.Time;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Instant;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -52,10 +54,11 @@ final class SingleSender implements DocumentSender {
     }
 
     @Override
-    public Map<String, Double> read() {
-        return Map.of(
-                "singles_in_flight", sent.doubleValue() - answered.doubleValue(),
-                "singles_sent", sent.doubleValue(),
-                "singles_rejected", rejected.doubleValue());
+    public void bindTo(MeterRegistry registry) {
+        Gauge.builder("writepath.singles.in.flight", () -> sent.sum() - answered.sum())
+                .register(registry);
+        FunctionCounter.builder("writepath.singles.sent", sent, LongAdder::sum).register(registry);
+        FunctionCounter.builder("writepath.singles.rejected", rejected, LongAdder::sum)
+                .register(registry);
     }
 }

@@ -8,6 +8,7 @@ import io.writepath.post.Post;
 import io.writepath.post.StoreUnavailableException;
 import io.writepath.testsupport.BackingServices;
 import io.writepath.testsupport.ElasticsearchService;
+import io.writepath.testsupport.Metrics;
 import io.writepath.testsupport.TcpProxy;
 import java.io.IOException;
 import java.time.Duration;
@@ -110,8 +111,7 @@ class UnavailableIntegrationTests {
                     .isInstanceOf(StoreUnavailableException.class)
                     .hasMessageContaining("fewer copies");
             assertThat(store.reader().find(refused.id())).isEmpty();
-            Awaitility.await().atMost(DEADLINE).untilAsserted(() -> assertThat(
-                            store.allocation().read())
+            Awaitility.await().atMost(DEADLINE).untilAsserted(() -> assertThat(Metrics.of(store.allocation()))
                     .as("a shard given up after failed attempts is tried again")
                     .containsEntry("allocation_retries", 1.0));
         } finally {
@@ -135,7 +135,7 @@ class UnavailableIntegrationTests {
             proxy.heal();
             Awaitility.await()
                     .atMost(DEADLINE)
-                    .until(() -> store.sender().read().getOrDefault("bulk_queued", 1.0) == 0);
+                    .until(() -> Metrics.of(store.sender()).getOrDefault("bulk_queued", 1.0) == 0);
             assertThat(store.inspector().count()).isLessThanOrEqualTo(1_000);
         }
     }
@@ -156,8 +156,7 @@ class UnavailableIntegrationTests {
                 Set<UUID> committed = new HashSet<>();
                 store.commits().forEach((id, at) -> committed.add(id));
                 assertThat(committed).contains(late.id());
-                assertThat(store.sender()
-                                .read()
+                assertThat(Metrics.of(store.sender())
                                 .getOrDefault(mode.equals(BULK) ? "bulks_in_flight" : "singles_in_flight", 1.0))
                         .isZero();
             });

@@ -1,12 +1,13 @@
 package io.writepath.store.jpa;
 
-import io.writepath.post.Gauges;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.writepath.post.PostConflictException;
 import io.writepath.post.StoreUnavailableException;
 import jakarta.persistence.PersistenceException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -22,7 +23,7 @@ import org.springframework.transaction.TransactionException;
  * and of wrong statements (class 42) are the request's or our own fault; a lost connection, a server that starts,
  * recovers, is full or read-only, and a pool without a free connection are not.
  */
-final class Availability implements Gauges {
+final class Availability implements MeterBinder {
 
     private static final Logger log = LoggerFactory.getLogger(Availability.class);
     private static final String QUERY_CANCELED = "57014";
@@ -92,8 +93,11 @@ final class Availability implements Gauges {
 
     /** Questions that were not answered, by cause. */
     @Override
-    public Map<String, Double> read() {
-        return Map.of("pool_timeouts", poolTimeouts.doubleValue(), "store_failures", failures.doubleValue());
+    public void bindTo(MeterRegistry registry) {
+        FunctionCounter.builder("writepath.pool.timeouts", poolTimeouts, LongAdder::sum)
+                .register(registry);
+        FunctionCounter.builder("writepath.store.failures", failures, LongAdder::sum)
+                .register(registry);
     }
 
     private static String reason(@Nullable SQLException cause) {

@@ -1,8 +1,6 @@
 package io.writepath.store.jpa;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.writepath.post.BoundedGauges;
-import java.time.Duration;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -16,17 +14,9 @@ import org.springframework.context.annotation.Bean;
 @EnableConfigurationProperties(PostgresSettings.class)
 public class JpaInspectionAutoConfiguration {
 
-    /** A small part of the 0.8 s after which the harness does without an instance's figures. */
-    private static final Duration GAUGES_WAIT = Duration.ofMillis(300);
-
     @Bean
-    PoolGauges poolGauges(HikariDataSource pool) {
-        return new PoolGauges(pool);
-    }
-
-    @Bean
-    BoundedGauges waitGauges(HikariDataSource pool) {
-        return new BoundedGauges("database-waits", new WaitGauges(pool), GAUGES_WAIT);
+    DatabaseWaits databaseWaits(HikariDataSource pool) {
+        return new DatabaseWaits(pool);
     }
 
     @Bean

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.writepath.post.StoreUnavailableException;
+import io.writepath.testsupport.Metrics;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import org.junit.jupiter.api.Test;
@@ -38,7 +39,7 @@ class AvailabilityTests {
         assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> postgres.ask(this::usedUp));
         assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> postgres.ask(this::usedUp));
         assertThat(postgres.ask(() -> "stored")).isEqualTo("stored");
-        assertThat(postgres.read()).containsEntry("pool_timeouts", 2.0).containsEntry("store_failures", 1.0);
+        assertThat(Metrics.of(postgres)).containsEntry("pool_timeouts", 2.0).containsEntry("store_failures", 1.0);
     }
 
     @Test
@@ -46,7 +47,7 @@ class AvailabilityTests {
         assertThatExceptionOfType(StoreUnavailableException.class)
                 .isThrownBy(() -> postgres.ask(this::refused))
                 .withMessage("PostgreSQL cannot serve: the connection failed");
-        assertThat(postgres.read()).containsEntry("pool_timeouts", 0.0).containsEntry("store_failures", 1.0);
+        assertThat(Metrics.of(postgres)).containsEntry("pool_timeouts", 0.0).containsEntry("store_failures", 1.0);
     }
 
     private String refused() {

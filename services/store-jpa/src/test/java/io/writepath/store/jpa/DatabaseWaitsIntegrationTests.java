@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.writepath.post.BoundedGauges;
+import io.writepath.post.SampledFigures;
 import io.writepath.post.StoreUnavailableException;
 import io.writepath.testsupport.BackingServices;
 import io.writepath.testsupport.PostgresService;
@@ -18,10 +18,11 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class WaitGaugesIntegrationTests {
+class DatabaseWaitsIntegrationTests {
 
     private static final Duration SETTLED = Duration.ofSeconds(20);
     private static final int POOL_SIZE = 2;
@@ -29,11 +30,11 @@ class WaitGaugesIntegrationTests {
     private final PostgresService postgres = BackingServices.postgres();
     private final TcpProxy proxy = TcpProxy.to(postgres.host(), postgres.port());
     private final HikariDataSource pool = pool(postgres.through(proxy));
-    private final WaitGauges gauges = new WaitGauges(pool);
+    private final DatabaseWaits waits = new DatabaseWaits(pool);
 
     @AfterEach
     void close() {
-        gauges.close();
+        waits.close();
         pool.close();
         proxy.close();
     }
@@ -48,17 +49,17 @@ class WaitGaugesIntegrationTests {
                 lock(waiter);
                 return true;
             });
-            await().atMost(SETTLED).ignoreExceptions().untilAsserted(() -> assertThat(gauges.read())
-                    .containsEntry("database_active", 1.0)
-                    .containsEntry("database_waiting", 1.0)
-                    .containsEntry("database_wait.Lock.advisory", 1.0)
-                    .containsEntry("database_between_statements", 1.0));
+            await().atMost(SETTLED).ignoreExceptions().untilAsserted(() -> assertThat(figures())
+                    .containsEntry("database.active[]", 1.0)
+                    .containsEntry("database.waiting[]", 1.0)
+                    .containsEntry("database.wait[Lock.advisory]", 1.0)
+                    .containsEntry("database.between.statements[]", 1.0));
             holder.rollback();
             waits.get();
             waiter.rollback();
             assertThat(reading())
-                    .containsEntry("database_waiting", 0.0)
-                    .doesNotContainKey("database_wait.Lock.advisory");
+                    .containsEntry("database.waiting[]", 0.0)
+                    .doesNotContainKey("database.wait[Lock.advisory]");
         }
     }
 
@@ -71,7 +72,7 @@ class WaitGaugesIntegrationTests {
             assertThat(two.isValid(1)).isTrue();
             assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isEqualTo(POOL_SIZE);
             inspector.versions();
-            assertThat(reading()).containsEntry("database_active", 0.0);
+            assertThat(reading()).containsEntry("database.active[]", 0.0);
         }
     }
 
@@ -79,26 +80,20 @@ class WaitGaugesIntegrationTests {
     void aServerThatIsGoneIsAFailureAndNoZero() {
         reading();
         proxy.cut();
-        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(gauges::read);
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(waits::sample);
         proxy.heal();
-        assertThat(reading()).containsKey("database_active");
-    }
-
-    @Test
-    void aFrozenServerHoldsNobodyUp() {
-        reading();
-        try (BoundedGauges bounded = new BoundedGauges("test", gauges, Duration.ofMillis(50))) {
-            proxy.freeze();
-            assertThat(bounded.read()).isEmpty();
-            proxy.heal();
-            await().atMost(SETTLED)
-                    .untilAsserted(() -> assertThat(bounded.read()).containsKey("database_active"));
-        }
+        assertThat(reading()).containsKey("database.active[]");
     }
 
     /** The first that comes: a connection may take longer than a reading waits for it. */
     private Map<String, Double> reading() {
-        return await().atMost(SETTLED).ignoreExceptions().until(gauges::read, read -> !read.isEmpty());
+        return await().atMost(SETTLED).ignoreExceptions().until(this::figures, read -> !read.isEmpty());
+    }
+
+    private Map<String, Double> figures() {
+        return waits.sample().stream()
+                .collect(Collectors.toMap(
+                        figure -> figure.name() + figure.tags().values(), SampledFigures.Figure::value));
     }
 
     private static void lock(Connection connection) throws SQLException {

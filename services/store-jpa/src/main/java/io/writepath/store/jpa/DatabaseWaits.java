@@ -2,20 +2,21 @@ package io.writepath.store.jpa;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.writepath.post.Gauges;
+import io.writepath.post.SampledFigures;
 import io.writepath.post.StoreUnavailableException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * What the sessions that write wait for, as PostgreSQL sees them at this moment. Asked over a connection of its own, of
  * which neither the pool under test nor an audit takes anything; the inspector's sessions are not counted.
  */
-final class WaitGauges implements Gauges, AutoCloseable {
+final class DatabaseWaits implements SampledFigures, AutoCloseable {
 
     /** A session that waits for its client waits for nothing inside the database. */
     private static final String SESSIONS = """
@@ -30,9 +31,9 @@ final class WaitGauges implements Gauges, AutoCloseable {
 
     private final HikariDataSource connection;
 
-    WaitGauges(HikariDataSource pool) {
+    DatabaseWaits(HikariDataSource pool) {
         HikariConfig config = PostgresInspector.likeThePool(pool);
-        config.setPoolName("gauges");
+        config.setPoolName("waits");
         config.setMaximumPoolSize(1);
         config.setAutoCommit(true);
         config.setConnectionTimeout(500);
@@ -43,11 +44,11 @@ final class WaitGauges implements Gauges, AutoCloseable {
     }
 
     @Override
-    public Map<String, Double> read() {
+    public List<Figure> sample() {
         double active = 0;
         double waiting = 0;
         double between = 0;
-        Map<String, Double> gauges = new TreeMap<>();
+        List<Figure> figures = new ArrayList<>();
         try (Connection asking = connection.getConnection();
                 Statement statement = asking.createStatement();
                 ResultSet rows = statement.executeQuery(SESSIONS)) {
@@ -61,16 +62,16 @@ final class WaitGauges implements Gauges, AutoCloseable {
                 active += sessions;
                 if (event != null) {
                     waiting += sessions;
-                    gauges.put("database_wait." + event, sessions);
+                    figures.add(new Figure("database.wait", Map.of("event", event), sessions));
                 }
             }
         } catch (SQLException failed) {
             throw new StoreUnavailableException("PostgreSQL does not answer: " + failed.getMessage(), failed);
         }
-        gauges.put("database_active", active);
-        gauges.put("database_waiting", waiting);
-        gauges.put("database_between_statements", between);
-        return gauges;
+        figures.add(new Figure("database.active", active));
+        figures.add(new Figure("database.waiting", waiting));
+        figures.add(new Figure("database.between.statements", between));
+        return figures;
     }
 
     @Override
