@@ -118,7 +118,7 @@ def test_the_stores_of_the_file_and_its_consumers_are_counted_by_themselves() ->
     [
         ("POSTGRES_ADDRESS", 5432, "SPRING_DATASOURCE_URL"),
         ("RABBITMQ_ADDRESS", 5672, "SPRING_RABBITMQ_ADDRESSES"),
-        ("ELASTICSEARCH_ADDRESS", 9200, "ELASTICSEARCH_URIS"),
+        ("ELASTICSEARCH_ADDRESS", 9200, "WRITEPATH_ELASTICSEARCH_URIS"),
     ],
 )
 def test_an_address_puts_toxiproxy_between_and_nothing_else_changes(

@@ -47,8 +47,9 @@ class ElasticsearchWriterIntegrationTests {
                 "--management.server.port=0",
                 "--server.port=0",
                 "--server.address=127.0.0.1",
-                "--elasticsearch.uris=" + BackingServices.elasticsearch().uri(),
-                "--elasticsearch.write-mode=" + writeMode);
+                "--writepath.elasticsearch.uris="
+                        + BackingServices.elasticsearch().uri(),
+                "--writepath.elasticsearch.write-mode=" + writeMode);
     }
 
     private static HttpRequest.Builder post(String uri, UUID id, String content) {

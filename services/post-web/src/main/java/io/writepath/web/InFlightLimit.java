@@ -23,9 +23,6 @@ public final class InFlightLimit implements HandlerInterceptor, InFlight, MeterB
     private final LongAdder rejected = new LongAdder();
 
     public InFlightLimit(int inFlightMax) {
-        if (inFlightMax < 1) {
-            throw new IllegalArgumentException("IN_FLIGHT_MAX must be at least 1, not " + inFlightMax);
-        }
         this.inFlightMax = inFlightMax;
         this.permits = new Semaphore(inFlightMax);
     }

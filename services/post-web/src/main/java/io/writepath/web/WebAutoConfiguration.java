@@ -7,6 +7,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
@@ -18,6 +19,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 /** The HTTP contract for every application that takes posts. */
 @AutoConfiguration
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@EnableConfigurationProperties(WebSettings.class)
 @Import({PostController.class, ProblemAdvice.class, BodyLimit.class})
 public class WebAutoConfiguration {
 
@@ -28,8 +30,8 @@ public class WebAutoConfiguration {
     }
 
     @Bean
-    InFlightLimit inFlightLimit(@Value("${writepath.in-flight-max}") int inFlightMax) {
-        return new InFlightLimit(inFlightMax);
+    InFlightLimit inFlightLimit(WebSettings settings) {
+        return new InFlightLimit(settings.inFlightMax());
     }
 
     @Bean

@@ -5,6 +5,7 @@ import org.springframework.amqp.core.Declarables;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionNameStrategy;
+import org.springframework.amqp.rabbit.connection.SimplePropertyValueConnectionNameStrategy;
 import org.springframework.amqp.rabbit.core.RabbitAdmin;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Value;
@@ -23,8 +24,8 @@ public class QueueConfiguration {
 
     /** The name the broker's own tools show; Spring appends ".publisher" to that of the publishing connection. */
     @Bean
-    ConnectionNameStrategy connectionNameStrategy(@Value("${spring.application.name}") String application) {
-        return factory -> application;
+    ConnectionNameStrategy connectionNameStrategy() {
+        return new SimplePropertyValueConnectionNameStrategy("spring.application.name");
     }
 
     /** Boot has a setting for the socket's connecting and for calls, none for the broker's greeting in between. */

@@ -1,8 +1,10 @@
 package io.writepath.queue.rabbitmq;
 
+import jakarta.validation.constraints.Min;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.ConstructorBinding;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
 
 /**
  * What the queue is declared with; producer and consumer must agree, or the broker refuses the second.
@@ -13,10 +15,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     broker's own default went from none (3.10) to 20 (4.0), which one crash-looping consumer uses up
  * @param type any but quorum is a twin's
  */
+@Validated
 @ConfigurationProperties("writepath.queue")
 public record QueueSettings(
-        @DefaultValue("1000000") long maxLength,
-        @DefaultValue("100") int deliveryLimit,
+        @DefaultValue("1000000") @Min(1) long maxLength,
+        @DefaultValue("100") @Min(1) int deliveryLimit,
         @DefaultValue("quorum") Type type) {
 
     @ConstructorBinding

@@ -1,8 +1,10 @@
 package io.writepath.rabbitmq.consumer;
 
+import jakarta.validation.constraints.Min;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
 
 /**
  * How the queue is emptied.
@@ -12,10 +14,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param acknowledge when the broker may forget a message; on delivery only in a naive twin
  * @param linger how long a batch that is not full waits for more: twice this at most
  */
+@Validated
 @ConfigurationProperties("writepath.consumer")
 record ConsumerSettings(
-        @DefaultValue("500") int batchSize,
-        @DefaultValue("1000") int prefetch,
+        @DefaultValue("500") @Min(1) int batchSize,
+        @DefaultValue("1000") @Min(2) int prefetch,
         @DefaultValue("after-store") Acknowledge acknowledge,
         @DefaultValue("10ms") Duration linger) {
 
@@ -25,9 +28,10 @@ record ConsumerSettings(
     }
 
     ConsumerSettings {
-        if (batchSize < 1 || prefetch < 2 * batchSize) {
+        if (prefetch < 2 * batchSize) {
             throw new IllegalArgumentException(
-                    "writepath.consumer.prefetch must be at least twice writepath.consumer.batch-size");
+                    "writepath.consumer.prefetch (%d) must be at least twice writepath.consumer.batch-size (%d)"
+                            .formatted(prefetch, batchSize));
         }
     }
 }

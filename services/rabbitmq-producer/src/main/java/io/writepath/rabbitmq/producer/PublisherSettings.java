@@ -1,8 +1,10 @@
 package io.writepath.rabbitmq.producer;
 
+import jakarta.validation.constraints.Min;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
 
 /**
  * How posts are published.
@@ -12,17 +14,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param mandatory whether the broker must say when it has no queue for a post; only a naive twin does without
  * @param confirmTimeout how long a request waits for the broker's word; below the application deadline of 5 s
  */
+@Validated
 @ConfigurationProperties("writepath.publisher")
 record PublisherSettings(
-        @DefaultValue("4") int channels,
+        @DefaultValue("4") @Min(1) int channels,
         @DefaultValue("true") boolean confirms,
         @DefaultValue("true") boolean mandatory,
-        @DefaultValue("2s") Duration confirmTimeout) {
-
-    PublisherSettings {
-        if (channels < 1) {
-            throw new IllegalArgumentException(
-                    "writepath.publisher.channels must be at least 1, not %d".formatted(channels));
-        }
-    }
-}
+        @DefaultValue("2s") Duration confirmTimeout) {}

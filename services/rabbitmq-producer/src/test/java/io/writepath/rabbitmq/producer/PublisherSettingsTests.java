@@ -1,18 +1,29 @@
 package io.writepath.rabbitmq.producer;
 
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static io.writepath.testsupport.BoundSettings.assertRefused;
 
-import java.time.Duration;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class PublisherSettingsTests {
 
-    @ParameterizedTest
-    @ValueSource(ints = {0, -1})
-    void refusesToStartWithoutAChannel(int channels) {
-        assertThatThrownBy(() -> new PublisherSettings(channels, true, true, Duration.ofSeconds(2)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("writepath.publisher.channels must be at least 1, not " + channels);
+    @EnableConfigurationProperties(PublisherSettings.class)
+    static class Configuration {}
+
+    @Test
+    void noChannelEndsTheStart(CapturedOutput output) {
+        assertRefused(
+                Configuration.class,
+                Map.of("WRITEPATH_PUBLISHER_CHANNELS", "0"),
+                output,
+                "Property: writepath.publisher.channels",
+                "Value: \"0\"",
+                "Origin: \"WRITEPATH_PUBLISHER_CHANNELS\"",
+                "Reason: must be greater than or equal to 1");
     }
 }

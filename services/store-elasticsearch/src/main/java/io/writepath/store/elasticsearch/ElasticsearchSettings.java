@@ -1,14 +1,17 @@
 package io.writepath.store.elasticsearch;
 
 import co.elastic.clients.elasticsearch.indices.TranslogDurability;
-import java.net.URI;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotEmpty;
+import jakarta.validation.constraints.Pattern;
 import java.util.List;
-import java.util.regex.Pattern;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
 
 /**
- * What the environment says about the index; each component is the variable {@code ELASTICSEARCH_<NAME>}.
+ * The index, and how it is written to.
  *
  * @param uris {@code http://host:port}, separated by commas
  * @param shards primary shards of the index
@@ -22,39 +25,29 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param searchIndex what of a text is in the index; {@code words} costs a write nothing more than the text itself
  * @param bulksInFlight bulk requests under way at most; the documents that arrive meanwhile make up the next one
  */
-@ConfigurationProperties("elasticsearch")
+@Validated
+@ConfigurationProperties("writepath.elasticsearch")
 record ElasticsearchSettings(
-        @DefaultValue List<String> uris,
-        @DefaultValue("1") int shards,
-        @DefaultValue("0") int replicas,
-        @DefaultValue("1s") String refreshInterval,
+        @DefaultValue @NotEmpty(message = "must name at least one " + ADDRESS_FORM)
+        List<@Pattern(regexp = ADDRESS, message = "must be " + ADDRESS_FORM) String> uris,
+
+        @DefaultValue("1") @Min(1) @Max(1024) int shards,
+        @DefaultValue("0") @Min(0) @Max(10) int replicas,
+
+        @DefaultValue("1s") @Pattern(regexp = "-1|\\d{1,6}(ms|s|m)", message = "must be like 1s, 500ms or -1")
+        String refreshInterval,
+
         @DefaultValue("bulk") WriteMode writeMode,
         @DefaultValue("request") TranslogDurability translogDurability,
         @DefaultValue("own") Ids ids,
         @DefaultValue("words") SearchIndex searchIndex,
-        @DefaultValue("2") int bulksInFlight) {
+        @DefaultValue("2") @Min(1) @Max(64) int bulksInFlight) {
 
-    private static final int SHARDS_MAX = 1024;
-    private static final int REPLICAS_MAX = 10;
-    private static final int BULKS_IN_FLIGHT_MAX = 64;
-    private static final Pattern INTERVAL = Pattern.compile("-1|\\d{1,6}(ms|s|m)");
+    private static final String ADDRESS = "https?://([\\w.-]+|\\[[\\da-fA-F:]+]):[1-9]\\d{0,4}/?";
+    private static final String ADDRESS_FORM = "http://host:port, separated by commas";
 
     ElasticsearchSettings {
-        check(!uris.isEmpty(), "URIS", "name at least one http://host:port", uris);
         uris = List.copyOf(uris);
-        uris.forEach(uri -> check(isAddress(uri), "URIS", "be http://host:port, separated by commas", uri));
-        check(shards >= 1 && shards <= SHARDS_MAX, "SHARDS", "be 1 to " + SHARDS_MAX, shards);
-        check(replicas >= 0 && replicas <= REPLICAS_MAX, "REPLICAS", "be 0 to " + REPLICAS_MAX, replicas);
-        check(
-                INTERVAL.matcher(refreshInterval).matches(),
-                "REFRESH_INTERVAL",
-                "be like 1s, 500ms or -1",
-                refreshInterval);
-        check(
-                bulksInFlight >= 1 && bulksInFlight <= BULKS_IN_FLIGHT_MAX,
-                "BULKS_IN_FLIGHT",
-                "be 1 to " + BULKS_IN_FLIGHT_MAX,
-                bulksInFlight);
     }
 
     /** Copies that must have a post before it counts as written: the primary's and every replica's. */
@@ -70,22 +63,5 @@ record ElasticsearchSettings(
     enum Ids {
         OWN,
         AUTO
-    }
-
-    private static boolean isAddress(String uri) {
-        try {
-            URI address = URI.create(uri);
-            return ("http".equals(address.getScheme()) || "https".equals(address.getScheme()))
-                    && address.getHost() != null
-                    && address.getPort() > 0;
-        } catch (IllegalArgumentException malformed) {
-            return false;
-        }
-    }
-
-    private static void check(boolean valid, String name, String rule, Object value) {
-        if (!valid) {
-            throw new IllegalArgumentException("ELASTICSEARCH_%s must %s; it is '%s'".formatted(name, rule, value));
-        }
     }
 }

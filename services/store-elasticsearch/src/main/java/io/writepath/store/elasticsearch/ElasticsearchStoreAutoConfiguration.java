@@ -3,7 +3,6 @@ package io.writepath.store.elasticsearch;
 import co.elastic.clients.elasticsearch._types.Time;
 import io.writepath.post.PostWriter;
 import java.time.Duration;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -14,7 +13,7 @@ import org.springframework.context.annotation.Configuration;
 /** Elasticsearch as the final store: {@code writepath.store=elasticsearch}. */
 @AutoConfiguration
 @ConditionalOnProperty(name = "writepath.store", havingValue = "elasticsearch")
-@EnableConfigurationProperties(ElasticsearchSettings.class)
+@EnableConfigurationProperties({ElasticsearchSettings.class, AdmissionSettings.class})
 class ElasticsearchStoreAutoConfiguration {
 
     /** Below the application deadline of 5 s, so that this shows as 503 with a reason. */
@@ -31,9 +30,8 @@ class ElasticsearchStoreAutoConfiguration {
     private static final int SPARE_CONNECTIONS = 16;
 
     @Bean
-    Connection elasticsearchConnection(
-            ElasticsearchSettings settings, @Value("${writepath.in-flight-max:256}") int inFlightMax) {
-        return new Connection(settings, inFlightMax + SPARE_CONNECTIONS);
+    Connection elasticsearchConnection(ElasticsearchSettings settings, AdmissionSettings admission) {
+        return new Connection(settings, admission.inFlightMax() + SPARE_CONNECTIONS);
     }
 
     @Bean

@@ -19,14 +19,18 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class BatchWriterIntegrationTests {
 
     private final ElasticsearchService service = BackingServices.elasticsearch();
 
     @Test
     void everyPostOfABatchHasItsOwnOutcomeInOrder() {
-        try (RunningStore store = RunningStore.startEmpty(service, "elasticsearch.shards=2")) {
+        try (RunningStore store = RunningStore.startEmpty(service, "writepath.elasticsearch.shards=2")) {
             Post known = store.writer().write(post("known"));
             Post fresh = post("fresh");
 
@@ -54,13 +58,14 @@ class BatchWriterIntegrationTests {
     }
 
     @Test
-    void aDocumentThatTheMappingRefusesIsRejectedAlone() throws IOException {
+    void aDocumentThatTheMappingRefusesIsRejectedAloneAndItsTextNotLogged(CapturedOutput output) throws IOException {
         try (RunningStore store = RunningStore.startEmpty(service)) {
             store.replaceIndexByOneForNumbers();
 
             assertThat(store.batchWriter().write(List.of(post("1"), post("no number"), post("3"))))
                     .containsExactly(STORED, REJECTED, STORED);
         }
+        assertThat(output).doesNotContain("no number");
     }
 
     @Test

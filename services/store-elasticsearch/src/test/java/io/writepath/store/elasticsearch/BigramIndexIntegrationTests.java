@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** With bigrams a keyword is found wherever a text holds it, as it is. */
 class BigramIndexIntegrationTests {
 
-    private static final String BIGRAMS = "elasticsearch.search-index=bigrams";
+    private static final String BIGRAMS = "writepath.elasticsearch.search-index=bigrams";
     private static final List<String> TEXTS = List.of(
             "영화",
             "좋은 영화를 보았다",
@@ -93,7 +93,7 @@ class BigramIndexIntegrationTests {
 
     @Test
     void exactlyTheTextsThatHoldTheKeywordAreFound() {
-        try (RunningStore store = RunningStore.startEmpty(service, BIGRAMS, "elasticsearch.shards=2")) {
+        try (RunningStore store = RunningStore.startEmpty(service, BIGRAMS, "writepath.elasticsearch.shards=2")) {
             List<Post> posts = TEXTS.stream()
                     .map(text -> new Post(UUID.randomUUID(), text, Instant.ofEpochMilli(TEXTS.indexOf(text))))
                     .toList();
@@ -124,7 +124,8 @@ class BigramIndexIntegrationTests {
     @ParameterizedTest
     @ValueSource(strings = {"bulk", "single"})
     void aRepeatedPostIsStillFoundAndSoIsOneThatWasRefusedAnotherContent(String mode) {
-        try (RunningStore store = RunningStore.startEmpty(service, BIGRAMS, "elasticsearch.write-mode=" + mode)) {
+        try (RunningStore store =
+                RunningStore.startEmpty(service, BIGRAMS, "writepath.elasticsearch.write-mode=" + mode)) {
             Post first = store.writer().write(post("좋은 영화를 보았다"));
             Post second = store.writer().write(post("감동적인 스토리"));
 

@@ -26,7 +26,7 @@ class InspectorIntegrationTests {
 
     @Test
     void theReadBackHasEveryDocumentExactlyOnce() {
-        try (RunningStore store = RunningStore.startEmpty(service, "elasticsearch.shards=3")) {
+        try (RunningStore store = RunningStore.startEmpty(service, "writepath.elasticsearch.shards=3")) {
             Map<UUID, String> written = new HashMap<>();
             for (int batch = 0; batch < 25; batch++) {
                 List<Post> posts = IntStream.range(0, 1_000)
@@ -47,7 +47,7 @@ class InspectorIntegrationTests {
 
     @Test
     void countAndReadBackSeeWhatNoRefreshHasShownYet() {
-        try (RunningStore store = RunningStore.startEmpty(service, "elasticsearch.refresh-interval=-1")) {
+        try (RunningStore store = RunningStore.startEmpty(service, "writepath.elasticsearch.refresh-interval=-1")) {
             store.writer().write(post("fresh"));
 
             assertThat(store.stored()).hasSize(1);
@@ -57,7 +57,7 @@ class InspectorIntegrationTests {
 
     @Test
     void aPostIsVisibleOnceARefreshHasShownItAndAskingRefreshesNothing() {
-        try (RunningStore store = RunningStore.startEmpty(service, "elasticsearch.refresh-interval=-1")) {
+        try (RunningStore store = RunningStore.startEmpty(service, "writepath.elasticsearch.refresh-interval=-1")) {
             Post fresh = post("fresh");
             store.writer().write(fresh);
             List<UUID> asked = List.of(fresh.id(), UUID.randomUUID());
@@ -96,8 +96,8 @@ class InspectorIntegrationTests {
     @Test
     void everyReplicaThatTheClusterHasRoomForCountsAsACopy() {
         int replicas = service.nodes() - 1;
-        try (RunningStore store =
-                RunningStore.startEmpty(service, "elasticsearch.shards=2", "elasticsearch.replicas=" + replicas)) {
+        try (RunningStore store = RunningStore.startEmpty(
+                service, "writepath.elasticsearch.shards=2", "writepath.elasticsearch.replicas=" + replicas)) {
             store.inspector().assertReady();
             Post written = store.writer().write(post("in every copy"));
 
@@ -125,8 +125,8 @@ class InspectorIntegrationTests {
 
     @Test
     void anIndexOfAnotherShapeIsNotReadyUntilItIsReset() {
-        RunningStore.startEmpty(service, "elasticsearch.shards=1").close();
-        try (RunningStore store = RunningStore.start(service, "elasticsearch.shards=2")) {
+        RunningStore.startEmpty(service, "writepath.elasticsearch.shards=1").close();
+        try (RunningStore store = RunningStore.start(service, "writepath.elasticsearch.shards=2")) {
             Awaitility.await().atMost(RunningStore.START_MAX).untilAsserted(() -> assertThatThrownBy(
                             store.inspector()::assertReady)
                     .hasMessageContaining("ELASTICSEARCH_SHARDS is 2"));

@@ -31,7 +31,8 @@ class LoaderIntegrationTests {
     @ParameterizedTest
     @EnumSource
     void whatWasLoadedIsFoundOnceTheLoadIsFinishedWhicheverTheIndex(SearchIndex index) {
-        try (RunningStore store = RunningStore.startEmpty(service, "elasticsearch.search-index=" + index.spelled())) {
+        try (RunningStore store =
+                RunningStore.startEmpty(service, "writepath.elasticsearch.search-index=" + index.spelled())) {
             List<Post> posts = IntStream.range(0, PostLoader.POSTS_MAX)
                     .mapToObj(number -> post("영화 " + number))
                     .toList();
@@ -58,7 +59,9 @@ class LoaderIntegrationTests {
     void betweenBeginAndFinishNothingIsRefreshedOrCopiedAndAfterwardsAllIsAsDeclared() {
         int replicas = service.nodes() - 1;
         try (RunningStore store = RunningStore.startEmpty(
-                service, "elasticsearch.replicas=" + replicas, "elasticsearch.refresh-interval=500ms")) {
+                service,
+                "writepath.elasticsearch.replicas=" + replicas,
+                "writepath.elasticsearch.refresh-interval=500ms")) {
             store.loader().begin();
             store.loader().begin();
             assertThat(store.inspector().durability().settings())

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NaiveTwinIntegrationTests {
 
     private static final Duration DEADLINE = Duration.ofSeconds(5);
-    private static final String AUTO_IDS = "elasticsearch.ids=auto";
+    private static final String AUTO_IDS = "writepath.elasticsearch.ids=auto";
 
     private final ElasticsearchService service = BackingServices.elasticsearch();
 
@@ -34,7 +34,8 @@ class NaiveTwinIntegrationTests {
 
     @Test
     void anAsynchronousTranslogIsLevelBAndNamed() {
-        try (RunningStore store = RunningStore.startEmpty(service, "elasticsearch.translog-durability=async")) {
+        try (RunningStore store =
+                RunningStore.startEmpty(service, "writepath.elasticsearch.translog-durability=async")) {
             Durability durability = store.inspector().durability();
             assertThat(durability.level()).isEqualTo(Level.B);
             assertThat(durability.settings())
@@ -46,7 +47,8 @@ class NaiveTwinIntegrationTests {
     @ParameterizedTest
     @ValueSource(strings = {"bulk", "single"})
     void withAutomaticIdsAPostIsFoundAtOnceAndSearched(String mode) {
-        try (RunningStore store = RunningStore.startEmpty(service, AUTO_IDS, "elasticsearch.write-mode=" + mode)) {
+        try (RunningStore store =
+                RunningStore.startEmpty(service, AUTO_IDS, "writepath.elasticsearch.write-mode=" + mode)) {
             Post post = post("naive 영화");
 
             assertThat(store.writer().write(post)).isEqualTo(post);
@@ -62,8 +64,8 @@ class NaiveTwinIntegrationTests {
     @ValueSource(strings = {"bulk", "single"})
     void withAutomaticIdsAWriteSentAgainIsStoredTwiceAndBothAreSeen(String mode) {
         try (TcpProxy proxy = TcpProxy.to(service.host(), service.port());
-                RunningStore store =
-                        RunningStore.startEmpty(service.through(proxy), AUTO_IDS, "elasticsearch.write-mode=" + mode)) {
+                RunningStore store = RunningStore.startEmpty(
+                        service.through(proxy), AUTO_IDS, "writepath.elasticsearch.write-mode=" + mode)) {
             store.writer().write(post("before"));
             proxy.freeze();
             Post post = post("sent twice");

@@ -19,7 +19,7 @@ class ReaderIntegrationTests {
 
     @BeforeAll
     static void writePosts() {
-        store = RunningStore.startEmpty(BackingServices.elasticsearch(), "elasticsearch.shards=2");
+        store = RunningStore.startEmpty(BackingServices.elasticsearch(), "writepath.elasticsearch.shards=2");
         for (int i = 0; i < 30; i++) {
             write("영화 number" + i, i);
         }

@@ -27,11 +27,11 @@ final class RunningStore implements AutoCloseable {
         this.context = context;
     }
 
-    /** Ready or not; with settings as {@code elasticsearch.shards=2}. */
+    /** Ready or not; with settings as {@code writepath.elasticsearch.shards=2}. */
     static RunningStore start(ElasticsearchService service, String... settings) {
         return new RunningStore(new SpringApplicationBuilder(ElasticsearchStoreAutoConfiguration.class)
                 .web(WebApplicationType.NONE)
-                .properties("writepath.store=elasticsearch", "elasticsearch.uris=" + service.uri())
+                .properties("writepath.store=elasticsearch", "writepath.elasticsearch.uris=" + service.uri())
                 .properties(settings)
                 .run());
     }

@@ -29,7 +29,7 @@ class SearchPagesIntegrationTests {
     private static final String KEYWORD = "영화";
 
     private final RunningStore store =
-            RunningStore.startEmpty(BackingServices.elasticsearch(), "elasticsearch.shards=3");
+            RunningStore.startEmpty(BackingServices.elasticsearch(), "writepath.elasticsearch.shards=3");
 
     @AfterAll
     void stop() {

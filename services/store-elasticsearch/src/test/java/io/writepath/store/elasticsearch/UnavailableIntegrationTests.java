@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** When Elasticsearch cannot keep the promise: an error within the deadline, never an acknowledgement. */
 class UnavailableIntegrationTests {
 
-    private static final String BULK = "elasticsearch.write-mode=bulk";
-    private static final String SINGLE = "elasticsearch.write-mode=single";
+    private static final String BULK = "writepath.elasticsearch.write-mode=bulk";
+    private static final String SINGLE = "writepath.elasticsearch.write-mode=single";
     private static final Duration DEADLINE = Duration.ofSeconds(5);
 
     private final ElasticsearchService service = BackingServices.elasticsearch();
@@ -102,7 +102,8 @@ class UnavailableIntegrationTests {
     @ParameterizedTest
     @ValueSource(strings = {BULK, SINGLE})
     void aDeclaredReplicaWithoutANodeIsNeitherReadyNorAcknowledged(String mode) throws IOException {
-        try (RunningStore store = RunningStore.start(service, mode, "elasticsearch.replicas=" + service.nodes())) {
+        try (RunningStore store =
+                RunningStore.start(service, mode, "writepath.elasticsearch.replicas=" + service.nodes())) {
             Awaitility.await().atMost(RunningStore.START_MAX).untilAsserted(() -> assertThatThrownBy(
                             store.inspector()::assertReady)
                     .hasMessageContaining("need as many Elasticsearch nodes"));

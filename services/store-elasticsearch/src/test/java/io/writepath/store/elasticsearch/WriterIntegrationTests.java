@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What an answer means, the same for bulks and for single requests. */
 class WriterIntegrationTests {
 
-    private static final String BULK = "elasticsearch.write-mode=bulk";
-    private static final String SINGLE = "elasticsearch.write-mode=single";
+    private static final String BULK = "writepath.elasticsearch.write-mode=bulk";
+    private static final String SINGLE = "writepath.elasticsearch.write-mode=single";
 
     @ParameterizedTest
     @ValueSource(strings = {BULK, SINGLE})
@@ -57,7 +57,7 @@ class WriterIntegrationTests {
     @ParameterizedTest
     @ValueSource(strings = {BULK, SINGLE})
     void concurrentWritersAreEachAnsweredByTheirOwnItem(String mode) throws Exception {
-        try (RunningStore store = empty(mode, "elasticsearch.shards=2")) {
+        try (RunningStore store = empty(mode, "writepath.elasticsearch.shards=2")) {
             List<Post> taken =
                     IntStream.range(0, 100).mapToObj(i -> post("taken " + i)).toList();
             taken.forEach(store.writer()::write);
