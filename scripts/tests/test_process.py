@@ -10,7 +10,7 @@ import pytest
 
 from native_stack import SECONDS, eventually, is_running
 from writepath import pidfile
-from writepath.process import CallError, Daemon, ProgramMissingError, call
+from writepath.process import CallError, Daemon, ProgramMissingError, call, end_of
 
 FOREVER = "import time\nprint('up', flush=True)\nwhile True: time.sleep(60)"
 
@@ -54,6 +54,16 @@ def is_up(log: Path) -> bool:
 def test_a_missing_program_is_named() -> None:
     with pytest.raises(ProgramMissingError, match=r"no-such-program: not found .*make doctor"):
         call("no-such-program", "--flag")
+
+
+def test_the_end_of_a_log_shows_what_an_application_says_and_not_its_json() -> None:
+    entry = {
+        "log": {"level": "ERROR"},
+        "message": "\n\nFAILED TO START\n",
+        "error": {"stack_trace": "a.b.C: why\n\tat d"},
+    }
+    tail = end_of(f'first\n{json.dumps(entry)}\n{{"other": 1}}\n', lines=4)
+    assert tail.splitlines() == ["FAILED TO START", " a.b.C: why", "\tat d", '{"other": 1}']
 
 
 def test_a_failed_call_quotes_command_code_and_output_and_a_long_one_ends() -> None:

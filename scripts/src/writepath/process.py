@@ -1,6 +1,7 @@
 """Starts and ends programs: the only module that knows `subprocess`."""
 
 import contextlib
+import json
 import os
 import shlex
 import shutil
@@ -212,7 +213,7 @@ class Daemon:
     def log_tail(self, lines: int = 15) -> str:
         """The last lines of its log."""
         text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
-        return "\n".join(text.splitlines()[-lines:])
+        return end_of(text, lines)
 
     def ask_to_stop(self, number: int | None = None) -> None:
         """Sends the stop signal, or another one, and returns at once; stop waits. Nothing where it has ended."""
@@ -228,6 +229,21 @@ class Daemon:
         pidfile.kill_family(self._identity, family)
         self._child.wait()
         self._pid_file.unlink(missing_ok=True)
+
+
+def end_of(log: str, lines: int) -> str:
+    """The last lines of a log, for people: of an application's objects, what they say."""
+    return "\n".join("\n".join(_readable(line) for line in log.splitlines()[-lines:]).splitlines()[-lines:])
+
+
+def _readable(line: str) -> str:
+    """Level, message and trace of a JSON object of an application's log; any other line as it is."""
+    try:
+        entry = json.loads(line)
+        words = [entry["log"]["level"], entry["message"], entry.get("error", {}).get("stack_trace", "")]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return line
+    return " ".join(words).rstrip()
 
 
 def stop_all(daemons: Sequence[Daemon]) -> None:

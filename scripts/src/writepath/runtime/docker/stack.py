@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from writepath.errors import StartError
-from writepath.process import call
+from writepath.process import call, end_of
 from writepath.processors import Split, listed
 from writepath.runtime import network, topology
 from writepath.runtime.base import (
@@ -181,7 +181,8 @@ class DockerStack(Stack):
         """The last lines of every container that does not run."""
         ended = [c for c in self._engine.containers(self.project) if c.loss]
         return "\n".join(
-            f"{c.loss}; its log ends with\n{c.sdk.logs(tail=20).decode(errors='replace')}" for c in ended
+            f"{c.loss}; its log ends with\n{end_of(c.sdk.logs(tail=20).decode(errors='replace'), 20)}"
+            for c in ended
         )
 
     def close(self) -> None:

@@ -2,6 +2,7 @@ package io.writepath.store.jpa;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.writepath.post.Durability;
@@ -189,12 +190,15 @@ class JpaStoreIntegrationTests {
                 IntStream.range(0, 50).mapToObj(i -> post("post " + i)).toList());
         posts.set(17, post("with a\0NUL"));
         posts.set(33, post("x".repeat(1_001)));
+        for (int bad : new int[] {17, 33}) {
+            assertThatThrownBy(() -> writer.write(posts.get(bad))).isNotNull();
+        }
         List<Outcome> outcomes = batches.write(posts);
         assertThat(IntStream.range(0, 50).filter(i -> outcomes.get(i) == Outcome.REJECTED))
                 .containsExactly(17, 33);
         assertThat(outcomes).filteredOn(outcome -> outcome == Outcome.STORED).hasSize(48);
         assertThat(inspector.count()).isEqualTo(48);
-        assertThat(output).contains("refuses post " + posts.get(33).id()).doesNotContain("xxx");
+        assertThat(output).contains("refuses post " + posts.get(33).id()).doesNotContain("xxx", "with a");
     }
 
     @Test
