@@ -18,7 +18,7 @@ Scope = Literal["stack", "load"]
 
 ENV_FILE = ".env"
 WHOLE = (1, 65_535)
-NOT_SETTABLE = ("STORE", "SLOWDOWN_PERCENT")  # are what a variant is
+NOT_SETTABLE = ("STORE", "CONTROL")  # are what a variant is
 _RANGES = {
     "DATABASE_DELAY_MS": (0, 300),  # more, and a pool that checks a connection gives up after its 1 s
     "ELASTICSEARCH_REPLICAS": (0, 1),

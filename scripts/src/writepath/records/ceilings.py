@@ -69,7 +69,8 @@ def of(family: str, settings: Mapping[str, str]) -> tuple[str, ...]:
     if family == "jpa":
         return (PGBENCH,)
     if family == "rabbitmq-jpa":
-        return (CONSUMED, PGBENCH if settings.get("STYLE") == "tutorial" else PGBENCH_BATCH)
+        tutorial = "tutorial" in (settings.get("STORE"), settings.get("STYLE"))  # STYLE: of earlier runs
+        return (CONSUMED, PGBENCH if tutorial else PGBENCH_BATCH)
     if family == "rabbitmq-elasticsearch":
         return (CONSUMED, index)
     return (index,) if family.startswith("elasticsearch-") else ()

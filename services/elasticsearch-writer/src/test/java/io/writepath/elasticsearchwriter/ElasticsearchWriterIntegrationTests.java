@@ -43,7 +43,6 @@ class ElasticsearchWriterIntegrationTests {
     private static ConfigurableApplicationContext start(String writeMode) {
         return SpringApplication.run(
                 ElasticsearchWriterApplication.class,
-                "--writepath.store=elasticsearch",
                 "--management.server.port=0",
                 "--server.port=0",
                 "--server.address=127.0.0.1",

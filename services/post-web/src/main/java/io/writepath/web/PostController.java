@@ -34,19 +34,17 @@ class PostController {
     private final PostWriter writer;
     private final PostReader reader;
     private final Clock clock;
-    private final Slowdown slowdown;
 
-    PostController(PostWriter writer, PostReader reader, Clock clock, Slowdown slowdown) {
+    PostController(PostWriter writer, PostReader reader, Clock clock) {
         this.writer = writer;
         this.reader = reader;
         this.clock = clock;
-        this.slowdown = slowdown;
     }
 
     /** Answers 201 only after the writer returned, so after the declared durability holds. */
     @PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
     ResponseEntity<CreatedPost> create(@RequestBody PostRequest request) {
-        Post post = slowdown.write(writer, request.toPost(clock));
+        Post post = writer.write(request.toPost(clock));
         return ResponseEntity.created(URI.create("/api/posts/" + post.id()))
                 .body(new CreatedPost(post.id(), post.createdAt()));
     }

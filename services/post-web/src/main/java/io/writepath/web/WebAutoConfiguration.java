@@ -35,11 +35,6 @@ public class WebAutoConfiguration {
     }
 
     @Bean
-    Slowdown slowdown(@Value("${writepath.slowdown-percent}") int percent) {
-        return new Slowdown(percent, System::nanoTime);
-    }
-
-    @Bean
     WebServerFactoryCustomizer<TomcatServletWebServerFactory> problemsFromTomcat() {
         return factory -> factory.addContextCustomizers(context -> {
             if (context.getParent() instanceof StandardHost host) {

@@ -14,9 +14,12 @@ public final class ArchitectureRules {
 
     private static final String[] APPLICATIONS = {
         "io.writepath.jpawriter..",
-        "io.writepath.rabbitmq.producer..",
-        "io.writepath.rabbitmq.consumer..",
-        "io.writepath.elasticsearchwriter.."
+        "io.writepath.elasticsearchwriter..",
+        "io.writepath.rabbitmqjpaproducer..",
+        "io.writepath.rabbitmqjpaconsumer..",
+        "io.writepath.rabbitmqelasticsearchproducer..",
+        "io.writepath.rabbitmqelasticsearchconsumer..",
+        "io.writepath.tutorial.."
     };
 
     /** An application is a leaf: what two of them need lives in a module below both. */
@@ -29,9 +32,29 @@ public final class ArchitectureRules {
             .resideInAnyPackage(APPLICATIONS)
             .allowEmptyShould(true);
 
+    /** What makes a variant worse on purpose is switched on from outside, and nothing is written for its sake. */
     @ArchTest
-    static final ArchRule APPLICATIONS_NEVER_IMPORT_EACH_OTHER = slices().matching(
-                    "io.writepath.(jpawriter|rabbitmq.producer|rabbitmq.consumer|elasticsearchwriter)..")
+    static final ArchRule NOTHING_KNOWS_OF_CONTROLS = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.writepath.controls..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.writepath.controls..")
+            .allowEmptyShould(true);
+
+    /** Publishing and consuming know of no store, nor of each other: an application puts them together. */
+    @ArchTest
+    static final ArchRule QUEUES_IMPORT_NO_STORE = noClasses()
+            .that()
+            .resideInAnyPackage("io.writepath.queue..", "io.writepath.rabbitmq..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.writepath.store..")
+            .allowEmptyShould(true);
+
+    @ArchTest
+    static final ArchRule PRODUCER_AND_CONSUMER_NEVER_IMPORT_EACH_OTHER = slices().matching(
+                    "io.writepath.rabbitmq.(*)..")
             .should()
             .notDependOnEachOther()
             .allowEmptyShould(true);

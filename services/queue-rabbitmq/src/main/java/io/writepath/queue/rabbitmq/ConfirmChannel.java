@@ -4,7 +4,6 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Return;
 import com.rabbitmq.client.ShutdownSignalException;
-import io.writepath.post.QueueNames;
 import java.io.IOException;
 import java.util.NavigableMap;
 import java.util.concurrent.ArrayBlockingQueue;

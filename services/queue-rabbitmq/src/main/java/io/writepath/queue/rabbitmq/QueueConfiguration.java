@@ -3,12 +3,9 @@ package io.writepath.queue.rabbitmq;
 import java.time.Duration;
 import org.springframework.amqp.core.Declarables;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
-import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.amqp.rabbit.connection.ConnectionNameStrategy;
 import org.springframework.amqp.rabbit.connection.SimplePropertyValueConnectionNameStrategy;
-import org.springframework.amqp.rabbit.core.RabbitAdmin;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.amqp.autoconfigure.CachingConnectionFactoryConfigurer;
 import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -48,17 +45,6 @@ public class QueueConfiguration {
     @Bean
     Declarables queueDeclarables(QueueTopology topology) {
         return topology.declarables();
-    }
-
-    /**
-     * Declares when told to, not whenever a connection opens: a refusal then reaches the one who asked, at the start of
-     * the application, instead of failing whatever connects first. A tutorial leaves it to whatever connects.
-     */
-    @Bean
-    RabbitAdmin rabbitAdmin(ConnectionFactory connections, @Value("${writepath.style:own}") String style) {
-        RabbitAdmin admin = new RabbitAdmin(connections);
-        admin.setAutoStartup("tutorial".equals(style));
-        return admin;
     }
 
     /** On a factory of its own: giving up a question that is not answered must not cost the consumer its connection. */

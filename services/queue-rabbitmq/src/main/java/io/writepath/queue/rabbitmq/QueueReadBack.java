@@ -6,7 +6,6 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.writepath.post.Durability;
 import io.writepath.post.Durability.Level;
-import io.writepath.post.QueueNames;
 import io.writepath.post.SampledFigures;
 import io.writepath.post.StoreUnavailableException;
 import io.writepath.post.VersionSource;

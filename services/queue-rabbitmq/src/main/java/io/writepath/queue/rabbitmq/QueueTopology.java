@@ -1,7 +1,6 @@
 package io.writepath.queue.rabbitmq;
 
 import com.rabbitmq.client.Channel;
-import io.writepath.post.QueueNames;
 import java.io.IOException;
 import java.util.Map;
 import org.springframework.amqp.core.AmqpAdmin;

@@ -3,7 +3,6 @@ package io.writepath.queue.rabbitmq;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.writepath.post.Post;
-import io.writepath.post.QueueNames;
 import io.writepath.testsupport.RabbitService;
 import java.time.Duration;
 import java.time.Instant;

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.writepath.post.Durability;
 import io.writepath.post.Durability.Level;
-import io.writepath.post.QueueNames;
 import io.writepath.post.SampledFigures.Figure;
 import io.writepath.testsupport.BackingServices;
 import io.writepath.testsupport.RabbitService;

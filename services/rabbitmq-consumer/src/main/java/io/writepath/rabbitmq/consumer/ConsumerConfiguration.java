@@ -2,10 +2,11 @@ package io.writepath.rabbitmq.consumer;
 
 import io.writepath.post.PostBatchWriter;
 import io.writepath.post.QueueInspector;
-import io.writepath.post.QueueNames;
 import io.writepath.queue.rabbitmq.BrokerSettings;
 import io.writepath.queue.rabbitmq.ConfirmPublisher;
+import io.writepath.queue.rabbitmq.DeclaredWhenTold;
 import io.writepath.queue.rabbitmq.PublisherRoute;
+import io.writepath.queue.rabbitmq.QueueNames;
 import io.writepath.queue.rabbitmq.QueueReadBack;
 import io.writepath.queue.rabbitmq.QueueTopology;
 import java.time.Duration;
@@ -16,17 +17,17 @@ import org.springframework.amqp.rabbit.listener.ListenerContainerConsumerFailedE
 import org.springframework.amqp.rabbit.listener.ListenerContainerIdleEvent;
 import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
 import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /** The consumer in batches, and its inspector. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnProperty(name = "writepath.style", havingValue = "own")
+@Import(DeclaredWhenTold.class)
 @EnableConfigurationProperties(ConsumerSettings.class)
-class ConsumerConfiguration {
+public class ConsumerConfiguration {
 
     private static final String CONSUMER = "queue-consumer";
     private static final String PARKING = "writepath-consumer-parking";

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * What the broker delivered to this process and nobody acknowledged, as the client library itself counts it: the
  * listener sees a message only when its batch is complete, and a queue is not drained while messages wait here for it.
  */
-final class Deliveries extends NoOpMetricsCollector {
+public final class Deliveries extends NoOpMetricsCollector {
 
     private final Map<Channel, Consuming> consuming = new ConcurrentHashMap<>();
     private volatile long movedNanos = System.nanoTime();
@@ -42,7 +42,8 @@ final class Deliveries extends NoOpMetricsCollector {
         }
     }
 
-    long unacknowledged() {
+    /** Delivered to this process and not acknowledged, over all channels. */
+    public long unacknowledged() {
         return consuming.values().stream()
                 .mapToLong(here -> here.delivered - here.acknowledged)
                 .sum();

@@ -3,7 +3,6 @@ package io.writepath.rabbitmq.consumer;
 import static org.awaitility.Awaitility.await;
 
 import io.writepath.post.PostBatchWriter;
-import io.writepath.post.PostWriter;
 import io.writepath.post.QueueInspector;
 import io.writepath.post.QueueInspector.Pending;
 import io.writepath.post.StoreInspector;
@@ -48,18 +47,6 @@ final class RunningConsumer implements AutoCloseable {
     static RunningConsumer start(
             RabbitService rabbit, PostgresService postgres, UnaryOperator<PostBatchWriter> mishap, String... settings) {
         return start(rabbit, postgres, PostBatchWriter.class, (writer, context) -> mishap.apply(writer), settings);
-    }
-
-    /** Starts it as tutorials have it, with something that goes wrong wrapped around the store's writer. */
-    static RunningConsumer startTutorial(
-            RabbitService rabbit, PostgresService postgres, UnaryOperator<PostWriter> mishap) {
-        return start(
-                rabbit,
-                postgres,
-                PostWriter.class,
-                (writer, context) -> mishap.apply(writer),
-                "STYLE=tutorial",
-                "RABBITMQ_QUEUE_TYPE=classic");
     }
 
     /**

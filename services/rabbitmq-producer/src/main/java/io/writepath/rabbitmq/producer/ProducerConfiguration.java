@@ -2,24 +2,25 @@ package io.writepath.rabbitmq.producer;
 
 import io.writepath.post.PostWriter;
 import io.writepath.post.QueueInspector;
-import io.writepath.post.QueueNames;
 import io.writepath.queue.rabbitmq.BrokerSettings;
 import io.writepath.queue.rabbitmq.ConfirmPublisher;
+import io.writepath.queue.rabbitmq.DeclaredWhenTold;
 import io.writepath.queue.rabbitmq.PublishMode;
 import io.writepath.queue.rabbitmq.PublisherRoute;
+import io.writepath.queue.rabbitmq.QueueNames;
 import io.writepath.queue.rabbitmq.QueueReadBack;
 import io.writepath.queue.rabbitmq.QueueTopology;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /** The publisher with confirms, and its inspector. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnProperty(name = "writepath.style", havingValue = "own")
+@Import(DeclaredWhenTold.class)
 @EnableConfigurationProperties(PublisherSettings.class)
-class ProducerConfiguration {
+public class ProducerConfiguration {
 
     private static final String PUBLISHER = "writepath-producer";
 

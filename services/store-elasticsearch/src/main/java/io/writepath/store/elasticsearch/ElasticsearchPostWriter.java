@@ -25,7 +25,7 @@ final class ElasticsearchPostWriter implements PostWriter, MeterBinder {
     private final AllocationRetry allocation;
     private final ElasticsearchSettings declared;
     private final Duration wait;
-    private final Availability elasticsearch = new Availability();
+    private final IndexAvailability elasticsearch = new IndexAvailability();
     private final LongAdder timeouts = new LongAdder();
     private final LongAdder failures = new LongAdder();
 

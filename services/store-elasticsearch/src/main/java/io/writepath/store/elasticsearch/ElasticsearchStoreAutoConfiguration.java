@@ -5,14 +5,12 @@ import io.writepath.post.PostWriter;
 import java.time.Duration;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Elasticsearch as the final store: {@code writepath.store=elasticsearch}. */
+/** Elasticsearch as the final store. */
 @AutoConfiguration
-@ConditionalOnProperty(name = "writepath.store", havingValue = "elasticsearch")
 @EnableConfigurationProperties({ElasticsearchSettings.class, AdmissionSettings.class})
 class ElasticsearchStoreAutoConfiguration {
 

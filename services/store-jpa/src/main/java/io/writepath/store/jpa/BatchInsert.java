@@ -48,9 +48,9 @@ class BatchInsert implements PostBatchWriter {
 
     private final JdbcOperations jdbc;
     private final TransactionOperations transaction;
-    private final Availability postgres;
+    private final PostgresAvailability postgres;
 
-    BatchInsert(JdbcOperations jdbc, TransactionOperations transaction, Availability postgres) {
+    BatchInsert(JdbcOperations jdbc, TransactionOperations transaction, PostgresAvailability postgres) {
         this.jdbc = jdbc;
         this.transaction = transaction;
         this.postgres = postgres;
@@ -64,7 +64,8 @@ class BatchInsert implements PostBatchWriter {
         try {
             return postgres.ask(() -> transaction.execute(status -> writeTogether(posts)));
         } catch (DataAccessException | TransactionException | PersistenceException refused) {
-            if (!Availability.isBadData(refused)) { // a missing table, a revoked right: no post's fault, so all wait
+            if (!PostgresAvailability.isBadData(
+                    refused)) { // a missing table, a revoked right: no post's fault, so all wait
                 throw new StoreUnavailableException("PostgreSQL refuses every post: " + message(refused), refused);
             }
             return posts.size() == 1 ? rejected(posts.getFirst(), refused) : writeHalves(posts);

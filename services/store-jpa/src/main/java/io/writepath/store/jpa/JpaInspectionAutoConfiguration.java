@@ -1,16 +1,13 @@
 package io.writepath.store.jpa;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 
 /** Tells the truth about PostgreSQL and the pool to it, whoever writes there and in whichever style. */
 @AutoConfiguration(after = {DataSourceAutoConfiguration.class, JpaStoreAutoConfiguration.class})
-@ConditionalOnProperty(name = "writepath.store", havingValue = "jpa")
 @EnableConfigurationProperties(PostgresSettings.class)
 public class JpaInspectionAutoConfiguration {
 
@@ -30,13 +27,7 @@ public class JpaInspectionAutoConfiguration {
     }
 
     @Bean
-    PostgresLoader postgresLoader(
-            HikariDataSource pool, PostgresSettings declared, @Value("${writepath.style:own}") String style) {
-        if ("tutorial".equals(style) && declared.searchIndex() != SearchIndex.NONE) {
-            throw new IllegalStateException(
-                    "POSTGRES_SEARCH_INDEX must be none where STYLE is tutorial, which has no such index; it is '%s'"
-                            .formatted(declared.searchIndex().spelled()));
-        }
+    PostgresLoader postgresLoader(HikariDataSource pool, PostgresSettings declared) {
         return new PostgresLoader(pool, declared.searchIndex());
     }
 }

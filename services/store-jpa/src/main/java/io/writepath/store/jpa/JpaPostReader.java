@@ -12,9 +12,9 @@ class JpaPostReader implements PostReader {
 
     private final PostRepository repository;
     private final PostSearch search;
-    private final Availability postgres;
+    private final PostgresAvailability postgres;
 
-    JpaPostReader(PostRepository repository, PostSearch search, Availability postgres) {
+    JpaPostReader(PostRepository repository, PostSearch search, PostgresAvailability postgres) {
         this.repository = repository;
         this.search = search;
         this.postgres = postgres;

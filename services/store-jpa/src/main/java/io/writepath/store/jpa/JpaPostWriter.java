@@ -9,9 +9,9 @@ import org.springframework.dao.DataIntegrityViolationException;
 class JpaPostWriter implements PostWriter {
 
     private final PostRepository repository;
-    private final Availability postgres;
+    private final PostgresAvailability postgres;
 
-    JpaPostWriter(PostRepository repository, Availability postgres) {
+    JpaPostWriter(PostRepository repository, PostgresAvailability postgres) {
         this.repository = repository;
         this.postgres = postgres;
     }

@@ -5,7 +5,6 @@ import java.util.Properties;
 import org.postgresql.Driver;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.flyway.autoconfigure.FlywayDataSource;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -19,13 +18,8 @@ import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/**
- * Stores posts in PostgreSQL where {@code writepath.store=jpa}, unless as tutorials have it. An application with its
- * own writer keeps it.
- */
+/** Stores posts in PostgreSQL. An application with its own writer keeps it. */
 @AutoConfiguration(after = DataSourceAutoConfiguration.class)
-@ConditionalOnProperty(name = "writepath.store", havingValue = "jpa")
-@ConditionalOnProperty(name = "writepath.style", havingValue = "own", matchIfMissing = true)
 @PropertySource("classpath:io/writepath/store/jpa/defaults.properties")
 @EnableConfigurationProperties(PostgresSettings.class)
 @EntityScan(basePackageClasses = PostEntity.class)
@@ -47,13 +41,13 @@ public class JpaStoreAutoConfiguration {
     }
 
     @Bean
-    Availability postgresAvailability() {
-        return new Availability();
+    PostgresAvailability postgresAvailability() {
+        return new PostgresAvailability();
     }
 
     @Bean
     @ConditionalOnMissingBean(PostWriter.class)
-    JpaPostWriter postWriter(PostRepository repository, Availability postgres) {
+    JpaPostWriter postWriter(PostRepository repository, PostgresAvailability postgres) {
         return new JpaPostWriter(repository, postgres);
     }
 
@@ -63,7 +57,7 @@ public class JpaStoreAutoConfiguration {
             JdbcTemplate jdbc,
             PlatformTransactionManager transactionManager,
             PostgresSettings declared,
-            Availability postgres) {
+            PostgresAvailability postgres) {
         TransactionTemplate reading = new TransactionTemplate(transactionManager);
         reading.setReadOnly(true);
         return new JpaPostReader(repository, new PostSearch(jdbc, reading, declared.searchIndex()), postgres);
@@ -71,7 +65,7 @@ public class JpaStoreAutoConfiguration {
 
     @Bean
     BatchInsert postBatchWriter(
-            JdbcTemplate jdbc, PlatformTransactionManager transactionManager, Availability postgres) {
+            JdbcTemplate jdbc, PlatformTransactionManager transactionManager, PostgresAvailability postgres) {
         return new BatchInsert(jdbc, new TransactionTemplate(transactionManager), postgres);
     }
 }

@@ -65,7 +65,6 @@ class JpaStoreIntegrationTests {
         return new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
                 .properties(
-                        "writepath.store=jpa",
                         "spring.datasource.url=" + postgres.jdbcUrl(),
                         "spring.datasource.username=" + postgres.username(),
                         "spring.datasource.password=" + postgres.password(),

@@ -45,7 +45,6 @@ final class RunningStore implements AutoCloseable {
         return new RunningStore(new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
                 .run(
-                        "--writepath.store=jpa",
                         "--writepath.postgres.search-index=" + index.spelled(),
                         "--spring.datasource.url=" + postgres.jdbcUrl(),
                         "--spring.datasource.username=" + postgres.username(),

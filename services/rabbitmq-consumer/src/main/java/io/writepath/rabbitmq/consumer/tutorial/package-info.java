@@ -1,5 +1,0 @@
-/** Consuming as tutorials have it. */
-@NullMarked
-package io.writepath.rabbitmq.consumer.tutorial;
-
-import org.jspecify.annotations.NullMarked;

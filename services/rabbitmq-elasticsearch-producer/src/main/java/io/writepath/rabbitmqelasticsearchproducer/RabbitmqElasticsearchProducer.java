@@ -1,0 +1,16 @@
+package io.writepath.rabbitmqelasticsearchproducer;
+
+import io.writepath.rabbitmq.producer.ProducerConfiguration;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.annotation.Import;
+
+/** Takes posts over HTTP and hands them to the broker; reads and searches ask Elasticsearch. */
+@SpringBootApplication
+@Import(ProducerConfiguration.class)
+public class RabbitmqElasticsearchProducer {
+
+    public static void main(String[] arguments) {
+        SpringApplication.run(RabbitmqElasticsearchProducer.class, arguments);
+    }
+}
