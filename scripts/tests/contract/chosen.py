@@ -29,6 +29,9 @@ TUTORIALS = {
 }
 
 
+STORES = (("STORE", "jpa"), ("STORE", "elasticsearch"))  # of the same code around them
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """One variant, to be started once, and what it is asked."""
@@ -69,7 +72,7 @@ def _words(variant: Variant) -> frozenset[tuple[str, str]]:
     return frozenset(
         (name, value)
         for name, value in variant.settings.items()
-        if name != "STORE" and not value[:1].isdecimal()
+        if (name, value) not in STORES and not value[:1].isdecimal()
     )
 
 

@@ -15,7 +15,7 @@ CREATE_SECONDS = 300.0
 DIGITS = 12
 RECORDING = "recorded.aotconf"
 JAVA = "JDK_JAVA_OPTIONS"
-CHOOSING = ("SPRING_PROFILES_ACTIVE", JAVA)  # variables that decide which code runs, and the layout of the JVM
+CHOOSING = ("SPRING_PROFILES_ACTIVE", JAVA)  # decide which code runs, and the layout of the JVM
 
 
 def find(folder: Path, environment: Mapping[str, str]) -> Path | None:

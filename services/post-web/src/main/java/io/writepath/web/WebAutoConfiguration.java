@@ -3,7 +3,6 @@ package io.writepath.web;
 import io.writepath.json.StrictJson;
 import java.time.Clock;
 import org.apache.catalina.core.StandardHost;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;

@@ -18,7 +18,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.amqp.rabbit.core.RabbitAdmin;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -29,26 +29,30 @@ class TutorialProducerIntegrationTests {
     private static final RabbitService RABBIT = BackingServices.rabbitmq();
     private static final PostgresService POSTGRES = BackingServices.postgres().inSchema("tutorial");
 
-    private final ConfigurableApplicationContext tutorial = start();
+    private ConfigurableApplicationContext tutorial;
 
-    /** Another test's queue of the same name is of another type. */
+    /**
+     * Another test's queue of the same name is of another type, which any connection of the tutorial's stumbles over.
+     */
     @BeforeEach
-    void declareTheQueue() throws Exception {
+    void declareTheQueue() {
         deleteTheQueue();
+        tutorial = start();
         tutorial.getBean(RabbitAdmin.class).initialize();
     }
 
     @AfterEach
-    void stop() throws Exception {
-        deleteTheQueue();
+    void stop() {
         tutorial.close();
+        deleteTheQueue();
     }
 
-    private void deleteTheQueue() throws Exception {
-        try (var channel =
-                tutorial.getBean(ConnectionFactory.class).createConnection().createChannel(false)) {
-            channel.queueDelete("writepath.posts");
-        }
+    private static void deleteTheQueue() {
+        var connections = new CachingConnectionFactory(RABBIT.host(), RABBIT.port());
+        connections.setUsername(RABBIT.username());
+        connections.setPassword(RABBIT.password());
+        new RabbitAdmin(connections).deleteQueue("writepath.posts");
+        connections.destroy();
     }
 
     @Test

@@ -31,7 +31,7 @@ final class RunningStore implements AutoCloseable {
     static RunningStore start(ElasticsearchService service, String... settings) {
         return new RunningStore(new SpringApplicationBuilder(ElasticsearchStoreAutoConfiguration.class)
                 .web(WebApplicationType.NONE)
-                .properties("writepath.store=elasticsearch", "writepath.elasticsearch.uris=" + service.uri())
+                .properties("writepath.elasticsearch.uris=" + service.uri())
                 .properties(settings)
                 .run());
     }

@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 
-/** Tells the truth about PostgreSQL and the pool to it, whoever writes there and in whichever style. */
+/** Tells the truth about PostgreSQL and the pool to it, whoever writes there. */
 @AutoConfiguration(after = {DataSourceAutoConfiguration.class, JpaStoreAutoConfiguration.class})
 @EnableConfigurationProperties(PostgresSettings.class)
 public class JpaInspectionAutoConfiguration {
