@@ -98,7 +98,7 @@ class Progress:
     def noisy(self, stolen: float | None, left_s: float) -> None:
         """While a quiet host is waited for. stolen: of all processor time, just now; left_s: at most."""
         share = "" if stolen is None else f"{stolen:.1%} of CPU time stolen, "
-        self._detail(f"{share}waiting at most {_minutes(left_s)} more", every_s=SELDOM_S)
+        self._detail(f"{share}waiting at most {minutes(left_s)} more", every_s=SELDOM_S)
 
     def cell_ended(self, record: CellRecord, line: str, share: int = 1) -> None:
         """A line of result and one of where the time went. share: cells that took the time since `began`."""
@@ -137,11 +137,12 @@ class Progress:
         expected = sum(took) / len(took) if took else self.load_seconds + FIRST_GUESS_OVERHEAD_S
         cells = self.total - len(took)
         if self.jobs > 1:
-            return f"{_minutes(expected * max(1, cells) / self.jobs)} left for all cells"
+            return f"{minutes(expected * max(1, cells) / self.jobs)} left for all cells"
         run = max(self._at_least_s, expected - (self.clock() - self._run_began), 0.0)
         suite = run + expected * max(0, cells - 1)
-        return f"{_minutes(run)} left" + (f", {_minutes(suite)} for all cells" if self.total > 1 else "")
+        return f"{minutes(run)} left" + (f", {minutes(suite)} for all cells" if self.total > 1 else "")
 
 
-def _minutes(seconds: float) -> str:
+def minutes(seconds: float) -> str:
+    """Of whole seconds: 1:05."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

@@ -26,6 +26,9 @@ TUTORIALS = {
     "test_without_its_backing_service_a_write_is_503_in_time_and_never_201": (
         "no wait is bounded below the proxy's and no exception translated: 500 or the proxy's 504 instead of 503"
     ),
+    "test_no_generated_request_gets_an_answer_that_the_document_forbids": (
+        "a second row of an id, see above; what reads the requests is the same code"
+    ),
 }
 
 

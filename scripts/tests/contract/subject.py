@@ -12,6 +12,7 @@ import httpx
 
 from writepath import poll
 from writepath.config.registry import Variant
+from writepath.measure import metrics
 from writepath.runtime.base import Stack
 
 VISIBLE_SECONDS = 15.0  # a queue's consumer or an index refresh, on a busy machine
@@ -151,6 +152,12 @@ class Subject:
         """What each instance's inspector answers."""
         urls = self.stack.inspector_urls(service)
         return [self.http.get(place(url, question)).json() for url in urls]
+
+    def gauges(self, service: str) -> list[Mapping[str, float]]:
+        """Each instance's metrics, under the names of samples."""
+        plain = {"Accept": "text/plain"}
+        urls = self.stack.inspector_urls(service)
+        return [metrics.samples(self.http.get(place(url, metrics.PATH), headers=plain).text) for url in urls]
 
     def rows(self, question: str) -> list[list[str]]:
         """The lines of one of the inspector's CSV exports, the header first; of commits those of each instance."""

@@ -48,7 +48,7 @@ def test_too_much_in_flight_is_503_at_once_and_stores_nothing(subject: Subject) 
 
 def rejected(subject: Subject) -> list[int]:
     """What each instance has refused so far."""
-    return [gauges["in_flight_rejected"] for gauges in subject.inspect_all("gauges", subject.variant.ingress)]
+    return [int(gauges["in_flight_rejected"]) for gauges in subject.gauges(subject.variant.ingress)]
 
 
 def test_without_its_backing_service_a_write_is_503_in_time_and_never_201(subject: Subject) -> None:

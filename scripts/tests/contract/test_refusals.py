@@ -32,8 +32,8 @@ TYPES = (
 # By parameter of a search: values that are refused.
 QUERIES: dict[str, tuple[str, ...]] = {
     "keyword": ("", "  ", "x" * 1001, "a\0b"),
-    "size": ("0", "1001", "abc", "1.5", "99999999999"),
-    "page": ("-1", "500", "abc", "1.5", "99999999999"),
+    "size": ("0", "1001", "", "abc", "1.5", "0x10", " 7", "\uff15", "007", "9999999999", "99999999999"),
+    "page": ("-1", "500", "", "abc", "1.5", "0x10", " 7", "\uff15", "007", "9999999999", "99999999999"),
     "after": ("", "nonsense", "' OR 1=1 --", "_" * 32, "A" * 5000, "영" * 32),
 }
 A_POST = f"/api/posts/{uuid.UUID(int=1)}"
@@ -83,6 +83,9 @@ def test_a_wrong_parameter_of_a_search_is_400_and_named(subject: Subject, subtes
             with subtests.test(name, value=value[:40]):
                 query = {"keyword": token()} | {name: value}
                 assert_problem(subject.http.get("/api/posts", params=query), 400, name)
+        with subtests.test(f"{name} twice"):
+            twice = {"keyword": [token()]} | {name: ["1", "1"]}
+            assert_problem(subject.http.get("/api/posts", params=twice), 400, name)
     for text in ("%ff%fe", "%ed%a0%80"):  # bytes that are no text
         with subtests.test(text):
             assert_problem(subject.http.get(f"/api/posts?keyword={text}"), 400)

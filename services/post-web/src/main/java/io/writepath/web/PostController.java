@@ -16,6 +16,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.util.MultiValueMap;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -56,12 +57,8 @@ class PostController {
     }
 
     @GetMapping
-    FoundPage search(
-            @RequestParam(required = false) @Nullable String keyword,
-            @RequestParam(defaultValue = "20") int size,
-            @RequestParam(required = false) @Nullable Integer page,
-            @RequestParam(required = false) @Nullable String after) {
-        return FoundPage.of(new SearchQuery(keyword, size, page, after).ask(reader));
+    FoundPage search(@RequestParam MultiValueMap<String, String> query) {
+        return FoundPage.of(SearchQuery.of(query).ask(reader));
     }
 
     record CreatedPost(

@@ -10,7 +10,6 @@ import org.apache.tomcat.util.http.InvalidParameterException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.TypeMismatchException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
@@ -20,7 +19,6 @@ import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
-import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 import org.springframework.web.servlet.resource.NoResourceFoundException;
 
@@ -95,15 +93,6 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
         ProblemDetail problem = problem(HttpStatus.BAD_REQUEST, "The body is not what the contract asks for.");
         problem.setProperty("errors", List.of(JsonObjections.of(unreadable.getCause())));
         return handleExceptionInternal(unreadable, problem, headers, HttpStatus.BAD_REQUEST, request);
-    }
-
-    @Override
-    protected @Nullable ResponseEntity<Object> handleTypeMismatch(
-            TypeMismatchException mismatch, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
-        ProblemDetail problem = problem(HttpStatus.BAD_REQUEST, "The request is not valid; nothing was stored.");
-        String field = mismatch instanceof MethodArgumentTypeMismatchException named ? named.getName() : "query";
-        problem.setProperty("errors", List.of(new FieldProblem(field, "must be a whole number")));
-        return handleExceptionInternal(mismatch, problem, headers, HttpStatus.BAD_REQUEST, request);
     }
 
     @Override
