@@ -23,6 +23,7 @@ TUTORIALS = {
     "test_the_same_id_with_other_content_keeps_the_first": "for the same reason it is neither refused nor parked",
     "test_a_load_refuses_an_id_that_is_there": "for the same reason it is a second row",
     "test_too_much_in_flight_is_503_at_once_and_stores_nothing": "admitted requests wait as long as in an outage",
+    "test_every_figure_of_the_evidence_is_measured": "it has no batches, and no publisher that waits for confirms",
     "test_without_its_backing_service_a_write_is_503_in_time_and_never_201": (
         "no wait is bounded below the proxy's and no exception translated: 500 or the proxy's 504 instead of 503"
     ),
