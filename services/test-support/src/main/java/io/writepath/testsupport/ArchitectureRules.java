@@ -7,8 +7,9 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
 /**
- * The direction of dependencies. The {@code ArchitectureTests} of each application run these over it and over the
- * modules that it uses: {@code @ArchTest static final ArchTests rules = ArchTests.in(ArchitectureRules.class);}
+ * The direction of dependencies, and where settings come from. The {@code ArchitectureTests} of each application run
+ * these over it and over the modules that it uses: {@code @ArchTest static final ArchTests rules =
+ * ArchTests.in(ArchitectureRules.class);}
  */
 public final class ArchitectureRules {
 
@@ -83,6 +84,14 @@ public final class ArchitectureRules {
             .should()
             .dependOnClassesThat()
             .resideOutsideOfPackages("io.writepath.post..", "java..", "org.jspecify..")
+            .allowEmptyShould(true);
+
+    /** A setting is a component of a record, which is validated at the start and has metadata. */
+    @ArchTest
+    static final ArchRule NO_SETTING_IS_READ_BY_VALUE = noClasses()
+            .should()
+            .dependOnClassesThat()
+            .haveFullyQualifiedName("org.springframework.beans.factory.annotation.Value")
             .allowEmptyShould(true);
 
     private ArchitectureRules() {}

@@ -75,7 +75,7 @@ class DeliveredIntegrationTests {
         AtomicBoolean open = new AtomicBoolean();
         sender.send(Sender.posts(700));
         try (RunningConsumer naive = RunningConsumer.start(
-                RABBIT, POSTGRES, closedUntil(open), "RABBITMQ_CONSUMER_ACKNOWLEDGE=on-delivery")) {
+                RABBIT, POSTGRES, closedUntil(open), "writepath.consumer.acknowledge=on-delivery")) {
             await().atMost(DRAINED)
                     .untilAsserted(() -> assertThat(naive.queue().pending()).isEqualTo(new Pending(0, 700, 0)));
             assertThat(naive.queue().durability().level()).hasToString("C");
@@ -92,7 +92,7 @@ class DeliveredIntegrationTests {
     void acknowledgingOnDeliveryStoresEverythingWhileNothingGoesWrong() throws Exception {
         List<Post> posts = Sender.posts(3_000);
         try (RunningConsumer naive = RunningConsumer.start(
-                RABBIT, POSTGRES, UnaryOperator.identity(), "RABBITMQ_CONSUMER_ACKNOWLEDGE=on-delivery")) {
+                RABBIT, POSTGRES, UnaryOperator.identity(), "writepath.consumer.acknowledge=on-delivery")) {
             sender.send(posts);
             await().atMost(DRAINED).until(() -> naive.hasDrainedTo(3_000));
             assertThat(storedIds(naive)).containsExactlyInAnyOrderElementsOf(ids(posts));

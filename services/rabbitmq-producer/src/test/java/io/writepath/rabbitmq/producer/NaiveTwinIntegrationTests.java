@@ -26,7 +26,7 @@ class NaiveTwinIntegrationTests {
 
     @Test
     void whatIsNotMandatoryIsAcknowledgedAndLost() throws Exception {
-        try (ConfigurableApplicationContext naive = start("RABBITMQ_PUBLISHER_MANDATORY=false")) {
+        try (ConfigurableApplicationContext naive = start("writepath.publisher.mandatory=false")) {
             queue(naive).reset();
             onChannel(naive, channel -> channel.queueUnbind("writepath.posts", "writepath.posts", "post"));
             try {
@@ -41,7 +41,7 @@ class NaiveTwinIntegrationTests {
 
     @Test
     void withoutConfirmsNothingIsPromised() {
-        try (ConfigurableApplicationContext naive = start("RABBITMQ_PUBLISHER_CONFIRMS=false")) {
+        try (ConfigurableApplicationContext naive = start("writepath.publisher.confirms=false")) {
             naive.getBean(PostWriter.class).write(post());
             assertLowered(naive, "publish.confirms");
         }
@@ -54,7 +54,7 @@ class NaiveTwinIntegrationTests {
             assertThat(queue(correct).durability().settings()).doesNotContainKey(Durability.LOWERED_BY);
             onChannel(correct, channel -> channel.queueDelete("writepath.posts"));
         }
-        try (ConfigurableApplicationContext naive = start("RABBITMQ_QUEUE_TYPE=classic-transient")) {
+        try (ConfigurableApplicationContext naive = start("writepath.queue.type=classic-transient")) {
             naive.getBean(PostWriter.class).write(post());
             assertLowered(naive, "queue.durable");
             assertThat(queue(naive).durability().settings()).containsEntry("publish.delivery_mode", "1");

@@ -95,7 +95,7 @@ class TutorialConsumerIntegrationTests {
                 .properties(Map.of(
                         "management.server.port", 0,
                         "server.address", "127.0.0.1",
-                        "RABBITMQ_QUEUE_TYPE", "classic",
+                        "writepath.queue.type", "classic",
                         "spring.rabbitmq.addresses", RABBIT.address(),
                         "spring.rabbitmq.username", RABBIT.username(),
                         "spring.rabbitmq.password", RABBIT.password(),

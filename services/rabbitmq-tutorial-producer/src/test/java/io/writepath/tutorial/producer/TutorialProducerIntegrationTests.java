@@ -81,7 +81,7 @@ class TutorialProducerIntegrationTests {
                         "spring.datasource.url", POSTGRES.jdbcUrl(),
                         "spring.datasource.username", POSTGRES.username(),
                         "spring.datasource.password", POSTGRES.password()))
-                .properties("RABBITMQ_QUEUE_TYPE=classic")
+                .properties("writepath.queue.type=classic")
                 .run();
     }
 }
