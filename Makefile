@@ -72,7 +72,7 @@ settings: ## list the settings that bench-all, bench, bench-faults and up take a
 	@$(WRITEPATH) settings $(OPTIONS)
 
 .PHONY: up
-up: ## start one variant and keep it running until Ctrl-C: VARIANT=jpa [RUNTIME=auto INSTANCES=n ...]
+up: ## start one variant and keep it running until Ctrl-C: VARIANT=jpa [RUNTIME=auto OBSERVE=1 INSTANCES=n ...]
 	@$(WRITEPATH) up $(OPTIONS)
 
 .PHONY: down

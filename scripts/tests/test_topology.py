@@ -106,6 +106,14 @@ def test_every_registered_variant_has_its_ingress_and_inspector() -> None:
         assert {variant.ingress, variant.inspector} <= set(active), variant.name
 
 
+def test_no_variant_has_prometheus_or_grafana() -> None:
+    observed = {
+        name for name, one in topology.load(ROOT, {}).services.items() if topology.OBSERVE in one.profiles
+    }
+    assert observed == {"prometheus", "grafana"}
+    assert not any(topology.OBSERVE in one.profiles for one in registry.load(ROOT).variants.values())
+
+
 def test_the_stores_of_the_file_and_its_consumers_are_counted_by_themselves() -> None:
     found = topology.load(ROOT, {"INSTANCES": "4", "CONSUMERS": "2"}).services
     stores = {name for name, service in found.items() if service.volumes}
@@ -139,9 +147,13 @@ def test_every_container_has_as_few_rights_as_it_can_do_with() -> None:
     for name, service in services.items():
         assert service["security_opt"] == ["no-new-privileges:true"], name
         assert all(str(port).startswith("127.0.0.1:") for port in service.get("ports", ())), name
-        if "build" in service:
+        if "build" in service or topology.OBSERVE in service["profiles"]:
             assert service["read_only"], name
             assert service["cap_drop"] == ["ALL"], name
+            assert service["mem_limit"], name
+        if topology.OBSERVE in service["profiles"]:
+            assert int(service["user"].partition(":")[0]) > 0, name
+            assert all(volume.endswith(":ro") for volume in service["volumes"]), name
     for file in ("services/Dockerfile", "toxiproxy/Dockerfile"):
         user = re.findall(r"^USER (\d+):", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)[-1]
         assert int(user) > 0, file

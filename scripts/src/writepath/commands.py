@@ -68,9 +68,14 @@ def bench(call: Call, asked: Asked) -> int:
     return code
 
 
-def up(call: Call, name: str, runtime_name: RuntimeName, asked: str, given: Given) -> int:
-    """Starts one variant and stays until Ctrl-C or `down`; ends with an error when a component is lost."""
-    from writepath.runtime import delay
+def up(
+    call: Call, name: str, runtime_name: RuntimeName, asked: str, given: Given, *, observed: bool = False
+) -> int:
+    """Starts one variant and stays until Ctrl-C or `down`; ends with an error when a component is lost.
+
+    observed: with Prometheus and Grafana, or the addresses to scrape.
+    """
+    from writepath.runtime import delay, observe
 
     variant = registry.load(call.root).variant(name)
     given.require_single("`up` runs one cell")
@@ -78,9 +83,18 @@ def up(call: Call, name: str, runtime_name: RuntimeName, asked: str, given: Give
     split = processors.choose(asked, print)
     with ExitStack() as held:
         runtime = _ready_runtime(held, call, runtime_name, [variant], given.values, split)
-        start = delay.started(runtime, call.root, variant, overrides=of_stack(given.values), say=print)
+        start = delay.started(
+            runtime,
+            call.root,
+            variant,
+            overrides={**of_stack(given.values), **(observe.HISTOGRAM if observed else {})},
+            say=print,
+            profiles=observe.profiles(runtime) if observed else (),
+        )
         stack = held.enter_context(start)
-        print(_addresses(variant, stack), flush=True)
+        applications = dict.fromkeys((variant.ingress, variant.inspector))
+        more = observe.addresses(call.root, stack, applications) if observed else []
+        print(_addresses(variant, stack, more), flush=True)
         while not (lost := stack.lost_components()):
             time.sleep(WATCH_S)
     raise StartError(f"component lost: {'; '.join(lost)}")
@@ -157,12 +171,13 @@ def _reap(root: Path, say: Callable[[str], None]) -> None:
         DockerRuntime(root).reap(say)
 
 
-def _addresses(variant: Variant, stack: Stack) -> str:
+def _addresses(variant: Variant, stack: Stack, more: Sequence[str]) -> str:
     services = dict.fromkeys((variant.ingress, variant.inspector))
     lines = [
         f"{variant.title} is running; a 201 guarantees: {variant.acknowledges}",
         f"  POST and GET {stack.base_url}/api/posts",
     ]
     lines += [f"  {service} {url}" for service in services for url in stack.inspector_urls(service)]
+    lines += [f"  {line}" for line in more]
     lines += ["  Press Ctrl-C, or run `make down` in another terminal, to stop it and delete its data."]
     return "\n".join(lines)

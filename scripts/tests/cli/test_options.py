@@ -191,6 +191,8 @@ ROWS = [
     (["pair", "A=jpa"], "B is missing: make pair B=jpa"),
     (["pair", "A=jap", "B=jpa"], "did you mean 'jpa'?"),
     (["up", "VARIANT=jpa", "RATE=5"], "RATE=5: does not apply; `up` runs no load"),
+    (["up", "VARIANT=jpa", "OBSERVE=yes"], "OBSERVE=yes: write OBSERVE=1 or OBSERVE=0"),
+    (["bench", "VARIANT=jpa", "OBSERVE=1"], "OBSERVE=1: `bench` has no option OBSERVE; only `up` has it"),
     (["compare", "A=one"], "1 suite runs given; at least 2 are needed"),
     (["compare", "A=one", "B=other", "LABELS=x"], "LABELS=x: 1 labels for 2 suite runs"),
 ]  # fmt: skip

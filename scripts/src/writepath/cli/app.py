@@ -66,16 +66,17 @@ def pair(ctx: typer.Context, a: given.Paired, b: given.Paired, **options: Any) -
     return commands.bench(ctx.obj, _asked(ctx, suite=commands.PAIR, variants=[b], a=a, **options))
 
 
-@command("up", "--variant jpa", "VARIANT=jpa HTTP_PORT=8080")
+@command("up", "--variant jpa", "VARIANT=jpa HTTP_PORT=8080", "VARIANT=jpa OBSERVE=1")
 def up(
     ctx: typer.Context,
     variant: given.Variant,
     runtime: given.Runtime = "auto",
     processors: given.Processors = SPLIT,
+    observe: given.Observe = False,
     set_: given.Settings = None,
 ) -> int:
     """Start one variant and keep it running until Ctrl-C."""
-    return commands.up(ctx.obj, variant, runtime, processors, _settings(ctx, set_))
+    return commands.up(ctx.obj, variant, runtime, processors, _settings(ctx, set_), observed=observe)
 
 
 @command("down", "")

@@ -129,6 +129,9 @@ RawRun = Annotated[
     Path | None, _option("Also check the raw files of this run, as in --run results/latest.", "none")
 ]
 Add = Annotated[bool, _option("Add the blocks to those already published.")]
+Observe = Annotated[
+    bool, _option("Also start Prometheus and Grafana (docker), or print the addresses to scrape (native).")
+]
 Paired = Annotated[str, _option("A variant of variants.yaml, as in --a jpa.", autocompletion=_variants)]
 Only = Annotated[
     str | None, _option("Some of audit, recorder, report, comparison, separated by commas.", "all")

@@ -17,6 +17,7 @@ _ELSEWHERE = {
     "VARIANT": "for one variant: make bench VARIANT=...; for several: VARIANTS=a,b",
     "VARIANTS": "this command takes one variant: VARIANT=...",
     "REPETITIONS": "use REPS=",
+    "OBSERVE": "only `up` has it; a benchmark runs without Prometheus: make up VARIANT=jpa OBSERVE=1",
 }
 
 

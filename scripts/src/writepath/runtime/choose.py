@@ -74,7 +74,7 @@ def _images(root: Path, variants: Sequence[Variant] | None, settings: Mapping[st
     """What a registry must have for these variants (for all, without): what is not built from this checkout."""
     known = topology.load(root, settings)
     parts = (
-        known.services.values()
+        (service for service in known.services.values() if topology.OBSERVE not in service.profiles)
         if variants is None
         else (service for variant in variants for service in known.active(variant.profiles).values())
     )

@@ -20,6 +20,7 @@ from writepath.processors import Split, listed
 
 FILE = "docker-compose.yml"
 INSPECTOR_TOKEN = "INSPECTOR_TOKEN"  # noqa: S105 a variable of the file
+OBSERVE = "observe"  # the profile of Prometheus and Grafana, which no variant has
 PROXY_PORT, ANY_PORT = "HTTP_PORT", "0"  # a variable of the file, and its value for any that is free
 _JVM_FLAG = "-XX:ActiveProcessorCount="
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"

@@ -22,8 +22,8 @@ _GENERATOR_CONTEXT = "k6/recorder"
 def ensure(compose: Compose, services: Iterable[Service], engine: Engine, say: Callable[[str], None]) -> None:
     """Puts the image of each service on the engine; SetupError when it cannot."""
     services = list(services)
-    for image in sorted({service.image for service in services if not service.build}):
-        _have(engine, image, say)
+    for service in sorted((one for one in services if not one.build), key=lambda one: one.image):
+        _have(engine, service.image, say, *_remedy(service))
     if ours := {service.name: service.image for service in services if service.build}:
         file, sources = compose.root / _STATE / "images.json", fingerprint(compose.root)
         by = partial(compose.run, "--progress", "plain", "build", *ours)
@@ -39,7 +39,7 @@ def generator(root: Path, settings: Mapping[str, str]) -> str:
 def ensure_generator(root: Path, engine: Engine, image: str, say: Callable[[str], None]) -> None:
     """Builds the image of k6, or pulls the one that was asked for; SetupError when it cannot."""
     if not image.startswith(f"{_GENERATOR}:"):
-        _have(engine, image, say)
+        _have(engine, image, say, "K6_IMAGE", "")
         return
     dockerfile = root / _GENERATOR_DOCKERFILE
     sources = state.digest(root, [dockerfile], golang.K6.source_hash(root))
@@ -82,7 +82,15 @@ def fingerprint(root: Path) -> str:
     return state.digest(root, [root / ".dockerignore", *sources, *(root / "toxiproxy").rglob("*")])
 
 
-def _have(engine: Engine, image: str, say: Callable[[str], None]) -> None:
+def _remedy(service: Service) -> tuple[str, str]:
+    """The setting that names its image, and what else helps where nobody has the image."""
+    setting = f"{service.name.partition('-')[0].upper()}_IMAGE"
+    if topology.OBSERVE not in service.profiles:
+        return setting, ""
+    return setting, " (with OBSERVE=1 it prints the addresses to scrape), or omit OBSERVE=1"
+
+
+def _have(engine: Engine, image: str, say: Callable[[str], None], setting: str, remedy: str) -> None:
     if engine.image_id(image) is not None:
         return
     say(f"pulling {image}")
@@ -91,5 +99,6 @@ def _have(engine: Engine, image: str, say: Callable[[str], None]) -> None:
     except CallError as error:
         raise SetupError(
             f"the image {image} is not on this engine and cannot be pulled: {error}\n"
-            "Configure a registry that the engine can reach, or use RUNTIME=native, which needs no images."
+            f"Configure a registry that the engine can reach, name another image with {setting}=..., or use"
+            f" RUNTIME=native, which needs no images{remedy}."
         ) from error
