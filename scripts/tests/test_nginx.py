@@ -1,5 +1,6 @@
 """The proxy goes on to another instance only where nothing of a write was sent: never is one sent twice."""
 
+import contextlib
 import json
 import socket
 import threading
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 from writepath import poll, provision
+from writepath.analysis.proxy_errors import causes
 from writepath.measure.inspector import plain_client
 from writepath.measure.truth import proxy_gauges
 from writepath.process import Daemon
@@ -28,9 +30,11 @@ WRITES = 60
 class Instance:
     """One upstream; answers each POST with 201, or reads it whole and breaks the connection."""
 
-    def __init__(self, *, breaks: bool = False) -> None:
+    def __init__(self, *, breaks: bool = False, waits: threading.Event | None = None) -> None:
         self.received: list[str] = []
+        self.connections = 0
         self._breaks = breaks
+        self._waits = waits  # answers nothing before
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._socket.getsockname()[1])
         self._open: list[socket.socket] = []
@@ -43,7 +47,12 @@ class Instance:
             except OSError:
                 return
             self._open.append(connection)
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            self.connections += 1
+            threading.Thread(target=self._served, args=(connection,), daemon=True).start()
+
+    def _served(self, connection: socket.socket) -> None:
+        with contextlib.suppress(ConnectionError):  # the proxy has gone
+            self._serve(connection)
 
     def _serve(self, connection: socket.socket) -> None:
         with connection, connection.makefile("rb") as stream:
@@ -57,6 +66,8 @@ class Instance:
                     self.received.append(body)
                 if self._breaks:
                     return
+                if self._waits is not None:
+                    self._waits.wait(SECONDS)
                 connection.sendall(b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
 
     def end(self) -> None:
@@ -88,7 +99,11 @@ def proxy(
     (folder / "nginx.conf").write_text(changed(text), encoding="utf-8")
     daemon = Daemon(
         "nginx",
-        [packages.NGINX.installed(), *("-p", folder, "-c", folder / "nginx.conf", "-g", "daemon off;")],
+        [
+            *recipes.limited(int(given["NGINX_OPEN_FILES"])),
+            packages.NGINX.installed(),
+            *("-p", folder, "-c", folder / "nginx.conf", "-e", "stderr", "-g", "daemon off;"),
+        ],
         pid_folder=folder,
         log=folder / "nginx.log",
     )
@@ -193,6 +208,75 @@ def test_the_status_page_counts_what_is_open_of_what_may_be(tmp_path: Path) -> N
         assert after["connections_open"] == before["connections_open"] + 1
         assert after["connections_idle"] >= 1
     one.end()
+
+
+@pytest.mark.parametrize(("keepalive", "connections"), [("0", WRITES), ("16", 1)])
+def test_without_keepalive_every_request_has_a_connection_to_the_application(
+    keepalive: str, connections: int, tmp_path: Path
+) -> None:
+    one = Instance()
+    with proxy(tmp_path, [one.port], settings={"NGINX_KEEPALIVE": keepalive}) as client:
+        assert set(statuses(client)) == {201}
+    assert one.connections == connections
+    one.end()
+
+
+def crowd(client: httpx.Client, number: int, ended: threading.Event) -> None:
+    """So many clients at once, each with a request under way, until all have begun; their connections are kept open."""
+    address = (client.base_url.host, client.base_url.port or 0)
+    request = b"POST /api/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1"
+    with contextlib.ExitStack() as kept:
+        for _ in range(number):
+            connection = kept.enter_context(socket.create_connection(address, timeout=SECONDS))
+            with contextlib.suppress(OSError):  # refused already
+                connection.sendall(request)
+        ended.wait(SECONDS)
+
+
+FULL = "worker_connections are not enough"
+FILES = "Too many open files"
+LIMITS: list[tuple[dict[str, str], set[str]]] = [
+    ({"NGINX_WORKER_CONNECTIONS": "64"}, {FULL}),
+    (
+        {"NGINX_WORKER_RLIMIT_NOFILE": "0", "NGINX_OPEN_FILES": "128"},
+        {f"accept4() failed: {FILES}", f"socket() failed: {FILES} while connecting to upstream"},
+    ),
+    ({"NGINX_WORKER_RLIMIT_NOFILE": "128"}, {f"accept4() failed: {FILES}"}),
+    ({"NGINX_WORKER_RLIMIT_NOFILE": "1024", "NGINX_OPEN_FILES": "128"}, set()),  # the worker's replaces it
+    ({"NGINX_WORKER_RLIMIT_NOFILE": "0"}, set()),
+]
+
+
+@pytest.mark.parametrize(("settings", "expected"), LIMITS)
+def test_each_limit_is_a_cause_in_the_log_and_no_limit_is_none(
+    settings: dict[str, str], expected: set[str], tmp_path: Path
+) -> None:
+    ended = threading.Event()
+    slow, log = Instance(waits=ended), tmp_path / "nginx.log"
+
+    def found() -> set[str]:
+        return {*causes(log.read_text(encoding="utf-8"))}
+
+    with proxy(tmp_path, [slow.port], settings=settings) as client:
+        many = threading.Thread(target=crowd, args=(client, 150, ended))
+        many.start()
+        try:
+            if expected:
+                assert poll.until(lambda: found() >= expected, SECONDS), found()
+            else:
+                assert poll.until(lambda: slow.connections > 128, SECONDS)  # more than the smaller limit
+                assert not [cause for cause in found() if FULL in cause or FILES in cause]
+        finally:
+            ended.set()
+            many.join()
+    slow.end()
+
+
+def test_an_application_that_is_gone_is_a_cause(tmp_path: Path) -> None:
+    with proxy(tmp_path, [refused()]) as client:
+        assert set(statuses(client)) == {502}
+    found = causes((tmp_path / "nginx.log").read_text(encoding="utf-8"))
+    assert found == {"connect() failed: Connection refused while connecting to upstream": WRITES}
 
 
 def test_a_proxy_that_is_gone_or_has_no_such_page_tells_nothing(tmp_path: Path) -> None:

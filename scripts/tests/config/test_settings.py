@@ -1,15 +1,19 @@
 """Settings: one list of names and defaults, and factors that make cells."""
 
 import re
+import string
 from pathlib import Path
 
 import pytest
+import yaml
 
+from writepath import process
 from writepath.config import settings
 from writepath.config.settings import Factor, Given
 from writepath.errors import UsageError
 from writepath.runtime import topology
 from writepath.runtime.docker.compose import Compose
+from writepath.runtime.native.recipes import nginx_configuration
 
 ROOT = Path(__file__).resolve().parents[3]
 KNOWN = settings.known(ROOT)
@@ -58,12 +62,31 @@ def test_every_setting_of_nginx_is_used_by_its_template_in_both_runtimes() -> No
     template = (ROOT / "nginx/nginx.conf.template").read_text(encoding="utf-8")
     compose = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
     names = {name for name in KNOWN if name.startswith("NGINX_")} - {"NGINX_IMAGE"}
-    assert len(names) == 6
-    assert set(re.findall(r"\$\{(NGINX_\w+)\}", template)) == names
-    assert set(re.findall(r"\$\$(NGINX_\w+)", compose)) == names  # what envsubst fills in
+    assert len(names) == 8
+    of_process = {"NGINX_OPEN_FILES"}  # no directive: a limit of what starts nginx
+    assert set(re.findall(r"\$\{(NGINX_\w+)\}", template)) == names - of_process
+    assert set(re.findall(r"\$\$(NGINX_\w+)", compose)) == names - of_process  # what envsubst fills in
     environment = topology.load(ROOT, {"NGINX_KEEPALIVE": "8"}).services["nginx"].environment
     assert names <= set(environment)
     assert environment["NGINX_KEEPALIVE"] == "8"
+
+
+def test_compose_leaves_out_the_same_lines_as_the_native_runtime_and_limits_the_same_files(
+    tmp_path: Path,
+) -> None:
+    values = dict.fromkeys(("NGINX_KEEPALIVE", "NGINX_WORKER_RLIMIT_NOFILE"), "0")
+    service = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]["nginx"]
+    (expression,) = re.findall(r"sed '([^']+)'", service["entrypoint"][2])
+    whole = string.Template((ROOT / "nginx/nginx.conf.template").read_text(encoding="utf-8")).safe_substitute(
+        values
+    )
+    (tmp_path / "template").write_text(whole, encoding="utf-8")
+    container = process.call("sed", expression, tmp_path / "template", timeout_s=10)
+    native = nginx_configuration(ROOT, values, Path("/tmp"))  # noqa: S108 - as in the container
+    assert container.strip() == native.strip()
+    assert "\n    keepalive " not in native
+    assert "\nworker_rlimit_nofile" not in native
+    assert service["ulimits"]["nofile"]["soft"] == service["environment"]["NGINX_OPEN_FILES"]
 
 
 def test_docker_compose_inherits_no_setting_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,9 @@ _RANGES = {
     "DATABASE_DELAY_MS": (0, 300),  # more, and a pool that checks a connection gives up after its 1 s
     "ELASTICSEARCH_REPLICAS": (0, 1),
     "NGINX_WORKER_CONNECTIONS": (64, 16_384),
+    "NGINX_WORKER_RLIMIT_NOFILE": (0, 16_384),
+    "NGINX_OPEN_FILES": (128, 16_384),
+    "NGINX_KEEPALIVE": (0, 16_384),
     "NGINX_CONNECT_TIMEOUT_SECONDS": (1, 75),  # nginx caps it there
     "NGINX_BODY_MAX_KIB": (1, 1_048_576),
 }
@@ -50,6 +53,9 @@ class Factor:
     name: str  # POOL_SIZE
     scope: Scope  # stack: each level needs a fresh start; load: cells share one warm stack
     levels: tuple[str, ...]
+
+
+CONDITION = "CONDITION"  # a factor whose levels are names; each stands for several settings
 
 
 @dataclass(frozen=True, kw_only=True)

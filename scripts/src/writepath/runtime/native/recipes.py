@@ -1,6 +1,8 @@
 """The recipe of each service, by the image's name; those of our own applications, nginx and Toxiproxy."""
 
 import json
+import re
+import resource
 import signal
 import string
 from collections.abc import Iterator, Mapping
@@ -17,6 +19,7 @@ from writepath.runtime.network import LOOPBACK
 from writepath.runtime.topology import Service
 
 TEMPLATE = "nginx/nginx.conf.template"
+OFF = re.compile(r"^.* 0;  *# 0: off.*\n", re.MULTILINE)
 PROXIES = "toxiproxy/proxies.json"
 API_PORT = 8474  # Toxiproxy's
 _PORTS = ("SERVER_PORT", "MANAGEMENT_SERVER_PORT")
@@ -85,7 +88,7 @@ def _nginx(place: Place) -> Iterator[Part]:
     config = place.write("nginx.conf", nginx_configuration(place.root, values, place.folder))
     flags = ["-p", f"{place.folder}", "-c", f"{config}", "-e", "stderr", "-g", "daemon off;"]
     yield Part(
-        args=[packages.NGINX.installed(), *flags],
+        args=[*limited(int(given["NGINX_OPEN_FILES"])), packages.NGINX.installed(), *flags],
         env=place.base_environment(),
         settings=values,
         orderly_signal=signal.SIGQUIT,  # ends what it has begun
@@ -93,10 +96,18 @@ def _nginx(place: Place) -> Iterator[Part]:
     )
 
 
+def limited(open_files: int) -> list[str]:
+    """Before a command: it may have so many open, and no more than this shell may allow."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft = open_files if most == resource.RLIM_INFINITY else min(open_files, most)
+    return ["prlimit", f"--nofile={soft}:"]
+
+
 def nginx_configuration(root: Path, values: Mapping[str, str], folder: Path) -> str:
-    """The template with these values, and with `folder` where the image has /tmp."""
+    """The template with these values, without what they turn off, and with `folder` where the image has /tmp."""
     template = string.Template((root / TEMPLATE).read_text(encoding="utf-8"))
-    return template.safe_substitute(values).replace("/tmp/", f"{folder}/")  # noqa: S108 the image's
+    text = OFF.sub("", template.safe_substitute(values))
+    return text.replace("/tmp/", f"{folder}/")  # noqa: S108 the image's
 
 
 def _toxiproxy(place: Place) -> Iterator[Part]:
