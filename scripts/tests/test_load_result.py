@@ -18,7 +18,7 @@ from writepath.analysis import evidence as evidences
 from writepath.analysis import load_result
 from writepath.analysis.load_result import bands, derive_load, reduce_load
 from writepath.errors import LoadError, UsageError
-from writepath.load.ledger import INTERRUPTED, NO_TIME
+from writepath.load.ledger import END_OF_FILE, INTERRUPTED, NO_TIME, UNREAD
 from writepath.records.load import LoadResult
 from writepath.records.measures import Latency
 
@@ -186,6 +186,20 @@ def test_a_closed_load_has_no_schedule() -> None:
     assert found.achieved_per_s == pytest.approx(WRITES / (GAP_US * (WRITES - 1) + 100 * MS) * 1e6)
     assert found.verdict.status == "valid"
     assert bands(Planted(facts=closed).evidence()).served.sum() == WRITES
+
+
+def test_a_closed_load_tells_its_errors_and_the_causes_in_the_log_of_the_proxy() -> None:
+    status = np.full(WRITES, 201)
+    status[:9] = [500, 502, 504, 503, 503, 0, 0, 0, 0]
+    codes = np.zeros(WRITES, int)
+    codes[5:9] = [1220, END_OF_FILE, INTERRUPTED, UNREAD]
+    facts = dataclasses.replace(FACTS, model="closed", phases=(), virtual_users=5, proxy_errors={"full": 2})
+    copies = (status == 201).astype(int)
+    found = derived(facts=facts, status=status, error_code=codes, copies=(copies, copies)).closed
+    assert found is not None
+    assert (found.virtual_users, found.errors, found.errors_at_proxy) == (5, 9, 5)
+    assert found.proxy_errors == {"full": 2}
+    assert derived().closed is None
 
 
 def test_dropped_requests_have_no_row_and_are_scheduled_all_the_same() -> None:

@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from writepath.analysis.raw import read_samples, save_samples
-from writepath.analysis.samples import Series, foreign_share, generator_share, resources
+from writepath.analysis.samples import (
+    Series,
+    foreign_share,
+    generator_share,
+    pool_waiting,
+    resources,
+    system_share,
+    time_wait,
+)
 from writepath.analysis.stats import accumulated
-from writepath.measure.sampler import HOST, K6, Sampler, redelivered
+from writepath.measure.sampler import HOST, K6, Machine, Sampler, redelivered
 from writepath.runtime.base import Usage
 
 
@@ -126,6 +134,31 @@ def test_on_split_processors_the_foreign_share_is_that_of_the_side_that_lost_mor
     host = series(HOST, {name: [0.0, last] for name, last in both.items()})
     used = {name: series(name, {"cpu_seconds": [0.0, cpu_s]}) for name, cpu_s in ((K6, 1.0), ("app", 5.0))}
     assert foreign_share({**host, **used[K6], **used["app"]}) == pytest.approx(4 / 10)  # 2 of the system's
+
+
+def test_a_closed_load_s_share_of_processors_waiting_requests_and_sockets() -> None:
+    at_us = np.array([0, 10_000_000])
+    seen: Series = {
+        (K6, "cpu_seconds"): (at_us, np.array([0.0, 9.0])),
+        ("app", "cpu_seconds"): (at_us, np.array([2.0, 8.0])),
+        ("postgres", "cpu_seconds"): (at_us, np.array([0.0, 4.0])),
+        ("app", "pool_waiting"): (at_us, np.array([1.0, 7.0])),
+        (HOST, "time_wait_sockets"): (at_us, np.array([100.0, 300.0])),
+    }
+    assert system_share(seen, 2) == pytest.approx((6 + 4) / (10 * 2))
+    assert system_share({}, 2) is None
+    assert pool_waiting(seen).tolist() == [1.0, 7.0]
+    assert time_wait(seen, "native").tolist() == [100.0, 300.0]
+    assert not time_wait(seen, "docker").size
+
+
+def test_sockets_in_time_wait_are_the_kernel_s_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = tmp_path / "sockstat"
+    table.write_text("sockets: used 368\nTCP: inuse 42 orphan 0 tw 463 alloc 304 mem 91\n", encoding="utf-8")
+    monkeypatch.setattr("writepath.measure.sampler.SOCKETS", table)
+    assert dict(Machine().read())["time_wait_sockets"] == 463.0
+    monkeypatch.setattr("writepath.measure.sampler.SOCKETS", tmp_path / "none")
+    assert "time_wait_sockets" not in dict(Machine().read())
 
 
 def test_redeliveries_grow_by_instance_whichever_of_them_restarts() -> None:

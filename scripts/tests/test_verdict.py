@@ -39,7 +39,7 @@ OFFENDERS = {"absent": Offenders(count=3, intervals="17..19", first_ids=())}
 
 def judged(**changed: Any) -> Verdict:
     """Of a good run with these differences, of its facts or of what follows from its tables."""
-    given = {name: changed.pop(name) for name in (*GOOD, "foreign_cpu_share") if name in changed}
+    given = {name: changed.pop(name) for name in (*GOOD, "foreign_cpu_share", "at_proxy") if name in changed}
     return judge(replace(SEEN, **changed), **GOOD | given)
 
 
@@ -146,3 +146,11 @@ def test_requests_that_were_not_acknowledged_are_a_note_not_a_fault() -> None:
 def test_an_invalid_run_also_names_what_was_not_seen() -> None:
     verdict = judged(durability=None, requests=replace(REQUESTS, dropped=1))
     assert (verdict.status, len(verdict.reasons)) == ("invalid", 2)
+
+
+def test_errors_at_the_proxy_may_be_the_result_where_its_log_names_their_cause() -> None:
+    assert judged(at_proxy=5, proxy_errors={"worker_connections are not enough": 1}).status == "valid"
+    assert judged(at_proxy=5).status == "valid"  # its log was not read: an open load
+    verdict = judged(at_proxy=5, proxy_errors={})
+    assert verdict.reasons == ("5 requests failed at the proxy, and its log names no cause",)
+    assert (verdict.status, verdict.noise) == ("unknown", False)

@@ -120,6 +120,22 @@ def test_a_closed_load_says_what_its_users_change_and_kills_the_stores_once_a_st
     assert "A/A ±" in page.answer[1]
 
 
+def test_a_proxy_with_too_few_connections_fails_with_a_cause_and_a_valid_verdict(root: Path) -> None:
+    given = parse(("AOT_CACHE=none", "VIRTUAL_USERS=200", "SECONDS=3"), known(ROOT))
+    asked = Asked(suite="proxy", variants=("jpa",), reps=1, settings=given)
+    made = plan.plan(Call(root=root, command="bench-all"), asked)
+    few = {"NGINX_WORKER_CONNECTIONS": "128"}
+    short = dataclasses.replace(briefly_warmed(made.suite), conditions={"start": few, "all": {}})
+    levels = dataclasses.replace(made.factors[0], levels=("start", "all"))
+    settings = {**made.settings, **(made.suite.conditions or {})["all"]}
+    data = run(dataclasses.replace(made, suite=short, factors=(levels,), settings=settings))
+    found = {cell.record.levels["CONDITION"]: cell.result for cell in data.cells if cell.result is not None}
+    assert found["start"].closed.errors_at_proxy > 0
+    assert any("worker_connections are not enough" in cause for cause in found["start"].closed.proxy_errors)
+    assert not any("connections are not enough" in cause for cause in found["all"].closed.proxy_errors)
+    assert all(one.closed.time_wait_max is not None and one.audit.verdict == "PASS" for one in found.values())
+
+
 def test_two_paths_hold_the_same_posts_and_find_the_same(root: Path) -> None:
     made = planned(root, "search", "jpa-bigram", "elasticsearch-1s0r-bigrams", DOCS=2000)
     data = run(dataclasses.replace(made, params=dataclasses.replace(made.params, rounds=2)))

@@ -6,6 +6,7 @@ import pytest
 
 from writepath.config import settings
 from writepath.config.settings import Factor
+from writepath.errors import UsageError
 from writepath.experiments import plan as planning
 from writepath.experiments.base import Plan
 from writepath.options import Asked, Call
@@ -62,3 +63,24 @@ def test_levels_of_ones_own_replace_those_of_the_baseline_where_it_has_them_no_m
     made = planned("threads", "POOL_SIZE=2,4,8,16", reps=2)
     (control,) = [cell for group in next(planning.groups(made)) for cell in group if cell.role != "measured"]
     assert control.levels == {"VIRTUAL_USERS": "15", "POOL_SIZE": "2", "INSTANCES": "1"}
+
+
+def test_conditions_are_cells_with_the_settings_of_the_starting_point_and_their_own() -> None:
+    made = planned("proxy", reps=2)
+    cells = [cell for group in next(planning.groups(made)) for cell in group]
+    assert sorted(cell.name for cell in cells) == sorted(
+        ["jpa,CONDITION=all@again", *(f"jpa,CONDITION={name}" for name in made.suite.conditions or {})]
+    )
+    settings = {cell.levels["CONDITION"]: made.settings_of(cell.levels) for cell in cells}
+    assert all("CONDITION" not in own for own in settings.values())
+    start, keepalive = settings["start"], settings["keepalive"]
+    assert {name for name in start if start[name] != keepalive[name]} == {"NGINX_KEEPALIVE"}
+    assert (start["NGINX_KEEPALIVE"], keepalive["NGINX_KEEPALIVE"]) == ("0", "1024")
+    assert start["IN_FLIGHT_MAX"] == "16384"
+
+
+def test_what_a_condition_sets_cannot_be_given() -> None:
+    with pytest.raises(
+        UsageError, match="NGINX_KEEPALIVE=7: does not apply; condition 'keepalive' of 'proxy' sets"
+    ):
+        planned("proxy", "NGINX_KEEPALIVE=7")

@@ -8,6 +8,7 @@ import numpy as np
 
 from report.planted_suite import PLANNED, Planted
 from writepath.records.load import ClosedLoad
+from writepath.records.measures import Requests
 
 USERS, POOL, INSTANCES = ("1", "15", "30"), ("10", "15"), ("1", "2")
 BASELINE = {"VIRTUAL_USERS": "15", "POOL_SIZE": "10", "INSTANCES": "1"}
@@ -24,6 +25,10 @@ def cell(levels: dict[str, str], block: int, per_s: float, **more: Any) -> Plant
         cpu_share=0.875,
         pool_waiting_mean=2.5,
         pool_waiting_max=5.0,
+        errors_at_proxy=more.get("unserved", 0),
+        proxy_errors=more.pop("proxy_errors", {}),
+        time_wait_mean=100.0,
+        time_wait_max=250.0,
     )
     changes = {"closed": closed, "achieved_per_s": per_s, "achieved_peak_per_s": 1.2 * per_s, "phases": ()}
     return Planted(levels=levels, block=block, closed=True, changes=changes, **more)
@@ -50,3 +55,31 @@ def with_errors(spec: Planted) -> None:
     if spec.block == 1 and spec.levels == {"VIRTUAL_USERS": "30", "POOL_SIZE": "10", "INSTANCES": "1"}:
         made = cell(spec.levels, 1, 9999.0, unserved=PLANNED // 10)
         spec.changes, spec.unserved = made.changes, made.unserved
+
+
+FULL = "worker_connections are not enough"
+
+
+def limits() -> list[Planted]:
+    """Three conditions in two blocks: one fails at the proxy, one waits in it, one has no limit in its way."""
+    found = []
+    for block in (1, 2):
+        start = cell(
+            {"CONDITION": "start"}, block, 100.0, unserved=PLANNED // 2, proxy_errors={FULL: 100 * block}
+        )
+        start.changes["requests"] = failed(PLANNED // 2)
+        waiting = {"accept4() failed: Too many open files": 7}
+        found += [
+            start,
+            cell({"CONDITION": "connections"}, block, 900.0, proxy_errors=waiting),
+            cell({"CONDITION": "all"}, block, 2000.0),
+        ]
+    return found
+
+
+def failed(number: int) -> Requests:
+    """So many connections closed."""
+    return Requests(
+        planned=PLANNED, started=PLANNED, dropped=0, acknowledged=PLANNED - number, rejected=0,
+        indeterminate=number, by_status={}, by_error={"connection closed": number},
+    )  # fmt: skip

@@ -3,8 +3,8 @@
 import re
 from functools import cache
 
-from report.planted_closed import BASELINE, cell, specs, with_errors
-from report.planted_suite import Planted, report, suite
+from report.planted_closed import BASELINE, FULL, cell, limits, specs, with_errors
+from report.planted_suite import Planted, report, report_of, suite
 from writepath.report.comparison import reference
 from writepath.report.model import Report, Table, texts
 
@@ -103,3 +103,30 @@ def test_one_factor_is_drawn_as_bars_and_one_block_has_no_effects() -> None:
     assert "effects" not in [one.key for one in made.tables]
     assert "900" in drawn(made)
     assert "POOL_SIZE=4" in made.answer[0]
+
+
+def test_errors_are_counted_by_cause_as_client_and_proxy_saw_them() -> None:
+    made = page(*limits(), name="proxy")
+    found = [texts(table(made, "causes"), row) for row in table(made, "causes").rows]
+    assert [row[:3] for row in found] == [
+        ["start", "client", "connection closed"],
+        ["start", "log of the proxy", FULL],
+        ["connections", "log of the proxy", "accept4() failed: Too many open files"],
+    ]
+    assert found[0][3] == "600"
+    assert found[1][3].startswith("150 (")
+    assert "Not ranked, because of errors: start." in made.answer
+    assert "start (errors)" in [texts(table(made, "tps"), row)[0] for row in table(made, "tps").rows]
+    assert "causes" not in [one.key for one in planted().tables]
+
+
+def test_a_condition_says_what_it_changes_and_what_carries_over() -> None:
+    of = suite(*limits(), suite="proxy", settings={"NGINX_KEEPALIVE": "0"})
+    for one in of.cells:
+        changed = {"NGINX_KEEPALIVE": "1024"} if one.record.levels["CONDITION"] == "all" else {}
+        one.record.settings.update({**of.index.settings, **changed})
+    found = table(report_of(of), "conditions")
+    said = {row.cells[0].text: row.cells[1].text for row in found.rows}
+    assert (said["all"], said["start"]) == ("NGINX_KEEPALIVE=1024", "none: the starting point")
+    assert "All cells: NGINX_KEEPALIVE=0." in found.caption
+    assert "tcp_tw_reuse=2" in found.notes[0]

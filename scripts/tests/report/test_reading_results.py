@@ -9,7 +9,7 @@ from faults.planted import result as result_of
 from planted_capacity import bracket, run, variant
 from planted_capacity import suite as capacity_suite
 from report import planted_suite
-from report.planted_closed import specs
+from report.planted_closed import limits, specs
 from report.planted_suite import constant, report, report_of
 from writepath.experiments import read
 from writepath.experiments.capacity import tables
@@ -74,7 +74,10 @@ def load_tables() -> list[Table]:
 
 def closed_tables() -> list[Table]:
     """All that a closed suite with factors can have."""
-    return [*report(*specs(), suite="threads", baseline="jpa").tables]
+    conditions = report(*limits(), suite="proxy", baseline="jpa")
+    threads = report(*specs(), suite="threads", baseline="jpa")
+    first, *others = threads.tables
+    return [first, *(table for table in conditions.tables if table.key in ("conditions", "causes")), *others]
 
 
 def published_tables(*names: str) -> dict[str, list[str]]:

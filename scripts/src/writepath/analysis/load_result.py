@@ -30,6 +30,7 @@ from writepath.analysis.samples import (
     resources,
     series,
     system_share,
+    time_wait,
 )
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Bands
 from writepath.analysis.times import MEAN_DIGITS, Times, times
@@ -183,6 +184,7 @@ def derive_load(evidence: Evidence) -> LoadResult:
     scalars, answers, seen = scalars_of(tables), answers_of(tables), series(evidence.tables[SAMPLES])
     requests = counted(answers, int(whole(tables["phases"], "planned").sum()), facts.dropped)
     completed = sum(one.number for one in answers if one.status)
+    at_proxy = _failed_at_proxy(answers)
     durable = times(tables, DURABLE)
     foreign = foreign_share(seen)
     if foreign is None and facts.host:  # what was published of the samples does not say
@@ -210,27 +212,42 @@ def derive_load(evidence: Evidence) -> LoadResult:
         disk_written_bytes=disk_written(seen),
         queue_peak=queue_peak(seen),
         foreign_cpu_share=None if foreign is None else round(foreign, SHARE_DIGITS),
-        verdict=judge(facts, requests=requests, foreign_cpu_share=foreign, **judged),
+        verdict=judge(facts, requests=requests, foreign_cpu_share=foreign, at_proxy=at_proxy, **judged),
         load_started_at=facts.load_started_at,
         load_finished_at=facts.load_finished_at,
         warm_up=facts.warm_up,
         climb=_climb(facts, tables, scalars["origin_us"], _by_hop(answers, requests.dropped)),
-        closed=_closed(facts, requests, seen),
+        closed=_closed(facts, requests, seen, at_proxy),
     )
 
 
-def _closed(facts: LoadFacts, requests: Requests, seen: Series) -> ClosedLoad | None:
+def _failed_at_proxy(answers: Sequence[Answered]) -> int:
+    """Requests that the proxy answered with an error of its own, or that got no answer; not what k6 interrupted."""
+    return sum(
+        one.number
+        for one in answers
+        if one.client != ACKNOWLEDGED
+        and one.status in (NO_ANSWER, *FAILED_STATUSES)
+        and one.error_code not in (INTERRUPTED, UNREAD)
+    )
+
+
+def _closed(facts: LoadFacts, requests: Requests, seen: Series, at_proxy: int) -> ClosedLoad | None:
     """Of a load whose users wait for their answers; None of an open one."""
     if facts.model == "open":
         return None
     share = None if facts.host is None else system_share(seen, facts.host.system_cores)
-    waiting = pool_waiting(seen)
+    waiting, in_time_wait = pool_waiting(seen), time_wait(seen, facts.runtime)
     return ClosedLoad(
         virtual_users=facts.virtual_users,
         errors=requests.planned - requests.acknowledged,
         cpu_share=None if share is None else round(share, SHARE_DIGITS),
         pool_waiting_mean=round(float(waiting.mean()), 3) if waiting.size else None,
         pool_waiting_max=float(waiting.max()) if waiting.size else None,
+        errors_at_proxy=at_proxy,
+        proxy_errors=facts.proxy_errors,
+        time_wait_mean=round(float(in_time_wait.mean()), 1) if in_time_wait.size else None,
+        time_wait_max=float(in_time_wait.max()) if in_time_wait.size else None,
     )
 
 
@@ -341,6 +358,7 @@ def _drain(facts: LoadFacts, scalars: Mapping[str, int]) -> Drain:
 
 HOP_NAMES = ("proxy", "application", "store", "generator")
 PROXY_STATUSES = (502, 504)
+FAILED_STATUSES = (500, *PROXY_STATUSES)  # 500: too many connections or files, in nginx.conf.template
 NO_ANSWER = 0
 
 

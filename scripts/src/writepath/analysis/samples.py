@@ -24,8 +24,8 @@ PEAK_WINDOW_S = 10.0
 RESIDENT = "rss_bytes"
 HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes", *SIDES)
 QUEUE_METRICS = ("queue_ready", "queue_unacknowledged")
-POOL_WAITING = "pool_waiting"
-METRICS = ("cpu_seconds", RESIDENT, "write_bytes", POOL_WAITING, *QUEUE_METRICS, *HOST_METRICS)
+POOL_WAITING, TIME_WAIT = "pool_waiting", "time_wait_sockets"
+METRICS = ("cpu_seconds", RESIDENT, "write_bytes", POOL_WAITING, TIME_WAIT, *QUEUE_METRICS, *HOST_METRICS)
 SAMPLES_SCHEMA = pa.schema(
     [("at_us", pa.int64()), ("component", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
 )
@@ -131,6 +131,11 @@ def pool_waiting(seen: Series) -> Floats:
     """Requests that waited for a connection in each sample, of the service with the most; empty where none tells."""
     found = [value for (_, metric), (_, value) in seen.items() if metric == POOL_WAITING]
     return max(found, key=lambda value: float(value.sum()), default=np.empty(0))
+
+
+def time_wait(seen: Series, runtime: str) -> Floats:
+    """Sockets in TIME_WAIT in each sample; empty where the load's sockets are not the host's, as in containers."""
+    return seen.get((HOST, TIME_WAIT), NOTHING)[1] if runtime == PROCESS_COUNTED else NOTHING[1]
 
 
 def system_share(seen: Series, cores: int) -> float | None:

@@ -63,10 +63,11 @@ def judge(
     drain: Drain,
     generator: Generator,
     foreign_cpu_share: float | None = None,
+    at_proxy: int = 0,
 ) -> Verdict:
     """Invalid where anything contradicts the figures, else unknown where something was not seen, else valid."""
     invalid = [*_of_data(audit, requests), *_of_run(facts, drain, generator, requests)]
-    unseen = [*_unseen(audit, generator, facts.durability)]
+    unseen = [*_unseen(audit, generator, facts.durability), *_without_cause(facts, at_proxy)]
     unknown = [*unseen, *unsteady(facts.warm_up), *foreign_reasons(foreign_cpu_share), *_noise(facts)]
     notes = tuple(_notes(requests, audit, generator))
     if invalid:
@@ -129,6 +130,12 @@ def _unseen(audit: Audit, generator: Generator, durability: Durability | None) -
         yield "what a 201 guarantees could not be read from the running system"
     if generator.samples == 0:
         yield "the CPU use of k6 could not be sampled"
+
+
+def _without_cause(facts: LoadFacts, at_proxy: int) -> Iterator[str]:
+    """Errors of a closed load may be its result, but only those whose cause is known."""
+    if at_proxy and facts.proxy_errors is not None and not facts.proxy_errors:
+        yield f"{at_proxy} requests failed at the proxy, and its log names no cause"
 
 
 def _noise(facts: LoadFacts) -> Iterator[str]:

@@ -50,6 +50,11 @@ Script = Annotated[
 ]
 
 
+WARM_UPS = (
+    {"requests", "rate_per_s"},
+    {"virtual_users", "at_most_seconds"},
+    {"virtual_users", "for_seconds"},
+)
 Entries = Field(min_length=1, json_schema_extra={"additionalProperties": False})
 
 
@@ -83,17 +88,18 @@ class Phase:
 
 @entry
 class WarmUp:
-    """Requests before the load, excluded from every figure: so many at a rate, or a closed load until it is steady."""
+    """Requests before the load, excluded from every figure: so many, or a closed load until steady or for a time."""
 
     requests: WarmUpRequests | None = None
     rate_per_s: Rate | None = None
     virtual_users: Users | None = None
     at_most_seconds: WarmUpSeconds | None = None
+    for_seconds: Seconds | None = None
 
     @property
     def seconds(self) -> float:
         """How long it takes, at most."""
-        return self.at_most_seconds or (self.requests or 0) / (self.rate_per_s or 1)
+        return self.at_most_seconds or self.for_seconds or (self.requests or 0) / (self.rate_per_s or 1)
 
 
 @entry
@@ -146,6 +152,9 @@ class SuiteEntry:
     factors: dict[str, Annotated[tuple[Value, ...], Field(min_length=2)]] = field(
         default_factory=dict
     )  # settings that are varied: every combination of their levels is a cell
+    conditions: Annotated[dict[Name, dict[str, Value]], Field(min_length=2)] | None = (
+        None  # by name, settings that together are one level: each is a cell, by itself or with each combination
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +172,7 @@ class Suite:
     references: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     factors: tuple[Factor, ...] = ()
+    conditions: dict[str, dict[str, str]] | None = None
     params: dict[str, Any] = field(default_factory=dict)  # the part named like the kind, as it is written
     rate_scale: float = 1.0  # RATE_SCALE, by which the scenario's rates are multiplied
 
@@ -320,12 +330,11 @@ def _check_scenario(root: Path, scenario: Scenario) -> None:
         )
     warm_up = scenario.warm_up
     if warm_up is not None:
-        counted = (warm_up.requests is not None, warm_up.rate_per_s is not None)
-        until_steady = (warm_up.virtual_users is not None, warm_up.at_most_seconds is not None)
-        if {counted, until_steady} != {(True, True), (False, False)}:
+        given = {name for name, value in vars(warm_up).items() if value is not None}
+        if given not in WARM_UPS:
             raise UsageError(
                 f"{where}.warm_up: needs either requests and rate_per_s (so many), or virtual_users and at_most_seconds"
-                " (until the path is steady)"
+                " (until the path is steady), or virtual_users and for_seconds (a fixed time)"
             )
     closed = (scenario.virtual_users, scenario.seconds)
     if bool(scenario.phases) == (None not in closed) or (scenario.phases and closed != (None, None)):
@@ -348,16 +357,7 @@ def _suite(
     for setting, value in entry.settings.items():
         _require(setting, known, f"{where}.settings", "there is no setting")
         known[setting].checked(value, f"{where}.settings: ")
-    factors = []
-    for setting, levels in entry.factors.items():
-        _require(setting, known, f"{where}.factors", "there is no setting")
-        if setting in entry.settings:
-            raise UsageError(f"{where}: '{setting}' is both a setting and a factor; remove one of them")
-        factors.append(known[setting].factor(levels, f"{where}.factors: "))
-    by_name = {factor.name: factor.levels for factor in factors}
-    for setting, level in entry.baseline_levels.items():
-        _require(setting, by_name, f"{where}.baseline_levels", "the suite has no factor")
-        _require(level, by_name[setting], f"{where}.baseline_levels.{setting}", "the factor has no level")
+    factors = _factors(entry, where, known)
     fields = vars(entry) | {
         "scenario": None if entry.scenario is None else files.scenarios[entry.scenario],
         "variants": tuple(files.variants[variant] for variant in entry.variants),
@@ -365,6 +365,31 @@ def _suite(
         "factors": tuple(factors),
     }
     return Suite(name=name, params=params, **fields)
+
+
+def _factors(entry: SuiteEntry, where: str, known: dict[str, Setting]) -> list[Factor]:
+    """The settings that are varied; UsageError for what is wrong with them, the conditions or the baseline's levels."""
+    factors = []
+    for setting, levels in entry.factors.items():
+        _require(setting, known, f"{where}.factors", "there is no setting")
+        if setting in entry.settings:
+            raise UsageError(f"{where}: '{setting}' is both a setting and a factor; remove one of them")
+        factors.append(known[setting].factor(levels, f"{where}.factors: "))
+    for condition, own in (entry.conditions or {}).items():
+        for setting, value in own.items():
+            _require(setting, known, f"{where}.conditions.{condition}", "there is no setting")
+            known[setting].checked(value, f"{where}.conditions.{condition}: ")
+            if setting in entry.factors:
+                raise UsageError(
+                    f"{where}: '{setting}' is both a factor and part of a condition; remove one of them"
+                )
+    of_level = {factor.name: factor.levels for factor in factors}
+    if entry.conditions:
+        of_level[settings.CONDITION] = tuple(entry.conditions)
+    for setting, level in entry.baseline_levels.items():
+        _require(setting, of_level, f"{where}.baseline_levels", "the suite has no factor")
+        _require(level, of_level[setting], f"{where}.baseline_levels.{setting}", "the factor has no level")
+    return factors
 
 
 def _check_ranked(variant: Variant, where: str) -> None:

@@ -15,7 +15,7 @@ from writepath.analysis import raw
 from writepath.analysis.audit import Said
 from writepath.analysis.evidence import Evidence
 from writepath.config.registry import Registry, Suite, Variant
-from writepath.config.settings import OF_LOAD, Factor, of_stack
+from writepath.config.settings import CONDITION, OF_LOAD, Factor, of_stack
 from writepath.errors import StartError, WritepathError
 from writepath.load import k6
 from writepath.load.dataset import Dataset
@@ -297,6 +297,12 @@ class Plan:
         others = self.references.suite.variants if self.references is not None else ()
         every = (*self.variants, *others, *([] if self.second is None else [self.second]))
         return tuple({variant.name: variant for variant in every}.values())
+
+    def settings_of(self, levels: Mapping[str, str]) -> dict[str, str]:
+        """Of a cell: those of all cells, of its condition, and its levels."""
+        own = {name: level for name, level in levels.items() if name != CONDITION}
+        named = (self.suite.conditions or {}).get(levels.get(CONDITION, ""), {})
+        return {**self.settings, **named, **own}
 
     @property
     def baseline(self) -> Variant | None:

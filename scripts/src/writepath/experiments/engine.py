@@ -208,7 +208,7 @@ class _Engine:
             cell=cell,
             suite=design.suite,
             params=design.params,
-            settings={**plan.settings, **cell.levels},
+            settings=plan.settings_of(cell.levels),
             seed=plan.seed,
             dataset=plan.dataset,
             folder=place,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from writepath import checkout
 from writepath.config import registry
 from writepath.config.registry import Registry, Suite, Variant
-from writepath.config.settings import combinations
+from writepath.config.settings import CONDITION, Factor, combinations
 from writepath.errors import UsageError
 from writepath.experiments.base import Cell, Plan, References
 from writepath.experiments.registry import KINDS, kind_of
@@ -86,6 +86,8 @@ def plan(call: Call, asked: Asked) -> Plan:
         suite = suite.scaled(float(given.values.get(loading.RATE_SCALE, "1")))
         if loading.SECONDS in given.values:
             suite = suite.lasting(float(given.values[loading.SECONDS]))
+    for name, own in (suite.conditions or {}).items():
+        asked.settings.refuse(own, f"condition '{name}' of '{suite.name}' sets it")
     given, only = delay.only_where_it_applies(call.root, variants, given)
     field_of = dict(kind.options)
     params = kind.params_of(suite, {field_of[name]: value for name, value in asked.of_kind.items()})
@@ -99,7 +101,7 @@ def plan(call: Call, asked: Asked) -> Plan:
         repetitions=asked.reps or suite.repetitions,
         seed=asked.seed,
         settings=given.values,
-        factors=given.factors,
+        factors=(*_conditions(suite), *given.factors),
         only=only,
         dataset=dataset.choose(asked.dataset, asked.dataset_lines or texts, asked.seed),
         code=checkout.code(call.root),
@@ -109,6 +111,11 @@ def plan(call: Call, asked: Asked) -> Plan:
         references=None if call.command == "bench" else _references(suite.references, known),
     )
     return kind.designed(made, known, asked)
+
+
+def _conditions(suite: Suite) -> Iterator[Factor]:
+    if suite.conditions:
+        yield Factor(name=CONDITION, scope="stack", levels=tuple(suite.conditions))
 
 
 def _references(name: str | None, known: Registry) -> References | None:

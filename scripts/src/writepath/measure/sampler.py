@@ -12,7 +12,7 @@ import psutil
 
 from writepath.analysis import stats
 from writepath.analysis.raw import Sample
-from writepath.analysis.samples import GENERATOR_SIDE, SYSTEM_SIDE
+from writepath.analysis.samples import GENERATOR_SIDE, SYSTEM_SIDE, TIME_WAIT
 from writepath.analysis.stats import US_PER_MS
 from writepath.measure.host import busy_and_total_s, text_of
 from writepath.processors import Split, parsed
@@ -20,6 +20,7 @@ from writepath.runtime.base import Usage
 
 BLOCK_DEVICES = Path("/sys/block")
 PRESSURE = Path("/proc/pressure")
+SOCKETS = Path("/proc/net/sockstat")
 ONLINE = Path("/sys/devices/system/cpu/online")
 
 
@@ -41,6 +42,7 @@ class Machine:
         )
         yield from _disks()
         yield from _stalls()
+        yield from _time_wait()
         cores = [*map(busy_and_total_s, psutil.cpu_times(percpu=True))]
         if self.split is not None:
             online = sorted(parsed(text_of(ONLINE).strip()))
@@ -80,6 +82,13 @@ def _stalls() -> Iterator[tuple[str, float]]:
         some, _, total_us = text_of(PRESSURE / resource).partition("\n")[0].partition("total=")
         if some.startswith("some") and total_us.isdigit():
             yield f"pressure_{resource}_seconds", int(total_us) / 1e6
+
+
+def _time_wait() -> Iterator[tuple[str, float]]:
+    """Sockets that wait until their pair of ports may be used again, as the kernel counts them."""
+    _, found, rest = text_of(SOCKETS).partition(" tw ")
+    if found:
+        yield TIME_WAIT, float(rest.split(maxsplit=1)[0])
 
 
 INTERVAL_S = 1.0

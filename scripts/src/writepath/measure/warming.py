@@ -42,7 +42,7 @@ def warm_up(
         return None
     place, found = folder / "warm-up", None
     place.mkdir(exist_ok=True)
-    until_steady = asked.virtual_users is not None and not warm
+    until_steady = asked.at_most_seconds is not None and not warm
     plan = _plan(asked, SHORT_S if warm else asked.seconds)
     load = load_of(scenario, bench, stack, plan, new_run_id(), place)
     tail, prefixes = Tail(load.ledger), bench.runtime.load_generator(stack.network)

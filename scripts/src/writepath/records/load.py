@@ -45,6 +45,10 @@ class ClosedLoad:
     cpu_share: float | None  # of the system's processors: all components but the load generator
     pool_waiting_mean: float | None  # requests that waited for a connection of the pool, all instances
     pool_waiting_max: float | None  # in one sample
+    errors_at_proxy: int  # of errors: answered 500, 502 or 504, or without an answer
+    proxy_errors: dict[str, int] | None  # lines of the proxy's error log, by cause; null: not read
+    time_wait_mean: float | None  # sockets in TIME_WAIT on the host; null: another runtime than native
+    time_wait_max: float | None
 
 
 @record

@@ -80,5 +80,9 @@ class LoadFacts:
     audit_seconds: float = 0.0
     slo_ms: float | None = None  # limit of the p99 during a climb beyond the path's limit; null: no such load
     host: Host | None = None  # with what the canaries measured
+    proxy_errors: dict[str, int] | None = (
+        None  # lines of its log during a closed load, by cause; null: not read
+    )
+    sockets: dict[str, str] | None = None  # settings of the kernel that decide how long a port stays in use
     processes: int = 1  # of k6, which sent the planned requests in turns
     warm_up: WarmUpFacts | None = None  # null: not asked to become steady, or recorded before that was known

@@ -74,6 +74,8 @@ def in_words(params: Mapping[str, Any]) -> str:
         sent = f"{requests:,} requests"
     elif at_most_s := params.get("warm_up_at_most_s"):
         sent = f"until steady, at most {plain(at_most_s)} s,"
+    elif for_s := params.get("warm_up_for_s"):
+        sent = f"{plain(for_s)} s,"
     else:
         return "none"
     rate, users = params.get("warm_up_per_s"), params.get("warm_up_users")

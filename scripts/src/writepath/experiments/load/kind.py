@@ -1,6 +1,7 @@
 """Kind `load`: from a clean store through one load to the second read of the store."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,14 +11,16 @@ from writepath.analysis import raw
 from writepath.analysis.audit import Said, in_lines
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
 from writepath.analysis.load_result import climbing, derive_load, reduce_load
+from writepath.analysis.proxy_errors import causes
 from writepath.config.checked import entry
 from writepath.config.registry import SUITES_FILE, Scenario, SloMs, Suite
 from writepath.errors import UsageError
-from writepath.experiments.base import CellRun, Experiment, Session, loaded, read_back
+from writepath.experiments.base import LOGS, CellRun, Experiment, Session, loaded, read_back
 from writepath.experiments.load import sections
 from writepath.load.plan import LoadPlan, arrival_plan
 from writepath.measure import loading, sampler, visible
-from writepath.measure.truth import Truth
+from writepath.measure.host import text_of
+from writepath.measure.truth import PROXY, Truth
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.load import LoadResult
@@ -25,6 +28,8 @@ from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
 from writepath.records.measures import Host
 from writepath.records.warm_up import WarmUpFacts, WarmUpParams, warm_up_params
 from writepath.runtime.base import Stack
+
+NETWORK = Path("/proc/sys/net/ipv4")
 
 
 @entry
@@ -101,7 +106,9 @@ def _load(
     if slo_ms is not None:  # beyond its limit a path has no usual time until a write is visible
         probed = dataclasses.replace(load, plan=arrival_plan(plan.phases[: climbing(plan.phases)]))
     with visible.Prober.of(truth.store, probed, run.seed) as prober:
+        before = _proxy_errors(run, stack)
         driven = loading.carry_out(load, run.bench, stack, truth)
+        after = _proxy_errors(run, stack)
         facts = loaded(
             run,
             truth,
@@ -113,11 +120,32 @@ def _load(
             withheld=driven.withheld,
             warm_up=warm_up,
             slo_ms=slo_ms,
+            proxy_errors=None if before is None or after is None else dict(after - before),
+            sockets=_sockets(),
         )
         _keep(run.folder, facts)
         prober.settle(driven.taken)
     prober.save(run.folder)
     return facts, driven.samples
+
+
+def _proxy_errors(run: CellRun, stack: Stack) -> Counter[str] | None:
+    """What the proxy's log names so far, of a closed load; None where there is no such log."""
+    if run.params.model == "open":
+        return None
+    stack.save_logs(run.folder / LOGS)
+    try:
+        return causes((run.folder / LOGS / f"{PROXY}.log").read_text(encoding="utf-8", errors="replace"))
+    except FileNotFoundError:
+        return None
+
+
+def _sockets() -> dict[str, str]:
+    """What this kernel tells of reusing ports."""
+    found = {
+        name: " ".join(text_of(NETWORK / name).split()) for name in ("tcp_tw_reuse", "ip_local_port_range")
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 class LoadExperiment(Experiment[LoadResult]):

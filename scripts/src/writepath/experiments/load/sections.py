@@ -309,6 +309,8 @@ def _closed_report(data: Suite) -> Report:
     known = closed.known_effects(ranked)
     found = (
         closed.main(ranked),
+        closed.conditions(ranked),
+        closed.causes(ranked),
         closed.effects(ranked, known),
         closed.original(ranked),
         closed.counts(ranked),
@@ -321,7 +323,11 @@ def _closed_report(data: Suite) -> Report:
         tables.weakened(data),
     )
     first, *others = rows.mixed((table for table in found if table is not None), hosts(data))
-    of_kind = (("load", load), ("warm-up before the load", warm_up.in_words(data.index.params)))
+    of_kind = (
+        ("load", load),
+        ("warm-up before the load", warm_up.in_words(data.index.params)),
+        *closed.sockets(ranked),
+    )
     last = (*others, tables.runs(data), fingerprint(data, of_kind))
     return Report(
         title=data.index.title,

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from writepath.analysis import effects as model
+from writepath.analysis import load_result
 from writepath.analysis.effects import Contrast, Effect, Effects, Observation
 from writepath.analysis.stats import Spread
+from writepath.config.settings import CONDITION
 from writepath.experiments.load import tables
 from writepath.experiments.load.tables import Own, Suite, count, field
 from writepath.records.load import LoadResult
-from writepath.report import rows
+from writepath.report import load_ranks, rows
 from writepath.report.comparison import by_block, reference
 from writepath.report.data import RowKey, published_figures
 from writepath.report.model import Cell, Column, Plot, Row, Table, Value, listed, number, row_of
@@ -52,12 +54,14 @@ COUNTS = (
     count("tps_ok", "ok", lambda r: r.requests.acknowledged),
     count("tps_not_ok", "errors", lambda r: r.requests.planned - r.requests.acknowledged),
     _closed("tps_pending_max", "pending connections, max", "pool_waiting_max", "in one sample"),
+    field("tps_p99_ms", "p99", lambda r: load_ranks.accepted(r, "p99"), "ms"),
+    _closed("tps_time_wait_max", "TIME_WAIT, max", "time_wait_max", "sockets"),
 )
 
 
 def title_of(data: Suite, row: RowKey) -> str:
     """Levels alone where the suite has one variant, and conditions by their names."""
-    levels = ", ".join(f"{name}={level}" for name, level in row.levels)
+    levels = ", ".join(level if name == CONDITION else f"{name}={level}" for name, level in row.levels)
     return levels if levels and len(data.index.variants) == 1 else tables.label(data)(row)
 
 
@@ -106,8 +110,72 @@ def counts(data: Suite) -> Table:
         COUNTS,
         key="tps_counts",
         title="Requests of a closed load",
-        caption="Per load, mean of the blocks. Executed: requests that were sent. Ok: acknowledged.",
+        caption="Per load, mean of the blocks. Executed: requests that were sent. Ok: acknowledged. p99: over all that"
+        " were sent. TIME_WAIT: sockets of the host that wait until their pair of ports may be used again.",
+        notes=(rows.LEGEND,),
     )
+
+
+CAUSE = (Column(key="cause_seen_by", title="seen by"), Column(key="cause", title="cause"))
+CAUSE_COUNT = Column(key="cause_count", title="count", unit="per load")
+
+
+def causes(data: Suite) -> Table | None:
+    """Errors of each row as the client saw them and as the proxy's log names them; None where there were none."""
+    body = []
+    for row in data.rows:
+        results = [one.result for one in data.shown(row) if one.result is not None]
+        seen = (
+            ("client", [one.requests.by_error for one in results]),
+            ("log of the proxy", [(one.closed and one.closed.proxy_errors) or {} for one in results]),
+        )
+        for who, counted in seen:
+            for cause in dict.fromkeys(itertools.chain.from_iterable(counted)):
+                count = model.interval([one.get(cause, 0) for one in counted])
+                body.append(row_of(title_of(data, row), who, cause, count))
+    if not body:
+        return None
+    return Table(
+        key="causes",
+        title="Errors by cause",
+        caption="Requests that were not acknowledged, as the client saw them, and lines of the proxy's error log during"
+        " the load. The two do not add up: one full limit can fail many requests or none, and a connection that is not"
+        " accepted waits. A 503 is of the application, not of the proxy.",
+        columns=(rows.VARIANT, *CAUSE, CAUSE_COUNT),
+        rows=tuple(body),
+        names=3,
+    )
+
+
+def conditions(data: Suite) -> Table | None:
+    """What each condition sets; None of a suite without conditions."""
+    if all(factor.name != CONDITION for factor in data.index.factors):
+        return None
+    body, common = [], data.index.settings
+    known = published_figures()[ORIGINAL].get(data.index.suite)
+    for row in data.rows:
+        (first, *_) = data.shown(row)
+        own = {name: value for name, value in first.record.settings.items() if common.get(name) != value}
+        words = ", ".join(f"{name}={value}" for name, value in own.items() if name not in dict(row.levels))
+        body.append(row_of(title_of(data, row), words or "none: the starting point"))
+    start = ", ".join(f"{name}={value}" for name, value in common.items())
+    return Table(
+        key="conditions",
+        title="Conditions",
+        caption=f"What each condition changes. All cells: {start or 'the defaults'}.",
+        columns=(rows.VARIANT, Column(key="condition_settings", title="changed")),
+        rows=tuple(body),
+        notes=(str(known["remarks"]).strip(),) if known is not None else (),
+    )
+
+
+def sockets(data: Suite) -> Iterator[tuple[str, str]]:
+    """Settings of the kernel, as the cells read them."""
+    facts = [
+        load_result.facts_of(one.evidence).sockets or {} for one in data.cells if one.evidence is not None
+    ]
+    for name in dict.fromkeys(itertools.chain.from_iterable(facts)):
+        yield f"net.ipv4.{name}", ", ".join(dict.fromkeys(one[name] for one in facts if name in one))
 
 
 # Effects
@@ -231,7 +299,7 @@ BESIDE = (
 def original(data: Suite) -> Table | None:
     """The original's cells, each with ours at the same levels; None for a suite that it has no figures of."""
     known = published_figures()[ORIGINAL].get(data.index.suite)
-    if known is None:
+    if known is None or not known["cells"]:
         return None
     body = list[Row]()
     ours = {tuple(sorted(row.levels)): row for row in data.rows}
