@@ -9,7 +9,8 @@ import pytest
 
 from http_server import Answer, Request, serving
 from writepath import selfcheck
-from writepath.selfcheck import Say, fuzzing
+from writepath.selfcheck import Say, changed, fuzzing
+from writepath.selfcheck.changed import Sent
 from writepath.selfcheck.fuzzing import Fuzzed, fuzz, stored_objections, text_objection, wrong_posts
 
 CONTRACT = fuzzing.document()
@@ -93,7 +94,9 @@ def test_a_post_that_is_lost_or_changed_is_found() -> None:
         )
 
     lost = str(uuid.uuid4())
-    tried = Fuzzed(cases={}, statuses={}, findings=(), created=frozenset({lost, POST["id"]}), seconds=1.0)
+    tried = Fuzzed(
+        cases={}, statuses={}, findings=(), created=frozenset({lost, POST["id"]}), requests=(), seconds=1.0
+    )
     with serving(answer) as url:
         wrong = wrong_posts(url, f"{url}/inspector", tried)
     assert wrong == [
@@ -119,3 +122,49 @@ def test_generated_requests_are_part_of_the_self_check_only_where_named(
     assert ran == ["audit", "recorder", "report", "comparison"]
     assert selfcheck.run(["fuzz"], print) == 0
     assert ran[-1] == "fuzz"
+
+
+PAGE = {"posts": [POST], "next": "x"}
+SEARCH = Sent("GET", b"/api/posts?keyword=film", b"", "")
+WRITE = Sent("POST", b"/api/posts", b'{"content":"film"}', "application/json")
+WRONG: list[tuple[Sent, Answer | None]] = [
+    (SEARCH, None),
+    (SEARCH, Answer(503, {"status": 503, "title": "x"}, PROBLEM)),
+    (SEARCH, Answer(400, b"no", {"Content-Type": "text/html"})),
+    (SEARCH, Answer(400, {"status": 404, "title": "x"}, PROBLEM)),
+    (SEARCH, Answer(200, PAGE | {"more": 1}, {"Content-Type": "application/json"})),
+    (WRITE, Answer(201, {"id": POST["id"]}, {"Content-Type": "application/json"})),
+]
+
+
+@pytest.mark.parametrize(("sent", "answer"), WRONG)
+def test_a_wrong_answer_to_a_changed_request_is_found(sent: Sent, answer: Answer | None) -> None:
+    with serving(lambda _: answer) as url:
+        tried = changed.send(CONTRACT, url, [sent], cases=3, seed=1)
+    assert len(tried.findings) == 3
+    assert sum(tried.statuses.values()) == 3
+
+
+def test_changed_requests_differ_arrive_as_framed_and_are_the_same_for_a_seed() -> None:
+    def received(seed: int) -> list[tuple[str, bytes]]:
+        found: list[tuple[str, bytes]] = []
+
+        def answer(request: Request) -> Answer:
+            found.append((request.path, request.body))
+            created = {name: POST[name] for name in ("id", "createdAt")}
+            made = request.method == "POST"
+            return Answer(
+                201 if made else 200, created if made else PAGE, {"Content-Type": "application/json"}
+            )
+
+        with serving(answer) as url:
+            tried = changed.send(CONTRACT, url, [SEARCH, WRITE], cases=200, seed=seed)
+        assert sum(tried.statuses.values()) == 200
+        assert {what for what, _ in tried.findings} <= {"status 400 of type text/html"}  # of Python's server
+        assert tried.created == {POST["id"]}
+        return found
+
+    first = received(1)
+    assert len(first) > 190
+    assert len(set(first)) > 150
+    assert first == received(1) != received(2)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import jsonschema
@@ -25,18 +26,14 @@ from schemathesis.engine.recorder import ScenarioRecorder
 from schemathesis.generation.case import Case
 
 from writepath.measure.inspector import plain_client
+from writepath.selfcheck.changed import JSON, LOST, PROBLEM, STATUS_ERROR, STATUS_SERVER, TIMEOUT_S, Sent
 
 ROOT = Path(__file__).resolve().parents[4]
-PROBLEM = "application/problem+json"
 READERS = 4  # of the store at a time
 CONTRACT = ROOT / "services/post-web/src/main/resources/contract/openapi.yaml"
 WINDOW_POSTS = 10_000  # that pages by number reach
-TIMEOUT_S = 15  # longer than the proxy's 10 s, so that its answer is seen
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 RANDOM_PHASES = PHASES[2:]
-LOST = "no answer"
-STATUS_SERVER = 500
-STATUS_ERROR = 400
 # What Java calls white space; Python counts no-break spaces too.
 BLANK = frozenset(
     map(chr, (*range(9, 14), *range(28, 33), 0x1680, *range(0x2000, 0x2007), *range(0x2008, 0x200B)))
@@ -61,6 +58,7 @@ class Fuzzed:
     statuses: Mapping[str, int]
     findings: tuple[Finding, ...]
     created: frozenset[str]
+    requests: tuple[Sent, ...]
     seconds: float
 
     @property
@@ -89,6 +87,7 @@ def fuzz(
     cases, statuses = Counter[str](), Counter[str]()
     findings: list[Finding] = []
     created: set[str] = set()
+    requests: list[Sent] = []
     schema = schemathesis.openapi.from_dict(
         contract, config=_config(base_url, examples, seed, queued, phases)
     )
@@ -103,6 +102,7 @@ def fuzz(
                 statuses.update(_statuses(recorder))
                 created.update(_created(recorder))
                 findings += _findings(recorder)
+                requests += _requests(recorder)
             case _:
                 pass
     return Fuzzed(
@@ -110,6 +110,7 @@ def fuzz(
         statuses=statuses,
         findings=tuple(findings),
         created=frozenset(created),
+        requests=tuple(requests),
         seconds=time.monotonic() - began,
     )
 
@@ -148,6 +149,14 @@ def _created(recorder: ScenarioRecorder) -> Iterator[str]:
     for one in recorder.interactions.values():
         if one.response is not None and one.response.status_code == httpx.codes.CREATED:
             yield str(json.loads(one.response.content)["id"])
+
+
+def _requests(recorder: ScenarioRecorder) -> Iterator[Sent]:
+    for one in recorder.interactions.values():
+        if one.request.method in ("GET", "POST"):
+            place = urlsplit(one.request.uri)
+            body, types = one.request.body or b"", one.request.headers.get("Content-Type", [JSON])
+            yield Sent(one.request.method, f"{place.path}?{place.query}".rstrip("?").encode(), body, types[0])
 
 
 def _findings(recorder: ScenarioRecorder) -> Iterator[Finding]:
@@ -248,6 +257,7 @@ def together(rounds: Sequence[Fuzzed], seconds: float) -> Fuzzed:
         statuses=sum((Counter(one.statuses) for one in rounds), Counter()),
         findings=tuple(finding for one in rounds for finding in one.findings),
         created=frozenset[str]().union(*(one.created for one in rounds)),
+        requests=(),
         seconds=seconds,
     )
 
