@@ -85,8 +85,6 @@ class ManagementPortTests {
 
     @Test
     void servesWithPlatformThreadsWhereTheApplicationHasVirtualOnes() throws Exception {
-        assertThat(context.getEnvironment().getProperty("spring.threads.virtual.enabled"))
-                .isEqualTo("true");
         assertThat(get("/inspector/pending").statusCode()).isEqualTo(200);
         assertThat(serving.get()).isNotNull().satisfies(thread -> assertThat(thread.isVirtual())
                 .isFalse());
@@ -205,7 +203,11 @@ class ManagementPortTests {
         return new SpringApplicationBuilder(Application.class)
                 .listeners(listens)
                 .initializers(context -> register(context))
-                .run("--server.port=-1", "--management.server.port=0", "--writepath.inspector.token=secret");
+                .run(
+                        "--server.port=-1",
+                        "--management.server.port=0",
+                        "--spring.threads.virtual.enabled=true",
+                        "--writepath.inspector.token=secret");
     }
 
     private void register(ConfigurableApplicationContext context) {
