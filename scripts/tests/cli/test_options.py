@@ -180,6 +180,7 @@ ROWS = [
     (["bench-all", "SUITE=capacity", "DOCS=5000"], "documents=5000 (DOCS) with operation write"),
     (["bench-all", "SUITE=search", "HOLD_SECONDS=5"], "HOLD_SECONDS=5: applies only to capacity suites; 'search'"),
     (["up", "VARIANT=jpa", "POOL_SIZE=5,10"], "POOL_SIZE=5,10: several values are a factor"),
+    (["bench-all", "TRACES=http://127.0.0.1:4318/v1/traces"], "a write would pay for its trace; only `up` takes it"),
     (["bench-all", "SUITE=search", "RATE=100"], "RATE=100: does not apply; 'search' is a search suite"),
     (["bench-all", "RATE=50", "RATE_SCALE=0.5"], "RATE=50 RATE_SCALE=0.5: both set the rate; omit one of them"),
     (["bench-all", "RATE_SCALE=1,2"], "RATE_SCALE=1,2: scales the whole suite. Give one value, or vary RATE"),

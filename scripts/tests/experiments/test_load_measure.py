@@ -142,7 +142,7 @@ def test_the_folder_has_every_raw_file_and_not_what_k6_recorded(tmp_path: Path) 
 def test_the_facts_are_those_of_the_load_alone(tmp_path: Path) -> None:
     run = measured(tmp_path, FakeRuntime(lost=("app: ended with 137",)))
     facts = facts_of(run)
-    assert run.versions == {"fake": "1", "liar": "1.0"}
+    assert run.versions == {"fake": "1", "liar": "1.0", "OpenTelemetry traces": "none"}
     assert run.durability == facts.durability
     assert run.durability is not None
     assert (run.durability.level, run.durability.settings) == ("A", {"fsync": "true"})

@@ -89,7 +89,7 @@ class FakeStack(Unharmed):
         self.events.append("logs")
 
     def effective_settings(self) -> Mapping[str, Mapping[str, str]]:
-        return {"app": {"LIES": "0"}}
+        return {"app": {"LIES": "0", "WRITEPATH_TRACES": "none"}}
 
     def lives(self, component: str) -> Mapping[str, str]:
         return {component: str(self.liar.crashes)}

@@ -40,6 +40,7 @@ R = TypeVar("R")
 FEWEST_REPETITIONS = 2  # of one block the A/A control says nothing
 LOGS = "logs"
 SETTINGS_FILE = "settings.json"
+TRACES = "WRITEPATH_TRACES"  # of an application: none, or who receives them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +100,13 @@ class CellRun:
                 for name, own in settings.items()
                 if aot.SETTING in own
             }
-            self.versions = {**self.bench.runtime.versions(self.cell.variant), **truth.versions(), **caches}
+            traces = {own[TRACES] for own in settings.values() if TRACES in own}
+            self.versions = {
+                **self.bench.runtime.versions(self.cell.variant),
+                **truth.versions(),
+                **caches,
+                **({"OpenTelemetry traces": ", ".join(sorted(traces))} if traces else {}),
+            }
 
     def warm_up(self, stack: Stack, *, warm: bool = False) -> WarmUpFacts | None:
         """As the scenario says. warm: by an earlier cell."""

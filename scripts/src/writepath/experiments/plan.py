@@ -81,6 +81,7 @@ def plan(call: Call, asked: Asked) -> Plan:
     _require_options(call, asked, suite, known)
     given = asked.settings.over(suite.settings, suite.factors)
     given.refuse(kind.unused, f"'{suite.name}' is a {suite.kind} suite")
+    given.refuse(("TRACES",), "a write would pay for its trace; only `up` takes it")
     if suite.scenario is not None:
         loading.require_rates(suite, given)
         suite = suite.scaled(float(given.values.get(loading.RATE_SCALE, "1")))
