@@ -25,6 +25,7 @@ TUTORIALS = {
     "test_too_much_in_flight_is_503_at_once_and_stores_nothing": "admitted requests wait as long as in an outage",
     "test_every_figure_of_the_evidence_is_measured": "it has no batches, and no publisher that waits for confirms",
     "test_the_dashboard_asks_for_what_the_stack_exposes": "it has no cap of requests in flight, and no such publisher",
+    "test_a_malformed_request_is_refused_in_time_and_leaves_nothing_behind": "Tomcat waits 20 s and more",
     "test_without_its_backing_service_a_write_is_503_in_time_and_never_201": (
         "no wait is bounded below the proxy's and no exception translated: 500 or the proxy's 504 instead of 503"
     ),
