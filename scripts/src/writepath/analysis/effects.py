@@ -60,9 +60,7 @@ class Effects:
     """All of one metric."""
 
     effects: tuple[Effect, ...]  # main effects, then interactions
-    same: (
-        float | None
-    )  # the largest share by which two runs of one cell in a block differed; None: no A/A control
+    same: float | None  # largest share by which two runs of one cell in a block differ; None: no A/A control
     without: str = ""  # in words, why there are no interactions
 
 

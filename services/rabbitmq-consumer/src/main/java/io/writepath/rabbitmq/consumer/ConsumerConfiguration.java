@@ -16,7 +16,6 @@ import org.springframework.amqp.rabbit.core.RabbitAdmin;
 import org.springframework.amqp.rabbit.listener.ListenerContainerConsumerFailedEvent;
 import org.springframework.amqp.rabbit.listener.ListenerContainerIdleEvent;
 import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
-import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -25,7 +24,7 @@ import org.springframework.context.annotation.Import;
 
 /** The consumer in batches, and its inspector. */
 @Configuration(proxyBeanMethods = false)
-@Import(DeclaredWhenTold.class)
+@Import({DeclaredWhenTold.class, CountedDeliveries.class})
 @EnableConfigurationProperties(ConsumerSettings.class)
 public class ConsumerConfiguration {
 
@@ -45,16 +44,6 @@ public class ConsumerConfiguration {
     @Bean
     ConsumerCounters consumerCounters() {
         return new ConsumerCounters();
-    }
-
-    @Bean
-    Deliveries deliveries() {
-        return new Deliveries();
-    }
-
-    @Bean
-    ConnectionFactoryCustomizer countDeliveries(Deliveries deliveries) {
-        return factory -> factory.setMetricsCollector(deliveries);
     }
 
     @Bean

@@ -1,4 +1,4 @@
-/** Consuming as tutorials have it. */
+/** Consumes with the defaults of Spring Boot. */
 @NullMarked
 package io.writepath.tutorial.consumer;
 

@@ -28,7 +28,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The consumer as tutorials have it takes one message at a time, and prefetches what Spring AMQP does by default. */
+/** With Spring Boot defaults a consumer takes one message at a time and prefetches 250. */
 class TutorialConsumerIntegrationTests {
 
     private static final Duration SOON = Duration.ofSeconds(60);

@@ -1,4 +1,4 @@
-/** Publishing as tutorials have it. */
+/** Publishes with the defaults of Spring Boot. */
 @NullMarked
 package io.writepath.tutorial.producer;
 

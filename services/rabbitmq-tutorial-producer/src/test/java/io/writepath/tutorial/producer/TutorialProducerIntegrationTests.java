@@ -23,7 +23,7 @@ import org.springframework.amqp.rabbit.core.RabbitAdmin;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The ingress as tutorials have it sends to a durable classic queue, waits for nobody, and says so. */
+/** With Spring Boot defaults a producer sends to a durable queue without confirms, and the inspector says so. */
 class TutorialProducerIntegrationTests {
 
     private static final RabbitService RABBIT = BackingServices.rabbitmq();

@@ -213,6 +213,23 @@ class JpaStoreIntegrationTests {
     }
 
     @Test
+    void aBatchWaitsForARightThatIsRevokedAndRejectsNoPost() {
+        commit("CREATE ROLE limited");
+        commit("GRANT SELECT, INSERT ON posts TO limited");
+        try (var application = start("--spring.datasource.hikari.data-source-properties.options=-c role=limited")) {
+            PostBatchWriter limited = application.getBean(PostBatchWriter.class);
+            List<Post> posts = List.of(post("good"));
+            commit("REVOKE INSERT ON posts FROM limited");
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> limited.write(posts));
+            commit("GRANT INSERT ON posts TO limited");
+            assertThat(limited.write(posts)).containsExactly(Outcome.STORED);
+        } finally {
+            commit("DROP OWNED BY limited");
+            commit("DROP ROLE limited");
+        }
+    }
+
+    @Test
     void writesOverlappingBatchesAtOnceWithoutADeadlock() throws Exception {
         List<Post> posts =
                 IntStream.range(0, 500).mapToObj(i -> post("post " + i)).toList();

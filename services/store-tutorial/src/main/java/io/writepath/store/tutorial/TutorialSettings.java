@@ -4,7 +4,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The table of posts as tutorials have it.
+ * The table of posts of the Spring Boot defaults (baseline).
  *
  * @param searchIndex none: anything else is refused rather than ignored
  */

@@ -9,7 +9,7 @@ import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 
-/** Stores posts in PostgreSQL as tutorials have it. The pool is the one that Spring Boot makes. */
+/** Stores posts in PostgreSQL through a plain Spring Data repository and the pool of Spring Boot's defaults. */
 @AutoConfiguration(after = DataSourceAutoConfiguration.class)
 @EnableConfigurationProperties(TutorialSettings.class)
 @EntityScan(basePackageClasses = TutorialPost.class)

@@ -1,5 +1,5 @@
 /**
- * JPA as tutorials have it, to be measured beside the store that this project stands for: numbers made by the database,
+ * JPA with Spring Boot defaults (baseline), measured next to the tuned store: keys made by the database,
  * {@code save()}, Spring Boot's own pool. No code here bounds a wait or knows a repetition.
  */
 @NullMarked

@@ -1,4 +1,4 @@
-/** The direct write path as tutorials have it. */
+/** Writes straight to PostgreSQL with the defaults of Spring Boot. */
 @NullMarked
 package io.writepath.tutorial.writer;
 
