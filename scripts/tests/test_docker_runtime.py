@@ -1,5 +1,5 @@
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -65,6 +65,28 @@ def test_the_images_follow_their_sources_and_ignore_build_output(tmp_path: Path)
     assert images.fingerprint(tmp_path) == before
     source.write_text("class Main { int changed; }")
     assert images.fingerprint(tmp_path) != before
+
+
+def test_each_variant_has_the_images_of_the_applications_that_its_settings_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    had: list[tuple[str | None, str | None]] = []
+
+    def ensure(of: compose.Compose, services: Iterable[Service], *_: object) -> None:
+        had.extend((one.module, of.variables.get("STORE")) for one in services if one.module)
+
+    monkeypatch.setattr(images, "ensure", ensure)
+    monkeypatch.setattr(images, "ensure_generator", lambda *_: None)
+    monkeypatch.setattr(DockerRuntime, "_engine", None)
+    known, names = registry.load(ROOT), ("jpa-tutorial", "rabbitmq-jpa", "rabbitmq-elasticsearch-1s0r")
+    DockerRuntime(ROOT).prepare([known.variant(name) for name in names], print)
+    assert had == [
+        ("tutorial-writer", "tutorial"),
+        ("rabbitmq-jpa-producer", "jpa"),
+        ("rabbitmq-jpa-consumer", "jpa"),
+        ("rabbitmq-elasticsearch-producer", "elasticsearch"),
+        ("rabbitmq-elasticsearch-consumer", "elasticsearch"),
+    ]
 
 
 def test_the_image_of_k6_is_this_checkouts_own_unless_another_is_named(tmp_path: Path) -> None:

@@ -49,10 +49,11 @@ class DockerRuntime(Runtime):
 
     def prepare(self, variants: Sequence[Variant], say: Callable[[str], None]) -> None:
         """Builds the services' images and pulls the others; does nothing when all are there and unchanged."""
-        profiles = sorted({profile for variant in variants for profile in variant.profiles})
-        variables = self.variables(profiles, self.settings)
-        compose = Compose(root=self.root, project="prepare", profiles=profiles, variables=variables)
-        images.ensure(compose, self.services(profiles, {}).values(), self._engine, say)
+        for variant in variants:  # whose settings name the images of its applications
+            profiles, variables = variant.profiles, self.variables(variant.profiles, variant.settings)
+            compose = Compose(root=self.root, project="prepare", profiles=profiles, variables=variables)
+            services = self.services(profiles, variant.settings).values()
+            images.ensure(compose, services, self._engine, say)
         images.ensure_generator(self.root, self._engine, self._k6_image, say)
 
     @contextmanager
