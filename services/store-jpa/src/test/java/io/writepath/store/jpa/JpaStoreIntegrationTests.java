@@ -35,6 +35,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -282,11 +283,15 @@ class JpaStoreIntegrationTests {
             connection.commit();
             return true;
         });
+        // The two share one Logback, which each would set up and, at the same moment, find half set up by the other.
+        System.setProperty(LoggingSystem.SYSTEM_PROPERTY, LoggingSystem.NONE);
         try (ExecutorService instances = Executors.newFixedThreadPool(2)) {
             Future<ConfigurableApplicationContext> one = instances.submit(() -> start());
             Future<ConfigurableApplicationContext> other = instances.submit(() -> start());
             one.get().close();
             other.get().close();
+        } finally {
+            System.clearProperty(LoggingSystem.SYSTEM_PROPERTY);
         }
         inspector.assertReady();
     }
