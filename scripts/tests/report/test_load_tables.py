@@ -168,6 +168,21 @@ def test_the_original_suite_is_compared_with_the_original_figures() -> None:
     assert "original" not in tables(Planted())
 
 
+def test_a_queue_in_front_of_the_index_is_next_to_the_originals_row_of_the_index() -> None:
+    """Its write-up calls the same row by both names."""
+    names = ("elasticsearch-8s0r", "elasticsearch-8s1r", "rabbitmq-elasticsearch-8s0r")
+    table = tables(*(Planted(variant=name) for name in names), suite="original")["original"]
+    assert [values[:2] for values in lines(table)] == [
+        ["ELASTICSEARCH-8S0R", "original"],
+        ["ELASTICSEARCH-8S0R", "here"],
+        ["RABBITMQ-ELASTICSEARCH-8S0R", "here"],
+        ["ELASTICSEARCH-8S1R", "original"],
+        ["ELASTICSEARCH-8S1R", "here"],
+    ]
+    assert line(table, 0)[2:4] == ["66,376", "66,376"]
+    assert "whether a queue was in front" in table.notes[-1]
+
+
 def test_every_delay_stands_below_the_one_row_of_the_original() -> None:
     specs = [Planted(levels={"DATABASE_DELAY_MS": level}) for level in ("0", "500")]
     table = tables(*specs, suite="original-slow-database")["original"]

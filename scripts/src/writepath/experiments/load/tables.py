@@ -423,23 +423,27 @@ FIGURES = (
 
 
 def original(data: Suite) -> Table | None:
-    """By variant a row of the original's figures, then ours; None for every other suite."""
+    """Each row of the original's figures, then ours that belong to it; None for every other suite."""
     if data.index.suite not in (ORIGINAL, SLOW):
         return None
-    body: list[Row] = []
-    quoted: set[str] = set()
+    published, body = published_figures(), list[Row]()
+    same: dict[str, str] = published["same_row"]
+    ours_of: dict[str, list[RowKey]] = {}
     for row in data.rows:
-        theirs, cells = published_figures()["variants"].get(row.variant.name), data.shown(row)
-        if theirs is None:
+        ours_of.setdefault(same.get(row.variant.name, row.variant.name), []).append(row)
+    for name, ours in ours_of.items():
+        if (theirs := published["variants"].get(name)) is None:
             continue
-        if row.variant.name not in quoted:
-            names = (one.key.removeprefix(BESIDE) for one in FIGURES)
-            own = (Cell(figure=stats.spread([theirs[name]]), exact=True) for name in names)
-            body.append(row_of(row.variant.title, "original", *own))
-            quoted.add(row.variant.name)
-        ours = (cell(map(one.get, cells)) for one in FIGURES)
-        body.append(row_of(label(data)(row), "here", *ours, mark=rows.mark(cells)))
-    remarks = published_figures()["remarks" if data.index.suite == ORIGINAL else "remarks_slow_database"]
+        figures = (theirs[one.key.removeprefix(BESIDE)] for one in FIGURES)
+        own = (Cell(figure=stats.spread([figure]), exact=True) for figure in figures)
+        body.append(row_of(ours[0].variant.title, "original", *own))
+        for row in ours:
+            cells = data.shown(row)
+            here = (cell(map(one.get, cells)) for one in FIGURES)
+            body.append(row_of(label(data)(row), "here", *here, mark=rows.mark(cells)))
+    remarks = [published["remarks" if data.index.suite == ORIGINAL else "remarks_slow_database"]]
+    if any(row.variant.name in same for row in data.rows):
+        remarks.append(published["remarks_same_row"])
     return Table(
         key="original",
         title="Compared with the original experiment",
@@ -448,6 +452,6 @@ def original(data: Suite) -> Table | None:
         " original did.",
         columns=(rows.VARIANT, Column(key="measured", title="measured"), *FIGURES),
         rows=tuple(body),
-        notes=(rows.LEGEND, str(remarks).strip()),
+        notes=(rows.LEGEND, *(str(one).strip() for one in remarks)),
         names=2,
     )
