@@ -13,6 +13,7 @@ import psutil
 import pytest
 from rich.console import Console
 
+from writepath import control_groups
 from writepath.analysis import verdict
 from writepath.analysis.verdict import STEAL_LIMIT, noise_reasons, slower_reasons
 from writepath.measure import host, sampler
@@ -35,7 +36,7 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A /proc; /sys/fs/cgroup is next to it."""
     proc = tmp_path / "proc"
     monkeypatch.setattr(psutil, "PROCFS_PATH", str(proc))
-    monkeypatch.setattr(host, "GROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(control_groups, "GROUPS", tmp_path / "cgroup")
     (proc / "self").mkdir(parents=True)
     ticks = [100, 1, 50, 700, 5, 0, 4, 40, 60, 0]  # 60 of guests are in the 100 already
     (proc / "stat").write_text(
@@ -71,8 +72,8 @@ def test_throttling_is_that_of_this_process_and_of_the_groups_it_is_in(
 ) -> None:
     (proc / "self" / "cgroup").write_text(cgroup, encoding="utf-8")
     for folder, text in stat.items():
-        (host.GROUPS / folder).mkdir(parents=True, exist_ok=True)
-        (host.GROUPS / folder / "cpu.stat").write_text(text, encoding="ascii")
+        (control_groups.GROUPS / folder).mkdir(parents=True, exist_ok=True)
+        (control_groups.GROUPS / folder / "cpu.stat").write_text(text, encoding="ascii")
     assert read_counters().throttled_s == throttled_s
 
 

@@ -106,6 +106,14 @@ def _resolved(args: Sequence[str | Path]) -> list[str]:
     return command
 
 
+_JOIN = 'echo $$ >"$0" && exec "$@"'  # of a shell, which becomes the program
+
+
+def joining(group: Path) -> list[str]:
+    """Before a command: it runs in a control group from its beginning. group: the file of the group's processes."""
+    return ["sh", "-c", _JOIN, str(group)]
+
+
 # One thread starts every long-lived child and lives as long as this process: the kernel sends the parent-death signal
 # when the *thread* that started the child ends, so starting from a pool's thread would end the child with the pool.
 _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="process-starter")
@@ -115,6 +123,23 @@ def _started(processors: Collection[int], command: Sequence[str], **how: Any) ->
     """In the starter's thread: a child inherits its processors, so that they are set before the program begins."""
     os.sched_setaffinity(0, processors)
     return subprocess.Popen(command, **how)
+
+
+def _confined(
+    args: Sequence[str | Path],
+    privileges: Sequence[str],
+    death_signal: signal.Signals | None,
+    group: Path | None,
+) -> list[str]:
+    """The command behind what confines it; a missing program is our error, not a line in the child's log."""
+    flags, command = list(privileges), _resolved(args)
+    if death_signal is not None and find("setpriv"):
+        flags += ["--pdeathsig", death_signal.name.removeprefix("SIG")]
+    if flags:
+        command = _resolved(["setpriv", *flags, "--", *command])
+    return (
+        command if group is None else _resolved([*joining(group), *command])
+    )  # joined before rights are dropped
 
 
 class Daemon:
@@ -138,21 +163,17 @@ class Daemon:
         death_signal: signal.Signals | None = signal.SIGKILL,
         text_in: str = "",
         processors: Collection[int] = (),
+        group: Path | None = None,
     ) -> None:
         """privileges: setpriv flags that drop the user; death_signal None: outlives this process.
 
-        processors: that it may use, else those of the caller.
+        processors: that it may use, else those of the caller. group: as joining() takes it, else that of the caller.
         """
         self.name = name
         self.log = log
         self._stop_signal = stop_signal
         self._stop_seconds = stop_seconds
-        flags = list(privileges)
-        if death_signal is not None and find("setpriv"):
-            flags += ["--pdeathsig", death_signal.name.removeprefix("SIG")]
-        command = _resolved(args)  # a missing program is this call's error, not a line in the child's log
-        if flags:
-            command = _resolved(["setpriv", *flags, "--", *command])
+        command = _confined(args, privileges, death_signal, group)
         with log.open("ab") as output, tempfile.TemporaryFile() as given:
             given.write(text_in.encode())
             given.seek(0)

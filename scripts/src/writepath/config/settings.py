@@ -19,7 +19,9 @@ Scope = Literal["stack", "load"]
 ENV_FILE = ".env"
 WHOLE = (1, 65_535)
 NOT_SETTABLE = ("STORE", "CONTROL")  # are what a variant is
+_DECIMALS = ("APPLICATION_CPUS",)
 _RANGES = {
+    "APPLICATION_CPUS": (0, 64),
     "DATABASE_DELAY_MS": (0, 300),  # more, and a pool that checks a connection gives up after its 1 s
     "ELASTICSEARCH_REPLICAS": (0, 1),
     "NGINX_WORKER_CONNECTIONS": (64, 16_384),
@@ -237,6 +239,7 @@ def _of_env_file(root: Path) -> list[Setting]:
                     help=" ".join(comments),
                     range=_RANGES.get(name, WHOLE) if whole else None,
                     words=_WORDS.get(name, ()),
+                    decimals=name in _DECIMALS,
                 )
             )
         comments = []

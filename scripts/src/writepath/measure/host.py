@@ -8,7 +8,6 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import psutil
 
+from writepath import control_groups
 from writepath.analysis import verdict
 from writepath.errors import SetupError
 from writepath.processors import Split, available
@@ -33,8 +33,6 @@ CPU_TIMES = (
     "softirq",
     "steal",
 )  # a guest's is in the user's
-GROUPS = Path("/sys/fs/cgroup")
-CONTROLLERS_OF_TIME = ("cpu", "cpu,cpuacct")  # folders of control groups version 1
 UNITS_PER_S = {"throttled_usec": 1e6, "throttled_time": 1e9}  # version 2, version 1
 
 
@@ -94,24 +92,17 @@ def _growth(before: float | None, after: float | None) -> float | None:
 
 
 def _throttled_s() -> float | None:
-    """The most of the group and those it is in: a quota of any of them halts it, and often at the same time."""
+    """The most of the group and those it is in: a quota of any of them halts it, and often at the same time.
+
+    Not of the groups below them: that of an application with APPLICATION_CPUS halts it alone, as asked.
+    """
     found = [
         count / UNITS_PER_S[name]
-        for folder in _groups()
+        for folder in control_groups.of_this_process()
         for name, count in _statistics(folder / "cpu.stat").items()
         if name in UNITS_PER_S
     ]
     return max(found, default=None)
-
-
-def _groups() -> Iterator[Path]:
-    """Of this process's group and of all above it. In a container the path may begin outside of what is seen."""
-    for line in text_of(Path(psutil.PROCFS_PATH) / "self" / "cgroup").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if not controllers or "cpu" in controllers.split(","):
-            inner = Path(path.strip("/"))
-            tops = [GROUPS / name for name in CONTROLLERS_OF_TIME] if controllers else [GROUPS]
-            yield from (top / part for top in tops for part in (inner, *inner.parents))
 
 
 def _statistics(path: Path) -> dict[str, int]:

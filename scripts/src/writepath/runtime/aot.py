@@ -5,8 +5,11 @@ one build of one application are in a folder: `<what chooses its code>-<digest>.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
+
+from writepath.runtime import topology
 
 SETTING = "AOT_CACHE"
 NONE, TRAINED, RECORD = "none", "trained", "record"  # record: in the training run itself
@@ -15,6 +18,7 @@ CREATE_SECONDS = 300.0
 DIGITS = 12
 RECORDING = "recorded.aotconf"
 JAVA = "JDK_JAVA_OPTIONS"
+_PROCESSORS = re.compile(rf"{topology.JVM_FLAG}\d+")
 CHOOSING = ("SPRING_PROFILES_ACTIVE", JAVA)  # decide which code runs, and the layout of the JVM
 
 
@@ -60,5 +64,6 @@ def _part(folder: Path, environment: Mapping[str, str]) -> Path:
 
 
 def _key(environment: Mapping[str, str]) -> str:
-    chosen = "\0".join(environment.get(name, "") for name in CHOOSING)
+    """Whatever the number of processors: it chooses no code, and one cache is for all levels of APPLICATION_CPUS."""
+    chosen = "\0".join(_PROCESSORS.sub("", environment.get(name, "")) for name in CHOOSING)
     return hashlib.sha256(chosen.encode()).hexdigest()[:DIGITS]

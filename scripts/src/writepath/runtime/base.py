@@ -198,7 +198,7 @@ class Runtime(Protocol):
         """
         on, disks = [*variant.profiles, *profiles], small_disks or {}
         settings = {
-            **topology.derived(self.root, on, self.split),
+            **topology.derived(self.root, on, self.split, {**variant.settings, **overrides}),
             **variant.settings,
             topology.PROXY_PORT: topology.ANY_PORT,
             topology.INSPECTOR_TOKEN: secrets.token_hex(16),
@@ -229,7 +229,8 @@ class Runtime(Protocol):
 
     def variables(self, profiles: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
         """Of the compose file: derived ones, these, and the user's."""
-        return {**topology.derived(self.root, profiles, self.split), **settings, **self.settings}
+        given = {**settings, **self.settings}
+        return {**topology.derived(self.root, profiles, self.split, given), **given}
 
     def services(self, profiles: Sequence[str], settings: Mapping[str, str]) -> dict[str, Service]:
         """Those that the profiles switch on, with these settings and the user's."""

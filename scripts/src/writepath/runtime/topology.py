@@ -4,6 +4,7 @@ Of Compose's ways to write a thing it knows those that the file uses, and refuse
 """
 
 import hashlib
+import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping
@@ -22,7 +23,8 @@ FILE = "docker-compose.yml"
 INSPECTOR_TOKEN = "INSPECTOR_TOKEN"  # noqa: S105 a variable of the file
 OBSERVE = "observe"  # the profile of Prometheus and Grafana, which no variant has
 PROXY_PORT, ANY_PORT = "HTTP_PORT", "0"  # a variable of the file, and its value for any that is free
-_JVM_FLAG = "-XX:ActiveProcessorCount="
+APPLICATION_CPUS = "APPLICATION_CPUS"  # a variable of the file
+JVM_FLAG = "-XX:ActiveProcessorCount="
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = re.compile(
     rf"\$(?:(?P<dollar>\$)|\{{(?P<name>{_NAME})(?::-(?P<default>[^{{}}]*))?\}}|(?P<other>.{{0,30}}))"
@@ -81,6 +83,7 @@ class Service:
     volumes: Annotated[Mapping[str, str], BeforeValidator(_named)] = field(
         default_factory=dict
     )  # outlive a container
+    cpus: Annotated[float, Field(ge=0)] = 0.0  # processor time of each instance, in processors; 0: no limit
     memory_limit_bytes: Annotated[int, BeforeValidator(_bytes), _at("mem_limit")] = 0  # 0: none
     build: Any = None  # from this checkout: no registry has it
 
@@ -150,15 +153,21 @@ def checkout_key(root: Path) -> str:
     return hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:8]
 
 
-def derived(root: Path, profiles: Iterable[str], split: Split) -> dict[str, str]:
-    """Variables that follow from the checkout and the processors of the system under test, but those that .env sets."""
-    count, active = len(split.system), load(root, {}).active(profiles).values()
+def derived(root: Path, profiles: Iterable[str], split: Split, settings: Mapping[str, str]) -> dict[str, str]:
+    """Variables that follow from the checkout and the processors of the system under test, but those that .env sets.
+
+    A JVM with a quota counts on as many processors as it would by itself: the quota, rounded up.
+    """
+    count, active = len(split.system), load(root, settings).active(profiles).values()
     nodes = sum("node.name" in service.environment for service in active)
+    quota = max((service.cpus for service in active), default=0.0)
+    told = "" if split.is_shared else f"{JVM_FLAG}{count}"
     found = {
         "IMAGE_TAG": checkout_key(root),
         "SYSTEM_PROCESSORS": "" if split.is_shared else listed(split.system),
         "ELASTICSEARCH_PROCESSORS": str(max(1, count // (nodes or 1))),
-        "JVM_PROCESSORS": "" if split.is_shared else f"{_JVM_FLAG}{count}",
+        "JVM_PROCESSORS": told,
+        "APPLICATION_JVM_PROCESSORS": f"{JVM_FLAG}{min(count, math.ceil(quota))}" if quota else told,
         "POOL_SIZE": str(2 * count + 1),
     }
     return {name: text for name, text in found.items() if not value(root, name, {})}
@@ -166,7 +175,7 @@ def derived(root: Path, profiles: Iterable[str], split: Split) -> dict[str, str]
 
 def counts_as_told(environment: Mapping[str, str]) -> bool:
     """Whether its JVM has threads for as many processors as it is told, not for those that it may use at a time."""
-    return any(_JVM_FLAG in text for text in environment.values())
+    return any(JVM_FLAG in text for text in environment.values())
 
 
 def variables(root: Path) -> frozenset[str]:

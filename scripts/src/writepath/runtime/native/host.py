@@ -13,6 +13,7 @@ import psutil
 from writepath import poll, process
 from writepath.errors import SetupError, StartError
 from writepath.runtime.base import FILL, FILL_SECONDS
+from writepath.runtime.native import quota
 
 _UNPRIVILEGED = "nobody"
 _DAC_OVERRIDE = 1  # bit of CAP_DAC_OVERRIDE in /proc/<pid>/status
@@ -134,10 +135,13 @@ def mount(folder: Path, size: int, account: Account) -> SmallDisk:
 
 
 def remove(folder: Path) -> None:
-    """Removes a folder of ours, file systems that are mounted below it first; never through one that stays."""
+    """Removes a stack's folder, its control groups and the file systems mounted below it first.
+
+    It stays with what of these stays, for the next attempt; nothing is removed through a file system that stays.
+    """
     for point in _mounted_below(folder):
         _unmount(point)
-    if not _mounted_below(folder):
+    if quota.removed(folder) and not _mounted_below(folder):
         shutil.rmtree(folder, ignore_errors=True)
 
 

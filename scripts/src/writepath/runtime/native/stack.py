@@ -15,7 +15,7 @@ from writepath.processors import Split
 from writepath.runtime import network, topology
 from writepath.runtime.base import PROXY, PROXY_PORT, Meter, Stack, Usage, masked
 from writepath.runtime.deadman import Heal
-from writepath.runtime.native import recipes, usage
+from writepath.runtime.native import quota, recipes, usage
 from writepath.runtime.native.host import SmallDisk
 from writepath.runtime.native.recipe import Part, Place
 from writepath.runtime.network import LOOPBACK
@@ -107,6 +107,7 @@ class NativeStack(Stack):
         self._folder, self._disks = folder, disks
         self._of_jvms = split.system
         self._started: list[Started] = []
+        self._groups: dict[str, Path] = {}  # by process that has a quota, the list of its control group
         self._meters = {name: Meter() for name in places}
         self._lock = threading.Lock()  # of the list and of starting; never held while something is awaited
         self._closed = False
@@ -139,7 +140,14 @@ class NativeStack(Stack):
             processors=self._of_jvms
             if topology.counts_as_told(place.service.environment)
             else self.split.system,
+            group=self._group(name, place.service.cpus),
         )
+
+    def _group(self, name: str, cpus: float) -> Path | None:
+        """Of each process its own, which a revived one gets again; None: no quota."""
+        if cpus and name not in self._groups:
+            self._groups[name] = quota.made(self._folder, name, cpus)
+        return self._groups.get(name)
 
     def _all(self, component: str | None = None) -> list[Started]:
         """In the order in which they were started."""
