@@ -52,7 +52,7 @@ fmt: ## format Java and Python code
 	@"$(ROOT)/scripts/fmt.sh"
 
 .PHONY: bench-all
-bench-all: ## run a suite [SUITE=default VARIANTS=a,b REPS=n RESUME=1 ...; all options: docs/usage.md]
+bench-all: ## run a suite, or a series of suites as SUITE=tuning [SUITE=default VARIANTS=a,b REPS=n RESUME=1 ...; all options: docs/usage.md]
 	@$(WRITEPATH) bench-all $(OPTIONS)
 
 .PHONY: bench

@@ -5,16 +5,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from writepath import lock, processors
 from writepath.config import registry
 from writepath.config.registry import Variant
 from writepath.config.settings import OF_LOAD, Given, of_stack
-from writepath.errors import INTERRUPTED, StartError, UsageError, WritepathError
+from writepath.errors import INTERRUPTED, StartError, UsageError, WritepathError, worst
 from writepath.options import STATE, Asked, Call
 from writepath.options import Runtime as RuntimeName
 from writepath.processors import Split
 from writepath.runtime.base import Runtime, Stack
+
+if TYPE_CHECKING:
+    from writepath.experiments.base import Plan
 
 WATCH_S = 1.0
 PAIR = "pair"  # the suite
@@ -24,7 +28,7 @@ FAULTS, FAULT_HELP = "faults", "help"  # the suite, and FAULT=help, which lists 
 def bench_all(call: Call, asked: Asked) -> int:
     """A suite, or some of its variants."""
     known = registry.load(call.root)
-    if known.suite(asked.suite).kind == FAULTS:
+    if any(suite.kind == FAULTS for suite in known.members(asked.suite)):
         raise UsageError(
             f"SUITE={asked.suite}: run it with `make bench-faults`, which has FAULT, TRIALS and JOBS"
         )
@@ -49,12 +53,22 @@ def bench_faults(call: Call, asked: Asked) -> int:
 
 
 def bench(call: Call, asked: Asked) -> int:
-    """A suite, or some of its variants, ranked or not."""
+    """A suite or a series of suites, or some of their variants, ranked or not."""
+    from writepath.experiments import series
+
+    codes = list[int]()
+    for plan in series.plans(call, asked, print):
+        codes.append(_run(call, asked, plan))
+        if codes[-1] == INTERRUPTED:
+            break
+    return worst(codes)
+
+
+def _run(call: Call, asked: Asked, plan: "Plan") -> int:
+    """One suite run and its report; the exit code."""
     from writepath.experiments import engine, reporting
-    from writepath.experiments import plan as planning
     from writepath.progress import Progress
 
-    plan = planning.plan(call, asked)
     split = processors.choose(asked.processors, print)
     with ExitStack() as held:
         progress = held.enter_context(Progress())

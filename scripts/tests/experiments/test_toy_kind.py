@@ -1,53 +1,31 @@
 """A new kind is one module and one registry entry; a factor suite is one entry of suites.yaml. Both by the commands."""
 
 import re
-import shutil
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from experiments import thought
 from experiments.test_engine import interrupted
-from experiments.toy import Toy, suites_yaml
-from lifecycle.fakes import FakeRuntime
-from report import planted_documents
-from writepath import cli, commands
+from experiments.toy import PROJECT, Toy, checkout, registered, suites_yaml
+from writepath import cli
 from writepath.errors import INTERRUPTED, UsageError
-from writepath.experiments import engine, registry
+from writepath.experiments import engine
 from writepath.records.cell import load_cell
 from writepath.records.index import load_index
-from writepath.runtime.base import Runtime
 
-PROJECT = Path(__file__).resolve().parents[3]
-COPIED = ("variants.yaml", "docker-compose.yml", ".env", "k6/scenarios/ramp.js")
 PUBLISHED = "results/published/toys"
 
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
-    """The registry entry; the runtime starts nothing."""
-
-    def ready(_held: ExitStack, *_: Any) -> Runtime:
-        return FakeRuntime(name="native")
-
-    kind = Toy()
-    monkeypatch.setitem(registry.KINDS, "toy", kind)
-    monkeypatch.setattr(commands, "_ready_runtime", ready)
-    return kind
+    return registered(monkeypatch)
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A checkout with one suite of the kind."""
-    for name in COPIED:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PROJECT / name, tmp_path / name)
-    (tmp_path / ".writepath").mkdir()
-    planted_documents.write(tmp_path)
-    (tmp_path / "suites.yaml").write_text(suites_yaml("jpa", "rabbitmq-jpa"), encoding="utf-8")
-    return tmp_path
+    return checkout(tmp_path, suites_yaml("jpa", "rabbitmq-jpa"))
 
 
 def wp(root: Path, *words: str) -> int:

@@ -1,12 +1,25 @@
 """The example kind of docs/adding-an-experiment.md, told by a test what happens while it measures."""
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from experiments.thought import Thought
+from lifecycle.fakes import FakeRuntime
+from report import planted_documents
+from writepath import commands
+from writepath.experiments import registry
 from writepath.experiments.base import CellRun, Session
+from writepath.runtime.base import Runtime
+
+PROJECT = Path(__file__).resolve().parents[3]
+COPIED = ("variants.yaml", "docker-compose.yml", ".env", "k6/scenarios/ramp.js")
 
 
 @dataclass
@@ -26,6 +39,29 @@ class Toy(Thought):
         if len(self.measured) in self.noisy:
             raw = run.folder / "raw.json"
             raw.write_text(json.dumps(json.loads(raw.read_text()) | {"noisy": True}))
+
+
+def registered(monkeypatch: pytest.MonkeyPatch) -> Toy:
+    """The registry entry; the runtime starts nothing."""
+
+    def ready(_held: ExitStack, *_: Any) -> Runtime:
+        return FakeRuntime(name="native")
+
+    kind = Toy()
+    monkeypatch.setitem(registry.KINDS, "toy", kind)
+    monkeypatch.setattr(commands, "_ready_runtime", ready)
+    return kind
+
+
+def checkout(folder: Path, suites: str) -> Path:
+    """With these suites alone."""
+    for name in COPIED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / name, folder / name)
+    (folder / ".writepath").mkdir()
+    planted_documents.write(folder)
+    (folder / "suites.yaml").write_text(suites, encoding="utf-8")
+    return folder
 
 
 def suites_yaml(*variants: str, **more: Any) -> str:

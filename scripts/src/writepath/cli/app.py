@@ -37,10 +37,16 @@ def command(name: str, *examples: str) -> Callable[[Callable[..., int]], Callabl
     return decorate
 
 
-@command("bench-all", "--suite smoke", "--variants jpa,rabbitmq-jpa --reps 3", "SUITE=smoke POOL_SIZE=5,10")
+@command(
+    "bench-all",
+    "--suite smoke",
+    "--variants jpa,rabbitmq-jpa --reps 3",
+    "SUITE=smoke POOL_SIZE=5,10",
+    "SUITE=tuning",
+)
 @takes(given.OF_SUITE_RUN)
 def bench_all(ctx: typer.Context, variants: given.Variants = None, **options: Any) -> int:
-    """Run a suite, or some of its variants."""
+    """Run a suite or a series of suites, or some of their variants."""
     return commands.bench_all(ctx.obj, _asked(ctx, variants=names("VARIANTS", variants), **options))
 
 

@@ -91,7 +91,7 @@ def _text(text: str, shown: str) -> tuple[Any, Any]:
 
 
 _variants = _completed(lambda known: known.variants)
-_suites = _completed(lambda known: known.suites)
+_suites = _completed(lambda known: [*known.suites, *known.series])
 
 Variant = Annotated[
     str, _option("One variant of variants.yaml, as in --variant jpa.", autocompletion=_variants)
@@ -160,7 +160,12 @@ OF_PAIR: Options = _MEASURED | {  # and of bench and bench-all
     ),
 }
 OF_SUITE_RUN: Options = OF_PAIR | {  # of bench and bench-all
-    "suite": (Annotated[str, _option("The suite in suites.yaml.", autocompletion=_suites)], "default"),
+    "suite": (
+        Annotated[
+            str, _option("The suite, or the series of suites, in suites.yaml.", autocompletion=_suites)
+        ],
+        "default",
+    ),
     "dataset": _text(
         "A CSV or TSV file with your own texts, as in --dataset reviews.tsv.gz.", "generated Korean reviews"
     ),

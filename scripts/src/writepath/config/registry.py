@@ -157,6 +157,14 @@ class SuiteEntry:
     )
 
 
+@entry
+class Series:
+    """Suites that one command runs one after the other, each as a suite run of its own."""
+
+    title: Text
+    suites: Names
+
+
 @dataclass(frozen=True, kw_only=True)
 class Suite:
     """An entry of suites.yaml, with the scenario and the variants it names."""
@@ -211,6 +219,7 @@ class SuitesFile:
 
     scenarios: Annotated[dict[Name, Scenario], Entries]
     suites: Annotated[dict[Name, SuiteEntry], Entries]
+    series: dict[Name, Series] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +229,7 @@ class Registry:
     variants: dict[str, Variant]
     scenarios: dict[str, Scenario]
     suites: dict[str, Suite]
+    series: dict[str, Series] = field(default_factory=dict)
 
     def variant(self, name: str) -> Variant:
         """The variant of that name; UsageError names the nearest known one."""
@@ -228,6 +238,12 @@ class Registry:
     def suite(self, name: str) -> Suite:
         """The suite of that name; UsageError names the nearest known one."""
         return _lookup(self.suites, name, "SUITE", SUITES_FILE)
+
+    def members(self, name: str) -> tuple[Suite, ...]:
+        """The suites of a series in its order, or the one suite; UsageError names the nearest known name."""
+        _lookup(dict.fromkeys((*self.suites, *self.series)), name, "SUITE", SUITES_FILE)
+        names = self.series[name].suites if name in self.series else (name,)
+        return tuple(self.suites[one] for one in names)
 
 
 def load(root: Path) -> Registry:
@@ -247,7 +263,7 @@ def load(root: Path) -> Registry:
     file = validated(SuitesFile, data, SUITES_FILE)
     for scenario in file.scenarios.values():
         _check_scenario(root, scenario)
-    known = Registry(variants=variants, scenarios=file.scenarios, suites={})
+    known = Registry(variants=variants, scenarios=file.scenarios, suites={}, series=file.series)
     of_settings = settings.known(root)
     for name, one in file.suites.items():
         known.suites[name] = _suite(name, one, params.get(name, {}), known, of_settings)
@@ -257,6 +273,12 @@ def load(root: Path) -> Registry:
             _require(other, known.suites, where, f"{SUITES_FILE} has no suite")
             if known.suites[other].kind == suite.kind:
                 raise UsageError(f"{where}: '{other}' is of the same kind; name a suite of another kind")
+    for name, series in known.series.items():
+        where = f"{SUITES_FILE}: series.{name}"
+        if name in known.suites:
+            raise UsageError(f"{where}: a suite has this name; choose another one")
+        for member in series.suites:
+            _require(member, known.suites, f"{where}.suites", f"{SUITES_FILE} has no suite")
     return known
 
 

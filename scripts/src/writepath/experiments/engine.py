@@ -61,7 +61,7 @@ def _newest(wanted: Index, plan: Plan) -> tuple[Index, Path]:
         if (more := plan.kind.grown(found.params, plan.params)) is not None:
             again, found = more, dataclasses.replace(found, params=wanted.params)
         kept = tuple(cell for cell in found.cells if _stays(cell) and cell.name not in again)
-        if found.status == "finished" and len(kept) == len(found.cells):
+        if is_whole(found) and len(kept) == len(found.cells):
             continue
         for words, before, now in read.differing(SAME, found, wanted):
             raise UsageError(
@@ -73,6 +73,17 @@ def _newest(wanted: Index, plan: Plan) -> tuple[Index, Path]:
         f"RESUME=1: no suite run of '{wanted.suite}' in results/ has a missing, failed or unknown cell;"
         " start a new one without RESUME"
     )
+
+
+def newest(root: Path, suite: str) -> Index | None:
+    """The index of its newest suite run; None where there is none."""
+    found = sorted((root / RESULTS / suite).glob(f"*/{INDEX_FILE}"))
+    return load_index(found[-1].parent) if found else None
+
+
+def is_whole(index: Index) -> bool:
+    """Whether RESUME=1 has nothing to continue."""
+    return index.status == "finished" and all(map(_stays, index.cells))
 
 
 def _stays(cell: CellEntry) -> bool:
