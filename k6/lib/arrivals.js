@@ -1,6 +1,5 @@
 // From phases to k6's executor. scripts/src/writepath/load/plan.py computes the same send times; a test runs k6 to compare.
 
-export const GRACEFUL_STOP = "20s"; // longer than a request may take: what is cut off leaves no line in the ledger
 const RATES_PER_UNIT = 1000; // k6 takes whole rates only: a thousandth of a request per second is 1 in 1,000 s
 const TAIL_SECONDS = 60;
 
@@ -17,7 +16,6 @@ export function arrivals({ phases, virtualUsers }) {
     stages: stagesOf(phases),
     preAllocatedVUs: virtualUsers,
     maxVUs: virtualUsers, // making more of them during the load would skew it
-    gracefulStop: GRACEFUL_STOP,
   };
 }
 

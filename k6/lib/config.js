@@ -2,6 +2,7 @@
 
 const WHOLE = /^[1-9][0-9]*$/;
 const SECONDS = /^[0-9]+(\.[0-9]+)?$/;
+const TIMEOUT_SECONDS = "15"; // the outermost: pool, confirm, bulk 2 s < application 5 s < proxy 10 s
 
 /**
  * A straight line of the arrival rate.
@@ -23,12 +24,15 @@ const SECONDS = /^[0-9]+(\.[0-9]+)?$/;
  * @typedef {object} Place
  * @property {string} target base URL of the proxy, without a slash at its end
  * @property {string} runId 15 hex digits, in the id of every post
- * @property {string} contentFile JSON array of strings, or of searches
+ * @property {string} contentFile JSON array of strings, searches, paths or sessions
  * @property {string} ledgerFile that each finished request is recorded in
  * @property {string} summaryFile where k6's own counts go
  */
 
-/** @typedef {Load & Place & {processes: number}} Config processes: of k6, which share the load */
+/**
+ * processes: of k6, which share the load. timeoutSeconds: of a request, from waiting for a connection to its whole answer.
+ * @typedef {Load & Place & {processes: number, timeoutSeconds: number}} Config
+ */
 
 /**
  * Reads the environment, or stops k6 before the load with a sentence that says what to set.
@@ -39,11 +43,13 @@ const SECONDS = /^[0-9]+(\.[0-9]+)?$/;
 export function readConfig(env, prefix = "BENCH_") {
   /** @param {string} name @param {RegExp} pattern @param {string} meaning */
   const read = (name, pattern, meaning) => matching(env, `${prefix}${name}`, pattern, meaning);
+  const timeout = `${prefix}TIMEOUT_SECONDS`;
   return {
     target: read("TARGET", /^http:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:8080"),
     runId: read("RUN", /^[0-9a-f]{15}$/, "15 lower-case hex digits"),
     ...loadOf(env, prefix),
     processes: Number(read("PROCESSES", WHOLE, "a whole number of k6 processes from 1")),
+    timeoutSeconds: Number(matching({ [timeout]: TIMEOUT_SECONDS, ...env }, timeout, SECONDS, "a number of seconds")),
     contentFile: read("CONTENT", /./, "the path of a JSON array of what is sent"),
     ledgerFile: read("LEDGER", /./, "the path that finished requests are recorded in"),
     summaryFile: read("SUMMARY", /./, "the path that k6's counts are written to"),
@@ -71,6 +77,16 @@ function loadOf(env, prefix) {
 export function readSearchConfig(env) {
   const total = matching(env, "BENCH_TOTAL", /^(exactly|at-least)$/, "exactly or at-least: how totals are compared");
   return { ...readConfig(env), growing: total === "at-least" };
+}
+
+/**
+ * As readConfig, for a load of sessions: with the file that their requests are recorded in.
+ * @param {Record<string, string | undefined>} env
+ * @returns {Config & {requestsFile: string}}
+ */
+export function readSessionConfig(env) {
+  const meaning = "the path that the requests of sessions are recorded in";
+  return { ...readConfig(env), requestsFile: matching(env, "BENCH_REQUESTS_LEDGER", /./, meaning) };
 }
 
 /**

@@ -1,17 +1,22 @@
 // The load model as k6's executor: open, with a schedule, or closed, in which each virtual user waits for its answer.
 
-import { GRACEFUL_STOP, arrivals } from "./arrivals.js";
+import { arrivals } from "./arrivals.js";
+
+const SPARE_SECONDS = 5;
 
 /**
- * @param {import("./config.js").Load} load
+ * @param {import("./config.js").Config} config
+ * @param {number} requests of an iteration, one after the other
  * @returns {import("k6/options").Scenario}
  */
-export function scenarioOf(load) {
-  if (load.model === "open") return arrivals(load);
+export function scenarioOf(config, requests = 1) {
+  // Longer than an iteration may take: what is cut off leaves no line in the ledger.
+  const gracefulStop = `${Math.ceil(config.timeoutSeconds * requests) + SPARE_SECONDS}s`;
+  if (config.model === "open") return { ...arrivals(config), gracefulStop };
   return {
     executor: "constant-vus",
-    vus: load.virtualUsers,
-    duration: `${Math.round(load.seconds * 1000)}ms`,
-    gracefulStop: GRACEFUL_STOP,
+    vus: config.virtualUsers,
+    duration: `${Math.round(config.seconds * 1000)}ms`,
+    gracefulStop,
   };
 }

@@ -8,8 +8,8 @@ import { encodeId } from "./ids.js";
  * Returns a function that sends the next post, and the ledger in which it is recorded. To be called where k6 initialises.
  * @param {import("./config.js").Config} config
  */
-export function writer({ target, runId, contentFile, ledgerFile }) {
-  const ledger = openLedger(ledgerFile, target);
+export function writer({ target, runId, contentFile, ledgerFile, timeoutSeconds }) {
+  const ledger = openLedger(ledgerFile, target, timeoutSeconds);
   /** @type {(sequence: number) => string} */
   const contentOf = openEntries(contentFile);
   function write() {

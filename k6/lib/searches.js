@@ -12,8 +12,8 @@ import { openEntries, openLedger } from "k6/x/ledger";
  * Returns a function that sends the next search, and the ledger in which it is recorded. To be called where k6 initialises.
  * @param {import("./config.js").Config & {growing: boolean}} config
  */
-export function searcher({ target, contentFile, ledgerFile, growing }) {
-  const ledger = openLedger(ledgerFile, target);
+export function searcher({ target, contentFile, ledgerFile, timeoutSeconds, growing }) {
+  const ledger = openLedger(ledgerFile, target, timeoutSeconds);
   /** @type {(sequence: number) => Question} */
   const questionOf = openEntries(contentFile);
   function search() {

@@ -3,7 +3,7 @@
 import { check } from "k6";
 
 import { stagesOf } from "../lib/arrivals.js";
-import { readConfig, readSearchConfig } from "../lib/config.js";
+import { readConfig, readSearchConfig, readSessionConfig } from "../lib/config.js";
 import { encodeId } from "../lib/ids.js";
 import { scenarioOf } from "../lib/model.js";
 import { countedByScenario, countsOf } from "../lib/summary.js";
@@ -73,6 +73,13 @@ const configuration = {
       },
     ),
   "an open load has arrivals": () => scenarioOf(readConfig(ENVIRONMENT)).executor === "ramping-arrival-rate",
+  "an iteration may end after the load, however long its requests may take": () =>
+    scenarioOf(readConfig({ ...ENVIRONMENT, BENCH_TIMEOUT_SECONDS: "9.5" }), 6).gracefulStop === "62s",
+  "a limit that is no number is refused": () =>
+    refusal({ BENCH_TIMEOUT_SECONDS: "soon" }).startsWith("BENCH_TIMEOUT_SECONDS=soon"),
+  "sessions have a second ledger": () =>
+    readSessionConfig({ ...ENVIRONMENT, BENCH_REQUESTS_LEDGER: "/tmp/requests.rec" }).requestsFile ===
+      "/tmp/requests.rec" && refusal({}, readSessionConfig).startsWith("BENCH_REQUESTS_LEDGER="),
   "a closed load without a length is refused": () =>
     refusal({ BENCH_MODEL: "closed", BENCH_SECONDS: undefined }).startsWith("BENCH_SECONDS="),
   "another model is refused": () => refusal({ BENCH_MODEL: "mixed" }).startsWith("BENCH_MODEL=mixed"),

@@ -10,14 +10,24 @@ declare module "k6/x/ledger" {
     write(path: string, id: string, body: string): void;
     /** Sends a GET and records what became of it; a 200 must have that total, or where posts are added, a higher one. */
     search(path: string, total: number, growing: boolean): void;
-    /** Requests that were sent, with those that were interrupted and so never recorded. */
+    /** Sends a GET and records what became of it. */
+    read(path: string): void;
+    /**
+     * Logs in with a POST of that JSON, gets each list with the token, and records each request and the session. All
+     * sessions of a load have as many lists.
+     */
+    session(path: string, body: string, lists: string[]): void;
+    /** Requests or sessions that were begun, with those that were interrupted and so never recorded. */
     begun(): number;
     /** Writes what is left; throws where not everything could be written. */
     close(): void;
   }
 
-  /** The ledger in that file of what is sent to that base URL. To be called where k6 initialises. */
-  export function openLedger(path: string, target: string): Ledger;
+  /**
+   * The ledger in that file of what is sent to that base URL; requestsPath: that of the requests of sessions. A request
+   * without an answer is given up after timeoutSeconds. To be called where k6 initialises.
+   */
+  export function openLedger(path: string, target: string, timeoutSeconds: number, requestsPath?: string): Ledger;
 
   /** The entry for a sequence number, of the JSON array in that file. To be called where k6 initialises. */
   export function openEntries(path: string): (sequence: number) => any;

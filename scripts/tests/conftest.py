@@ -10,6 +10,7 @@ from hypothesis import settings
 
 from report import planted_documents
 from writepath.measure import host
+from writepath.provision import golang
 from writepath.runtime.choose import choose
 from writepath.runtime.docker import DockerRuntime
 from writepath.runtime.native import NativeRuntime
@@ -32,6 +33,12 @@ def _noise_is_not_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "LONGEST_S", 0.0)
     monkeypatch.setattr(host, "FSYNCS", 3)
     monkeypatch.setattr(host, "_cpu_ms", lambda: 1.0)
+
+
+@pytest.fixture(scope="session")
+def prefix() -> list[str]:
+    """Of k6's commands."""
+    return [str(golang.K6.ensure(ROOT, print))]
 
 
 @pytest.fixture

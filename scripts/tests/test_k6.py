@@ -82,11 +82,6 @@ def target(tmp_path: Path, prefix: list[str]) -> Iterator[Target]:
         told.released.set()
 
 
-@pytest.fixture(scope="session")
-def prefix() -> list[str]:
-    return [str(golang.K6.ensure(ROOT, print))]
-
-
 def test_requests_start_when_they_are_planned(target: Target) -> None:
     load = target.load((1.5, 3, 60), (1, 20, 20), (1, 50, 0.5), (0.5, 2, 30))
     began_us = time.time() * 1_000_000

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import recording
+from writepath.analysis import load_rows
+from writepath.analysis.audit import ACKNOWLEDGED
 from writepath.errors import AuditError
 from writepath.load import ledger, parquet
-from writepath.load.ledger import NO_TIME, RECORD, ROW, SEARCH, WRITE, Ledger
+from writepath.load.ledger import NO_TIME, RECORD, ROW, SEARCH, SESSION, WRITE, Ledger
 from writepath.records.load_facts import OperationFacts
 
 EPOCH_US = 1_795_231_568_103_000
@@ -23,12 +25,12 @@ TIMES = st.integers(min_value=0, max_value=20_000_000)
 RECORDS = st.lists(
     st.tuples(
         st.integers(min_value=0, max_value=999),
-        st.sampled_from([0, 1]),
+        st.sampled_from(range(len(ledger.OPERATIONS))),
         TIMES.map(lambda us: EPOCH_US + us),
         TIMES,
         TIMES,
         st.sampled_from([0, 200, 201, 400, 409, 429, 500, 502, 503, 504]),
-        st.sampled_from([0, 1000, 1050, 1212, 1220, 1503, ledger.WRONG_ACK]),
+        st.sampled_from([0, 1000, 1050, 1212, 1220, 1503, ledger.WRONG_ACK, ledger.LOGIN_FAILED]),
     ),
     max_size=40,
     unique_by=lambda record: record[0],
@@ -52,18 +54,24 @@ def of(*requests: recording.Request) -> Ledger:
     return Ledger(records=table(list(requests)))
 
 
-def test_each_operation_has_its_own_statuses_and_a_wrong_total_is_not_served() -> None:
-    found = of(
-        request(0, 201),
-        request(1, 200),
-        request(2, 200, operation=1),
-        request(3, 201, operation=1),
-        request(4, 200, ledger.WRONG_TOTAL, operation=1),
-        request(5, 400, operation=1),
-        *(request(status, status) for status in (400, 409, 413, 415, 429)),
-        *(request(status, status) for status in (0, 202, 302, 404, 500, 502, 503, 504)),
-    )
-    assert np.flatnonzero(found.acknowledged()).tolist() == [0, 2]
+def test_each_operation_has_its_own_status_and_two_errors_are_never_served(path: Path) -> None:
+    statuses = (0, 200, 201, 202, 302, 400, 401, 404, 409, 413, 415, 429, 500, 502, 503, 504)
+    answers = [(operation, status, 0) for operation in range(len(ledger.OPERATIONS)) for status in statuses]
+    answers += [(0, 201, ledger.WRONG_ACK), (1, 200, ledger.WRONG_TOTAL)]
+    answers += [(3, 201, ledger.LOGIN_FAILED), (4, 200, ledger.LOGIN_FAILED)]
+    found = of(*(request(seq, status, code, number) for seq, (number, status, code) in enumerate(answers)))
+    served = {answers[index] for index in np.flatnonzero(found.acknowledged())}
+    assert served == {
+        (0, 201, 0),
+        (0, 201, ledger.WRONG_ACK),
+        (1, 200, 0),
+        (2, 200, 0),
+        (3, 201, 0),
+        (4, 200, 0),
+    }
+    ledger.write(found, path)
+    rows = load_rows.of_raw(parquet.parts(path, ledger.SCHEMA), None, ledger.OPERATIONS, 0)
+    assert (rows.client == ACKNOWLEDGED).tolist() == found.acknowledged().tolist()
 
 
 @given(RECORDS, st.integers(min_value=0, max_value=50))
@@ -88,21 +96,23 @@ def test_row_groups_are_read_one_at_a_time_and_together_are_the_whole(
     ledger.write(whole, path)
     parts = list(parquet.parts(path, ledger.SCHEMA))
     assert [len(part) for part in parts] == [4, 4, 2]
-    assert pa.concat_tables(parts).equals(parquet.load_table(path).cast(ledger.SCHEMA))
+    together = parquet.load_table(path)
+    assert pa.concat_tables(parts).cast(together.schema).equals(together)
 
 
 def test_errors_are_counted_by_their_kind() -> None:
     codes = [(201, 0), (201, 9001), (0, 1212), (0, 1212), (0, 1220), (0, 1211), (0, 1050), (0, 9002), (503, 1503),
-             (429, 1429), (0, 4711)]  # fmt: skip
+             (429, 1429), (0, 4711), (401, 9008), (201, 9008)]  # fmt: skip
     mixed = of(*(request(seq, *pair) for seq, pair in enumerate(codes)))
     assert recording.by_error(mixed) == {
         "wrong ack": 1, "connection refused": 2, "connection reset": 1, "dial timed out": 1,
         "request timed out": 1, "connection closed": 1, "HTTP 503": 1, "HTTP 429": 1, "k6 error 4711": 1,
+        "log-in failed": 2,
     }  # fmt: skip
-    assert recording.by_status(mixed) == {0: 7, 201: 2, 429: 1, 503: 1}
+    assert recording.by_status(mixed) == {0: 7, 201: 3, 401: 1, 429: 1, 503: 1}
 
 
-@pytest.mark.parametrize("operation", [WRITE, SEARCH])
+@pytest.mark.parametrize("operation", [WRITE, SEARCH, SESSION])
 def test_iterations_without_a_record_are_added_as_indeterminate(operation: OperationFacts) -> None:
     whole = ledger.concluded(of(request(0), request(3)), [6], operation)
     assert whole.records["seq"].tolist() == list(range(6))
@@ -176,7 +186,7 @@ def test_a_changed_byte_makes_one_record_none(kept: Path, at: int, change: int) 
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("seq", ledger.SEQUENCES), ("status", 1000), ("operation", 2), ("error_code", 1 << 31)],
+    [("seq", ledger.SEQUENCES), ("status", 1000), ("operation", 5), ("error_code", 1 << 31)],
 )
 def test_what_no_request_can_have_is_no_record(kept: Path, field: str, value: int) -> None:
     rows = np.frombuffer(recording.rows(map(request, range(3))), ROW).copy()

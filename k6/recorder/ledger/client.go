@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	timeout   = 15 * time.Second // the outermost: pool, confirm, bulk 2 s < application 5 s < proxy 10 s
-	mostDials = 64               // at once
-	mostUsers = 100_000          // at once
-	headBytes = 200              // about
+	mostDials = 64      // at once
+	mostUsers = 100_000 // at once
+	headBytes = 200     // about
 )
 
 // client sends requests to one server, on connections that all virtual users share: as many as there were requests in
@@ -51,8 +50,8 @@ type outcome struct {
 type judge func(answer *http.Response, body []byte) uint32
 
 // exchange sends the request on a connection and reads the whole answer. A request is sent once: nothing is repeated,
-// whatever becomes of the connection.
-func (c *client) exchange(ctx context.Context, request []byte, code judge) outcome {
+// whatever becomes of the connection. timeout: for all of it.
+func (c *client) exchange(ctx context.Context, request []byte, timeout time.Duration, code judge) outcome {
 	deadline := time.Now().Add(timeout)
 	conn, err := c.connection(ctx, deadline)
 	found := outcome{connected: time.Now(), err: err}
@@ -133,12 +132,15 @@ func (c *connection) open() bool {
 	return err == nil && silent
 }
 
-// message is a request as it is sent.
-func (c *client) message(method, path, body string) []byte {
-	text := make([]byte, 0, headBytes+len(path)+len(body))
+// message is a request as it is sent. token: who sends it; "": anybody.
+func (c *client) message(method, path, body, token string) []byte {
+	text := make([]byte, 0, headBytes+len(path)+len(token)+len(body))
 	text = append(append(append(text, method...), ' '), path...)
 	text = append(append(text, " HTTP/1.1\r\nHost: "...), c.host...)
 	text = append(text, "\r\nUser-Agent: k6\r\n"...)
+	if token != "" {
+		text = append(append(append(text, "Authorization: Bearer "...), token...), "\r\n"...)
+	}
 	if body != "" { // no Idempotency-Key: a proxy might send such a POST again
 		text = append(text, "Content-Type: application/json\r\nContent-Length: "...)
 		text = append(strconv.AppendInt(text, int64(len(body)), 10), "\r\n"...)

@@ -28,7 +28,7 @@ const (
 	checkSeed   = 0x4C504657
 )
 
-// Record is one finished request.
+// Record is one finished request, or one finished session.
 type Record struct {
 	StartUs    uint64
 	Sequence   uint32

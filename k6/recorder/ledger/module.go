@@ -42,8 +42,10 @@ type instance struct {
 // load is what a virtual user sends, and where it is recorded.
 type load struct {
 	*instance
-	writer *Writer
-	client *client
+	writer   *Writer
+	requests *Writer // of sessions; nil: there are none
+	client   *client
+	timeout  time.Duration // of a request
 }
 
 // NewModuleInstance is called by k6 for each virtual user.
@@ -56,20 +58,24 @@ func (i *instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{"openLedger": i.openLedger, "openEntries": i.openEntries}}
 }
 
-// openLedger gives the script the ledger of what it sends to the target; the first one makes the file.
-func (i *instance) openLedger(path, target string) *sobek.Object {
+// openLedger gives the script the ledger of what it sends to the target; the first one makes the file. requestsPath: of
+// the requests of sessions; "": no sessions are sent.
+func (i *instance) openLedger(path, target string, timeoutSeconds float64, requestsPath string) *sobek.Object {
 	runtime := i.vu.Runtime()
-	writer, err := shared(i.module, i.module.writers, path, Create)
-	if err != nil {
-		common.Throw(runtime, fmt.Errorf("the ledger cannot be written: %w", err))
-	}
+	writer := i.openFile(path)
 	client, _ := shared(i.module, i.module.clients, strings.TrimPrefix(target, "http://"), newClient)
-	load := &load{instance: i, writer: writer, client: client}
+	timeout := time.Duration(timeoutSeconds * float64(time.Second))
+	load := &load{instance: i, writer: writer, client: client, timeout: timeout}
+	if requestsPath != "" {
+		load.requests = i.openFile(requestsPath)
+	}
 	ledger := runtime.NewObject()
 	functions := map[string]func(sobek.FunctionCall) sobek.Value{
 		"sequence": func(sobek.FunctionCall) sobek.Value { return runtime.ToValue(load.number()) },
 		"write":    load.write,
 		"search":   load.search,
+		"read":     load.read,
+		"session":  load.session,
 		"meet": func(call sobek.FunctionCall) sobek.Value {
 			if processes := call.Argument(0).ToInteger(); processes > 1 {
 				if err := writer.meet(i.vu.Context(), processes); err != nil {
@@ -80,7 +86,7 @@ func (i *instance) openLedger(path, target string) *sobek.Object {
 		},
 		"begun": func(sobek.FunctionCall) sobek.Value { return runtime.ToValue(writer.begun.Load()) },
 		"close": func(sobek.FunctionCall) sobek.Value {
-			if err := writer.Close(); err != nil {
+			if err := load.close(); err != nil {
 				common.Throw(runtime, fmt.Errorf("the ledger could not be written: %w", err))
 			}
 			return sobek.Undefined()
@@ -92,6 +98,14 @@ func (i *instance) openLedger(path, target string) *sobek.Object {
 		}
 	}
 	return ledger
+}
+
+func (i *instance) openFile(path string) *Writer {
+	writer, err := shared(i.module, i.module.writers, path, Create)
+	if err != nil {
+		common.Throw(i.vu.Runtime(), fmt.Errorf("the ledger cannot be written: %w", err))
+	}
+	return writer
 }
 
 // openEntries gives the script a function: the entry for a sequence number, of a file's JSON array, which repeats.
@@ -133,6 +147,13 @@ func shared[T any](m *module, known map[string]T, name string, open func(string)
 // number is the iteration's in the load, from 0.
 func (l *load) number() uint32 {
 	return uint32(l.vu.State().GetScenarioGlobalVUIter())
+}
+
+func (l *load) close() error {
+	if l.requests == nil {
+		return l.writer.Close()
+	}
+	return errors.Join(l.writer.Close(), l.requests.Close())
 }
 
 // epochUs is the time since the epoch as it was when k6 started, and from there on by the clock that is never set: a

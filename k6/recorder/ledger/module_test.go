@@ -21,8 +21,10 @@ import (
 type user struct {
 	*modulestest.Runtime
 	t    *testing.T
-	path string // of the ledger
+	path string // of the ledger; that of the requests of sessions has a suffix
 }
+
+const requestsSuffix = ".requests"
 
 // users of one k6, in the iteration 7 of a load to that server.
 func users(t *testing.T, count int, url string) []user {
@@ -37,7 +39,7 @@ func users(t *testing.T, count int, url string) []user {
 				t.Fatal(err)
 			}
 		}
-		made[index].run(fmt.Sprintf("const ledger = openLedger(%q, %q)", path, url))
+		made[index].run(fmt.Sprintf("const ledger = openLedger(%q, %q, 15, %q)", path, url, path+requestsSuffix))
 		made[index].MoveToVUContext(&lib.State{GetScenarioGlobalVUIter: func() uint64 { return 7 }})
 	}
 	return made
@@ -52,11 +54,16 @@ func (u user) run(script string) sobek.Value {
 	return value
 }
 
-// records are what the file has, once it is closed.
+// records are what the ledger has, once it is closed.
 func (u user) records() []Record {
 	u.t.Helper()
+	return u.recordsIn(u.path)
+}
+
+func (u user) recordsIn(path string) []Record {
+	u.t.Helper()
 	u.run("ledger.close()")
-	written, err := os.ReadFile(u.path)
+	written, err := os.ReadFile(path)
 	if err != nil {
 		u.t.Fatal(err)
 	}
@@ -234,7 +241,7 @@ func TestEntriesRepeat(t *testing.T) {
 
 func TestAFileThatCannotBeUsedIsNamedBeforeTheLoad(t *testing.T) {
 	runtime := users(t, 1, "http://127.0.0.1:1")[0].VU.Runtime()
-	for _, script := range []string{`openLedger("/nowhere/it", "http://127.0.0.1:1")`, `openEntries("/nowhere/it")`} {
+	for _, script := range []string{`openLedger("/nowhere/it", "http://127.0.0.1:1", 15)`, `openEntries("/nowhere/it")`} {
 		if _, err := runtime.RunString(script); err == nil || !strings.Contains(err.Error(), "/nowhere/it") {
 			t.Errorf("%s: %v", script, err)
 		}

@@ -19,8 +19,11 @@ import (
 // What a request does and what became of it, by the numbers that its record has. scripts/src/writepath/load/ledger.py
 // has the same.
 const (
-	write  = 0
-	search = 1
+	write   = 0
+	search  = 1
+	read    = 2
+	login   = 3
+	session = 4
 
 	unspecified          = 1000 // k6's own from here (its lib/netext/httpext/error_codes.go)
 	timedOut             = 1050
@@ -36,6 +39,7 @@ const (
 	refusedByApplication = 9005 // 503 at the cap of requests in flight
 	refusedByStore       = 9006 // 503: the store or the broker could not take it in time
 	wrongTotal           = 9007 // 200, but the total is not the number of posts with the keyword
+	loginFailed          = 9008 // of a session: it got no token; of a log-in: 201, but without a token
 )
 
 var total = regexp.MustCompile(`"total":([0-9]+)`) // within a post's text the quotes would be escaped
@@ -43,7 +47,7 @@ var total = regexp.MustCompile(`"total":([0-9]+)`) // within a post's text the q
 // write is `write(path, id, body)` in a script: a POST, whose 201 must name the id.
 func (l *load) write(call sobek.FunctionCall) sobek.Value {
 	path, id, body := call.Argument(0).String(), call.Argument(1).String(), call.Argument(2).String()
-	return l.recorded(write, l.client.message(http.MethodPost, path, body), func(answer *http.Response, _ []byte) uint32 {
+	return l.recorded(write, l.client.message(http.MethodPost, path, body, ""), func(answer *http.Response, _ []byte) uint32 {
 		if answer.StatusCode == http.StatusCreated && !strings.HasSuffix(answer.Header.Get("Location"), "/"+id) {
 			return wrongAck
 		}
@@ -55,7 +59,7 @@ func (l *load) write(call sobek.FunctionCall) sobek.Value {
 // where posts are added meanwhile.
 func (l *load) search(call sobek.FunctionCall) sobek.Value {
 	path, expected, growing := call.Argument(0).String(), call.Argument(1).ToInteger(), call.Argument(2).ToBoolean()
-	return l.recorded(search, l.client.message(http.MethodGet, path, ""), func(answer *http.Response, body []byte) uint32 {
+	return l.recorded(search, l.client.message(http.MethodGet, path, "", ""), func(answer *http.Response, body []byte) uint32 {
 		if answer.StatusCode != http.StatusOK {
 			return refusal(answer)
 		}
@@ -69,27 +73,52 @@ func (l *load) search(call sobek.FunctionCall) sobek.Value {
 	})
 }
 
-// recorded sends the request and records what became of it.
+// read is `read(path)` in a script: a GET, of which every 200 is right.
+func (l *load) read(call sobek.FunctionCall) sobek.Value {
+	return l.recorded(read, l.client.message(http.MethodGet, call.Argument(0).String(), "", ""), byStatus)
+}
+
+func byStatus(answer *http.Response, _ []byte) uint32 {
+	return refusal(answer)
+}
+
+// recorded sends the iteration's only request and records what became of it.
 func (l *load) recorded(operation uint16, request []byte, code judge) sobek.Value {
-	l.writer.begun.Add(1)
+	l.send(l.writer, Record{Operation: operation, Sequence: l.number()}, request, code)
+	return sobek.Undefined()
+}
+
+// send sends the request and records what became of it, which it also returns. record: its operation and sequence.
+func (l *load) send(writer *Writer, record Record, request []byte, code judge) Record {
+	writer.begun.Add(1)
 	begun := time.Now()
-	found := l.client.exchange(l.vu.Context(), request, code)
-	record := Record{StartUs: l.module.epochUs(begun), Operation: operation, Sequence: uint32(l.number())}
+	found := l.client.exchange(l.vu.Context(), request, l.timeout, code)
+	record.StartUs = l.module.epochUs(begun)
 	switch {
 	case found.err == nil:
 		record.Status, record.ErrorCode = uint16(found.status), found.code
 		record.BlockedUs = microseconds(found.connected.Sub(begun))
 		record.DurationUs = microseconds(found.ended.Sub(found.connected))
 	case l.vu.Context().Err() != nil:
-		return sobek.Undefined() // k6 is stopped: an interrupted request leaves no record
+		return record // k6 is stopped: an interrupted request leaves no record
 	default:
 		record.DurationUs, record.ErrorCode = microseconds(found.ended.Sub(begun)), failure(found.err)
 	}
-	if err := l.writer.Append(record); err != nil { // a load without its ledger is worth nothing
+	l.keep(writer, record)
+	return record
+}
+
+// interrupted is whether k6 was stopped before there was an answer or an error.
+func (r Record) interrupted() bool {
+	return r.Status == 0 && r.ErrorCode == 0
+}
+
+// keep records, or ends the test: a load without its ledger is worth nothing.
+func (l *load) keep(writer *Writer, record Record) {
+	if err := writer.Append(record); err != nil {
 		reason := fmt.Sprintf("%s: the request could not be recorded: %v", errext.AbortTest, err)
 		l.vu.Runtime().Interrupt(&errext.InterruptError{Reason: reason})
 	}
-	return sobek.Undefined()
 }
 
 // refusal is whose a refusal is, where the answer says so, else k6's code for its status; 0 where it is none.

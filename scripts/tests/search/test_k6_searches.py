@@ -16,16 +16,10 @@ from writepath.load import k6, ledger
 from writepath.load.corpus import Corpus, write_questions
 from writepath.load.dataset import Dataset
 from writepath.load.plan import arrival_plan, decode_id
-from writepath.provision import golang
 
 ROOT = Path(__file__).resolve().parents[3]
 RUN, WRITES_RUN = "0123456789abcde", "fedcba987654321"
 LINES = ("영화 굿굿", "한국영화", "재미 & 100% 영화?", "감동", "재미있다", "스토리 감동")
-
-
-@pytest.fixture(scope="session")
-def prefix() -> list[str]:
-    return [str(golang.K6.ensure(ROOT, print))]
 
 
 @pytest.fixture

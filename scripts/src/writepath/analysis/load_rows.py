@@ -154,7 +154,7 @@ def _client(columns: Mapping[str, NDArray[Any]], operations: Sequence[OperationF
     saw[error_code == ledger.UNREAD] = UNREAD
     for index, operation in enumerate(operations):
         own = (columns["operation"] == index) & np.isin(status, operation.served)
-        saw[own & (error_code != ledger.WRONG_TOTAL)] = ACKNOWLEDGED
+        saw[own & ~np.isin(error_code, ledger.UNSERVED)] = ACKNOWLEDGED
     return saw
 
 

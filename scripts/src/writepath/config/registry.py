@@ -112,6 +112,7 @@ class Scenario:
     phases: tuple[Phase, ...] = ()  # open: requests are sent on schedule whatever the answers do
     virtual_users: Users | None = None  # closed: each waits for its answer
     seconds: Seconds | None = None  # how long the users of a closed load send
+    timeout_seconds: Seconds | None = None  # how long k6 waits for an answer; 15 s where it is not given
 
     @property
     def model(self) -> Model:

@@ -42,6 +42,8 @@ class Load:
     folder: Path  # ledger.rec, summary.json and k6.log go here; absolute
     pid_folder: Path | None = None  # where reap looks; folder where None
     operation: OperationFacts = WRITE  # of the script's requests
+    requests: bool = False  # an iteration is a session, and its requests have a second ledger
+    timeout_s: float | None = None  # of a request; the script's own where None
     variables: Mapping[str, str] = field(default_factory=dict)  # more of the script's
     beside: "Load | None" = (
         None  # writes, sent by the same k6 at the same time; of a script that knows of them
@@ -51,6 +53,16 @@ class Load:
     def ledger(self) -> Path:
         """What k6 records."""
         return self.folder / ledger.RECORDING_FILE
+
+    @property
+    def requests_ledger(self) -> Path | None:
+        """What k6 records of the requests of sessions."""
+        return self.folder / ledger.REQUESTS_RECORDING_FILE if self.requests else None
+
+    @property
+    def ledgers(self) -> tuple[Path, ...]:
+        """All that k6 records."""
+        return (self.ledger,) if self.requests_ledger is None else (self.ledger, self.requests_ledger)
 
     def summary(self, part: int = 0) -> Path:
         """What a k6 process counts."""
@@ -65,6 +77,7 @@ class LoadResult:
     meaning: str  # of the exit code, in words
     complete: bool  # every planned request, if there is a plan, was sent or dropped, and k6 found no fault
     ledger: Path  # as k6 records it; read it with ledger.read
+    requests_ledger: Path | None = None  # the same, of the requests of sessions
     processes: int = 1
     started: int | None = None  # finished and interrupted iterations
     parts: tuple[int, ...] = ()  # the same, by k6 process
@@ -103,6 +116,10 @@ def _variables(load: Load, prefix: str, processes: int, part: int) -> dict[str, 
         "SUMMARY": str(load.summary(part)),
         "PROCESSES": str(processes),
     }
+    if load.timeout_s is not None:
+        variables["TIMEOUT_SECONDS"] = str(load.timeout_s)
+    if load.requests_ledger is not None:
+        variables["REQUESTS_LEDGER"] = str(load.requests_ledger)
     return {f"{prefix}{name}": value for name, value in variables.items()}
 
 
@@ -115,10 +132,10 @@ class Generator:
         self._load, parts = load, len(prefixes)
         for each in (load, load.beside):
             if each is not None:
-                for left_over in (each.ledger, *map(each.summary, range(parts))):
+                for left_over in (*each.ledgers, *map(each.summary, range(parts))):
                     left_over.unlink(missing_ok=True)  # of an earlier load
-                if parts > 1:
-                    ledger.begin(each.ledger)
+                for recording in each.ledgers if parts > 1 else ():
+                    ledger.begin(recording)
         self._meeting = load.ledger.with_name(f"{load.ledger.name}.meeting")
         self._meeting.unlink(missing_ok=True)
         # k6's own variables replace what the script says; ours come as flags.
@@ -184,6 +201,7 @@ def _result(load: Load, code: int, processes: int) -> LoadResult:
         meaning=meaning_of(code),
         complete=ended and load.plan.planned in (None, started + dropped),
         ledger=load.ledger,
+        requests_ledger=load.requests_ledger,
         processes=processes,
         started=started if counts else None,
         parts=tuple(count["started"] for count in counts),

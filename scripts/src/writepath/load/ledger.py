@@ -19,6 +19,7 @@ from writepath.load import parquet
 from writepath.records.load_facts import OperationFacts
 
 RECORDING_FILE = "ledger.rec"
+REQUESTS_RECORDING_FILE = "requests.rec"  # of a load of sessions: their single requests
 HEADER = np.dtype([("magic", "S16"), ("version", "<u4"), ("record_bytes", "<u4"), ("zeros", "<u8")])
 ROW = np.dtype(
     [
@@ -39,6 +40,7 @@ _STATUSES = 1000
 _ERROR_CODES = 1 << 31
 
 FILE = "requests.parquet"
+REQUESTS_FILE = "session_requests.parquet"  # of a load of sessions, whose own table is FILE
 NO_TIME = parquet.NULL  # an interrupted request has it in all three times
 RECORD = np.dtype(
     [
@@ -67,6 +69,8 @@ UNREAD = 9004  # nothing, in a ledger that is torn or has records that are none:
 REFUSED_BY_APPLICATION = 9005  # 503 at the cap of requests in flight
 REFUSED_BY_STORE = 9006  # 503: the store or the broker could not take it in time
 WRONG_TOTAL = 9007  # 200, but with another total than the posts that hold the keyword
+LOGIN_FAILED = 9008  # of a session: it got no token; of a log-in: 201, but without a token
+UNSERVED = (WRONG_TOTAL, LOGIN_FAILED)  # whatever the status
 ACKNOWLEDGED_STATUS = 201
 REJECTED_STATUSES = (400, 409, 413, 415, 429)
 SEQUENCES = 10**8  # of one load
@@ -87,10 +91,14 @@ _ERRORS = {
     INTERRUPTED: "interrupted",
     UNREAD: "its line is unreadable",
     WRONG_TOTAL: "wrong total",
+    LOGIN_FAILED: "log-in failed",
 }
 WRITE = OperationFacts(name="write", served=(ACKNOWLEDGED_STATUS,))
 SEARCH = OperationFacts(name="search", served=(200,))
-OPERATIONS = (WRITE, SEARCH)  # in the order of their numbers in k6/recorder/ledger/request.go
+READ = OperationFacts(name="read", served=(200,))
+LOGIN = OperationFacts(name="login", served=(201,))
+SESSION = OperationFacts(name="session", served=(200,))  # a log-in and the reads that follow it
+OPERATIONS = (WRITE, SEARCH, READ, LOGIN, SESSION)  # by their numbers in k6/recorder/ledger/request.go
 _NAMES = pa.array([operation.name for operation in OPERATIONS], pa.string())
 
 
@@ -104,23 +112,23 @@ class Ledger:
     ] = ()  # in words, the first 10: rows that are no record, or repeat one that is kept
 
     def acknowledged(self) -> NDArray[np.bool_]:
-        """By record, whether it was served: of a write 201; of a search 200 with the right total."""
+        """By record, whether it was served: a write and a log-in by a 201, a search by a 200 with the right total."""
         return _served(self.records)
 
 
 def error_kind(status: int, error_code: int) -> str:
     """In words: "connection refused", "HTTP 503", ...; k6's codes from 1400 to 1599 repeat the status."""
-    if status not in (0, ACKNOWLEDGED_STATUS) and error_code != WRONG_TOTAL:
+    if status not in (0, ACKNOWLEDGED_STATUS) and error_code not in UNSERVED:
         return f"HTTP {status}"
     return _ERRORS.get(error_code, f"k6 error {error_code}")
 
 
 def _served(rows: NDArray[np.void]) -> NDArray[np.bool_]:
-    """A wrong ack is an acknowledgement all the same: it must be stored. A wrong total is no answer."""
+    """A wrong ack is an acknowledgement all the same: it must be stored. What is in UNSERVED is no answer."""
     served = np.zeros(len(rows), np.bool_)
     for index, operation in enumerate(OPERATIONS):
         served |= (rows["operation"] == index) & np.isin(rows["status"], operation.served)
-    served &= rows["error_code"] != WRONG_TOTAL
+    served &= ~np.isin(rows["error_code"], UNSERVED)
     return served
 
 

@@ -221,25 +221,38 @@ def load_of(
         content=bench.content,
         folder=folder,
         pid_folder=bench.pids,
+        timeout_s=scenario.timeout_seconds,
     )
 
 
 def keep_ledger(result: k6.LoadResult, operation: OperationFacts = WRITE) -> ledger.Ledger:
-    """Replaces k6's file by a table, with a record for each request that k6 started and did not record: operation's."""
+    """Replaces k6's file by a table, with a record for each request that k6 started and did not record: operation's.
+
+    The requests of sessions get a table as they were recorded; what is wrong with it, the sessions' problems tell.
+    """
     records = ledger.read(result.ledger)
     if result.started is not None:
         records = ledger.concluded(records, result.parts, operation)
-    ledger.write(records, result.ledger.with_name(ledger.FILE))
-    result.ledger.unlink()
+    _replace(result.ledger, ledger.FILE, records)
+    if result.requests_ledger is not None:
+        requests = ledger.read(result.requests_ledger)
+        _replace(result.requests_ledger, ledger.REQUESTS_FILE, requests)
+        more = tuple(f"requests of sessions: {problem}" for problem in requests.problems)
+        records = dataclasses.replace(records, problems=records.problems + more)
     return records
 
 
 def rescue_ledger(load: k6.Load | None) -> None:
     """Of a load that was stopped or failed: as far as it goes, and never a second failure."""
-    with contextlib.suppress(Exception):
-        if load is not None and load.ledger.is_file():
-            ledger.write(ledger.read(load.ledger), load.folder / ledger.FILE)
-            load.ledger.unlink()
+    names = (ledger.FILE, ledger.REQUESTS_FILE)
+    for recording, name in zip(() if load is None else load.ledgers, names, strict=False):
+        with contextlib.suppress(Exception):
+            _replace(recording, name, ledger.read(recording))
+
+
+def _replace(recording: Path, name: str, records: ledger.Ledger) -> None:
+    ledger.write(records, recording.with_name(name))
+    recording.unlink()
 
 
 def generator_faults(result: k6.LoadResult, taken: ledger.Ledger) -> Iterator[str]:
