@@ -7,15 +7,14 @@ import io.writepath.post.PostLoader;
 import io.writepath.post.QueueInspector;
 import io.writepath.post.StoreInspector;
 import io.writepath.post.StoreSizes;
-import io.writepath.post.VersionSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import org.springframework.boot.SpringBootVersion;
 
 /**
- * What one application can tell about itself and what stands behind it, put together from the ports it happens to have.
+ * What an application of posts can tell about itself and what stands behind it, put together from the ports it happens
+ * to have.
  *
  * @param queue empty where no queue lies between ingress and store
  * @param inFlight requests being served now
@@ -26,7 +25,6 @@ record Inspection(
         StoreSizes sizes,
         Optional<QueueInspector> queue,
         List<CommitInspector> commits,
-        List<VersionSource> versionSources,
         InFlight inFlight) {
 
     void assertReady() {
@@ -62,13 +60,5 @@ record Inspection(
         Map<String, String> settings = new TreeMap<>(ofQueue.settings());
         ofStore.settings().forEach((name, value) -> settings.put("store." + name, value));
         return settings;
-    }
-
-    Map<String, String> versions() {
-        Map<String, String> all = new TreeMap<>();
-        all.put("java", Runtime.version().toString());
-        all.put("spring-boot", SpringBootVersion.getVersion());
-        versionSources.forEach(source -> all.putAll(source.versions()));
-        return all;
     }
 }

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -25,8 +26,9 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What the harness asks beside health, info and metrics, which are Actuator's. */
+/** What the harness asks of a write path beside health, info and metrics, which are Actuator's. */
 @RestController
+@ConditionalOnBean(Inspection.class)
 @RequestMapping("/inspector")
 class InspectorController {
 

@@ -16,7 +16,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 
 /** The inspector beside Actuator, on the management port alone. */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
-@Import({InspectorController.class, InspectorProblems.class})
+@Import({InspectorController.class, DataController.class, InspectorProblems.class})
 class ManagementConfiguration {
 
     private static final int THREADS_MAX = 8;

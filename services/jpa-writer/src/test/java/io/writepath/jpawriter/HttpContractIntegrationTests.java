@@ -3,6 +3,7 @@ package io.writepath.jpawriter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.writepath.testsupport.BackingServices;
+import io.writepath.testsupport.PublishedContract;
 import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;

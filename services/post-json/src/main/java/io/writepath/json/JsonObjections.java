@@ -17,7 +17,7 @@ public final class JsonObjections {
     public static FieldProblem of(@Nullable Throwable thrown) {
         return switch (thrown) {
             case UnrecognizedPropertyException unknown ->
-                new FieldProblem(unknown.getPropertyName(), "is not a property of a post");
+                new FieldProblem(unknown.getPropertyName(), "is not a known property");
             case DatabindException mismatch
             when !mismatch.getPath().isEmpty() -> new FieldProblem(pathOf(mismatch), "must be a string");
             case DatabindException mismatch -> new FieldProblem(WHOLE_BODY, "must be one JSON object");

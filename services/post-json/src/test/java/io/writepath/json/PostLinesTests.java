@@ -60,7 +60,7 @@ class PostLinesTests {
                 "{'id':'5','content':'a','createdAt':'2026-01-02T03:04:05.678Z'}|id must be a UUID",
                 "{'id':'ID','content':' ','createdAt':'2026-01-02T03:04:05.678Z'}|content must not be blank",
                 "{'id':'ID','content':5,'createdAt':'2026-01-02T03:04:05.678Z'}|content must be a string",
-                "{'id':'ID','content':'a','extra':1}|extra is not a property of a post",
+                "{'id':'ID','content':'a','extra':1}|extra is not a known property",
                 "{'id':'ID'|body must be",
                 "[]|body must be one JSON object",
                 "null|body must be one JSON object",

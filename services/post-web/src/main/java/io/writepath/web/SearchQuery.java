@@ -1,10 +1,8 @@
 package io.writepath.web;
 
-import io.writepath.json.InvalidRequestException;
 import io.writepath.post.PostCursor;
 import io.writepath.post.PostPage;
 import io.writepath.post.PostReader;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,14 +17,12 @@ record SearchQuery(
 
     /** Of the parameters as they came. Throws with everything that is wrong with them. */
     static SearchQuery of(Map<String, List<String>> parameters) {
-        SearchParameters given = new SearchParameters(parameters, new ArrayList<>());
+        SearchParameters given = new SearchParameters(parameters);
         String keyword = given.keyword();
         int size = given.size();
         int page = given.page(size);
         PostCursor after = given.after();
-        if (!given.problems().isEmpty()) {
-            throw new InvalidRequestException(given.problems());
-        }
+        given.assertValid();
         return new SearchQuery(keyword, size, page, after);
     }
 }

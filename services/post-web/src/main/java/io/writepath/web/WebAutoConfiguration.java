@@ -15,11 +15,11 @@ import org.springframework.context.annotation.Import;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/** The HTTP contract for every application that takes posts. */
+/** What every application with an HTTP contract has, whatever it serves. */
 @AutoConfiguration
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @EnableConfigurationProperties(WebSettings.class)
-@Import({PostController.class, ProblemAdvice.class, BodyLimit.class})
+@Import({ProblemAdvice.class, BodyLimit.class})
 public class WebAutoConfiguration {
 
     @Bean

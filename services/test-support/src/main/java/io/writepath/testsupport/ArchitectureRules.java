@@ -14,6 +14,7 @@ import com.tngtech.archunit.lang.ArchRule;
 public final class ArchitectureRules {
 
     private static final String[] APPLICATIONS = {
+        "io.writepath.jpareader..",
         "io.writepath.jpawriter..",
         "io.writepath.elasticsearchwriter..",
         "io.writepath.rabbitmqjpaproducer..",

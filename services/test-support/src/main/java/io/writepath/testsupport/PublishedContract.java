@@ -1,4 +1,4 @@
-package io.writepath.jpawriter;
+package io.writepath.testsupport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,30 +6,23 @@ import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The OpenAPI document as the application serves it, and whether an answer keeps to it. */
-final class PublishedContract {
+public final class PublishedContract {
 
     private static final JsonMapper JSON = new JsonMapper();
 
     private final Map<String, Object> document;
 
-    PublishedContract(String yaml) {
+    public PublishedContract(String yaml) {
         this.document = new Yaml().load(yaml);
     }
 
-    Set<String> operations() {
-        return Set.copyOf(map(document, "paths").entrySet().stream()
-                .flatMap(path -> asMap(path.getValue()).keySet().stream().map(method -> method + " " + path.getKey()))
-                .toList());
-    }
-
     /** Fails unless this operation may answer with this status, media type, headers and properties. */
-    void assertAllows(String method, String path, HttpResponse<String> answer) {
+    public void assertAllows(String method, String path, HttpResponse<String> answer) {
         var responses = map(map(map(map(document, "paths"), path), method), "responses");
         String status = Integer.toString(answer.statusCode());
         assertThat(responses).as("answers of %s %s", method, path).containsKey(status);
@@ -51,6 +44,7 @@ final class PublishedContract {
             case "string" -> assertThat(value.isString()).as(value.toString()).isTrue();
             case "integer" ->
                 assertThat(value.isIntegralNumber()).as(value.toString()).isTrue();
+            case "boolean" -> assertThat(value.isBoolean()).as(value.toString()).isTrue();
             case "array" -> value.forEach(item -> assertKeeps(map(schema, "items"), item));
             default -> assertObjectKeeps(schema, value);
         }

@@ -23,7 +23,7 @@ import org.springframework.transaction.TransactionException;
  * and of wrong statements (class 42) are the request's or our own fault; a lost connection, a server that starts,
  * recovers, is full or read-only, and a pool without a free connection are not.
  */
-final class PostgresAvailability implements MeterBinder {
+public final class PostgresAvailability implements MeterBinder {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresAvailability.class);
     private static final String QUERY_CANCELED = "57014";
@@ -33,7 +33,7 @@ final class PostgresAvailability implements MeterBinder {
     private final LongAdder failures = new LongAdder();
 
     /** Asks the database; throws {@link StoreUnavailableException} when it cannot serve. */
-    <T> T ask(Supplier<T> question) {
+    public <T> T ask(Supplier<T> question) {
         try {
             T answer = question.get();
             noteAnswer();
