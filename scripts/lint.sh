@@ -15,7 +15,7 @@ cd ..
 mapfile -t texts < <(git ls-files -- '*.md' '*.py' '*.sh' '*.yaml' '*.yml' Makefile '*.js' ':!:results/published' ':!:docs/results')
 "$bin/codespell" --toml scripts/pyproject.toml "${texts[@]}"
 "$bin/shellcheck" scripts/*.sh scripts/wp .ci/run
-"$bin/yamllint" --strict -c .yamllint.yaml ./*.yaml ./*.yml services/*/src/main/resources/contract/*.yaml
+"$bin/yamllint" --strict -c .yamllint.yaml ./*.yaml ./*.yml services/*/src/main/resources/{contract,reads}/*.yaml
 "$bin/check-jsonschema" --check-metaschema schemas/*.json
 "$bin/check-jsonschema" --schemafile schemas/variants.schema.json variants.yaml
 "$bin/check-jsonschema" --schemafile schemas/suites.schema.json suites.yaml

@@ -13,7 +13,7 @@ from writepath.process import CallError
 from writepath.runtime import observe, topology
 from writepath.runtime.docker import images
 from writepath.runtime.native import NativeRuntime
-from writepath.runtime.network import first_write
+from writepath.runtime.network import first_requests
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = topology.load(ROOT, {}).services
@@ -63,7 +63,7 @@ def test_a_native_start_prints_what_to_scrape_with_buckets_of_response_times() -
         with runtime.start(variant, overrides={**observe.HISTOGRAM, "INSTANCES": "2"}, say=print) as stack:
             lines = observe.addresses(ROOT, stack, [variant.ingress])
             urls = [line.removeprefix("scrape ") for line in lines if line.startswith("scrape ")]
-            for _, why_not in first_write(int(stack.base_url.rpartition(":")[2])):
+            for _, why_not in first_requests(int(stack.base_url.rpartition(":")[2]), variant.serves):
                 assert not why_not()
             texts = []
             for url in urls:

@@ -187,10 +187,16 @@ def _reap(root: Path, say: Callable[[str], None]) -> None:
 
 def _addresses(variant: Variant, stack: Stack, more: Sequence[str]) -> str:
     services = dict.fromkeys((variant.ingress, variant.inspector))
-    lines = [
-        f"{variant.title} is running; a 201 guarantees: {variant.acknowledges}",
-        f"  POST and GET {stack.base_url}/api/posts",
-    ]
+    if variant.serves == "reads":
+        lines = [
+            f"{variant.title} is running; {variant.acknowledges}",
+            f"  GET {stack.base_url}/api/feed; all requests: {stack.base_url}/openapi.yaml",
+        ]
+    else:
+        lines = [
+            f"{variant.title} is running; a 201 guarantees: {variant.acknowledges}",
+            f"  POST and GET {stack.base_url}/api/posts",
+        ]
     lines += [f"  {service} {url}" for service in services for url in stack.inspector_urls(service)]
     lines += [f"  {line}" for line in more]
     lines += ["  Press Ctrl-C, or run `make down` in another terminal, to stop it and delete its data."]

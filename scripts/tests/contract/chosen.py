@@ -35,6 +35,7 @@ TUTORIALS = {
 }
 
 
+READS = frozenset({"test_listening"})  # what a variant without posts is asked
 STORES = (("STORE", "jpa"), ("STORE", "elasticsearch"))  # of the same code around them
 
 
@@ -58,12 +59,12 @@ def chosen_of(known: Registry, words: str) -> list[Asked]:
     """
     wanted = [name for name in words.split(",") if name]
     if wanted and wanted != [ALL]:
-        return [Asked(variant=known.variant(name)) for name in wanted]
+        return [_asked(known.variant(name)) for name in wanted]
     promising = [
         one for one in known.variants.values() if one.naive_twin_of is None and one.control_of is None
     ]
     if wanted:
-        return [Asked(variant=variant) for variant in promising]
+        return [_asked(variant) for variant in promising]
     # How many shards, consumers or seconds selects no code. Of such variants the one listed last is asked, usually the
     # largest; with a queue the first, because its store is asked without one.
     distinct: dict[tuple[object, ...], Variant] = {}
@@ -71,7 +72,11 @@ def chosen_of(known: Registry, words: str) -> list[Asked]:
         key = (variant.ingress, variant.inspector, variant.settings.get("STORE"), _words(variant))
         if variant.ingress == variant.inspector or key not in distinct:
             distinct[key] = variant
-    return [Asked(variant=variant, files=_files(_words(variant))) for variant in distinct.values()]
+    return [_asked(variant, _files(_words(variant))) for variant in distinct.values()]
+
+
+def _asked(variant: Variant, files: frozenset[str] | None = None) -> Asked:
+    return Asked(variant=variant, files=READS if variant.serves == "reads" else files)
 
 
 def _words(variant: Variant) -> frozenset[tuple[str, str]]:

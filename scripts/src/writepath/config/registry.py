@@ -27,6 +27,7 @@ from writepath.errors import UsageError
 
 T = TypeVar("T")
 Model = Literal["open", "closed"]
+Serves = Literal["writes", "reads"]
 
 VARIANTS_FILE, SUITES_FILE, COMPOSE_FILE = "variants.yaml", "suites.yaml", "docker-compose.yml"
 _VARIABLE = re.compile(r"(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)")  # $${X} is a literal ${X}
@@ -66,12 +67,13 @@ class Variant:
     title: Text
     family: Name
     profiles: Names  # profiles of docker-compose.yml that start its services
-    ingress: str  # the service that answers POST /api/posts
+    ingress: str  # the service behind the proxy
     inspector: str  # the service whose inspector knows the final store
     acknowledges: Text  # what a 201 guarantees, in words
     naive_twin_of: Name | None = None  # the variant that this one weakens; never ranked with others
     tutorial_of: Name | None = None  # the variant that this one runs with Spring Boot defaults; a baseline
     control_of: Name | None = None  # the variant that this one slows down, to check the comparison
+    serves: Serves = "writes"  # reads: nothing is stored, and so nothing audited
     level: Literal["A", "B", "C"] = "A"  # what a 201 guarantees: A on disk, B in memory, C handed over
     settings: dict[str, Value] = field(default_factory=dict)  # variables of docker-compose.yml, taken as text
 

@@ -22,8 +22,15 @@ NOT_SETTABLE = ("STORE", "CONTROL")  # are what a variant is
 _DECIMALS = ("APPLICATION_CPUS",)
 _RANGES = {
     "APPLICATION_CPUS": (0, 64),
+    "CONNECTION_TIMEOUT_MS": (250, 60_000),  # HikariCP takes no less
     "DATABASE_DELAY_MS": (0, 300),  # more, and a pool that checks a connection gives up after its 1 s
     "ELASTICSEARCH_REPLICAS": (0, 1),
+    "POOL_MIN_IDLE": (0, 10_000),
+    "POSTGRES_CONNECTIONS_MAX": (5, 10_000),  # three are reserved
+    "READER_USERS": (1, 1_000_000),
+    "READER_POINTS": (1, 10_000_000),
+    "READER_EXHIBITIONS": (5, 100_000),  # a feed shows five
+    "TOMCAT_THREADS": (1, 10_000),
     "NGINX_WORKER_CONNECTIONS": (64, 16_384),
     "NGINX_WORKER_RLIMIT_NOFILE": (0, 16_384),
     "NGINX_OPEN_FILES": (128, 16_384),
@@ -35,6 +42,8 @@ _DERIVED = {"POOL_SIZE": "twice the system's processors, and one"}  # empty in .
 _SWITCH = ("true", "false")
 _WORDS = {
     "AOT_CACHE": ("none", "trained"),
+    "FEED_STRATEGY": ("per-parent", "by-key", "denormalised", "two-queries"),
+    "VIRTUAL_THREADS": _SWITCH,
     "ELASTICSEARCH_WRITE_MODE": ("bulk", "single"),
     "ELASTICSEARCH_TRANSLOG_DURABILITY": ("request", "async"),
     "ELASTICSEARCH_IDS": ("own", "auto"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from writepath.config.registry import Variant
+from writepath.config.registry import Serves, Variant
 from writepath.errors import UsageError
 from writepath.processors import Split
 from writepath.runtime import aot, topology
@@ -159,6 +159,7 @@ class Selection:
     profiles: Sequence[str] = ()
     settings: Mapping[str, str] = field(default_factory=dict)  # variables of the compose file
     small_disks: Mapping[str, int] = field(default_factory=dict)  # bytes, by component
+    serves: Serves = "writes"  # what the proxy is asked for at the start
 
 
 class Runtime(Protocol):
@@ -219,6 +220,7 @@ class Runtime(Protocol):
             profiles=on,
             settings=settings,
             small_disks=disks,
+            serves=variant.serves,
         )
         with self.stack(selection, say) as stack:
             stack.inspector_token = settings[topology.INSPECTOR_TOKEN]

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from writepath.config.registry import Serves
 from writepath.errors import StartError
 from writepath.runtime.topology import Service
 
@@ -131,8 +132,11 @@ def why_not(method: str, port: int, path: str, body: Any = None, *, wanted: int 
     return "" if status == wanted else f"{status or 'no'} answer {said[:300].decode(errors='replace')}"
 
 
-def first_write(port: int) -> Iterator[tuple[str, Callable[[], str]]]:
-    """Behind a proxy: one post that is acknowledged, then found. By step, what to ask until no reason is left."""
+def first_requests(port: int, serves: Serves) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Behind a proxy: a write, then its read-back, or a read. By step, what to ask until no reason is left."""
+    if serves == "reads":
+        yield "a read through the proxy", partial(why_not, "GET", port, "/api/feed")
+        return
     post = str(uuid.uuid4())
     body = {"id": post, "content": "Is this path ready?"}
     yield "a write through the proxy", partial(why_not, "POST", port, "/api/posts", body, wanted=201)

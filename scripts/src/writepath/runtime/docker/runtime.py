@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from writepath import pidfile, poll
-from writepath.config.registry import Variant
+from writepath.config.registry import Serves, Variant
 from writepath.errors import SetupError, StartError
 from writepath.process import CallError, attempt, call
 from writepath.processors import listed
@@ -86,7 +86,7 @@ class DockerRuntime(Runtime):
             held.callback(stack.close)
             say(f"{selection.name}: waiting for {', '.join(stack.components)}")
             with stack.spread():
-                _await_ready(stack, services)
+                _await_ready(stack, services, selection.serves)
             yield stack
 
     def make_cache(self, stack: DockerStack, component: str) -> None:
@@ -174,7 +174,7 @@ def _up(compose: Compose, chosen: Sequence[str], holders: Sequence[str]) -> None
             raise StartError(f"docker compose could not start the containers: {error}") from error
 
 
-def _await_ready(stack: DockerStack, services: Mapping[str, Service]) -> None:
+def _await_ready(stack: DockerStack, services: Mapping[str, Service], serves: Serves) -> None:
     """Returns once every part answers; StartError names the part that does not, with the end of its log."""
     ends = time.monotonic() + _READY_SECONDS
     ours = [name for name, service in services.items() if service.module]
@@ -183,7 +183,7 @@ def _await_ready(stack: DockerStack, services: Mapping[str, Service]) -> None:
             stack, ends, f"the inspector at {port}", partial(network.why_not, "GET", port, network.READINESS)
         )
     if stack.base_url:
-        for what, why_not in network.first_write(int(stack.base_url.rpartition(":")[2])):
+        for what, why_not in network.first_requests(int(stack.base_url.rpartition(":")[2]), serves):
             _await(stack, ends, what, why_not)
 
 

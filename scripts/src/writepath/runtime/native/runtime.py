@@ -70,7 +70,7 @@ class NativeRuntime(Runtime):
             stack = NativeStack(folder, places, disks, self.split)
             held.callback(stack.close)
             with stack.spread():
-                seconds = _bring_up(stack, state.folder(self.root) / "failed-start")
+                seconds = _bring_up(stack, selection, state.folder(self.root) / "failed-start")
             in_order = sorted(seconds.items(), key=lambda item: item[1])
             parts = ", ".join(f"{part} {duration:.1f} s" for part, duration in in_order)
             say(f"{selection.name}: ready in {parts}")
@@ -129,8 +129,8 @@ def _addresses(selection: Selection) -> Addresses:
     return found
 
 
-def _bring_up(stack: NativeStack, failed_logs: Path) -> dict[str, float]:
-    """Starts all parts side by side; seconds until each answered, by component and step of the first write.
+def _bring_up(stack: NativeStack, selection: Selection, failed_logs: Path) -> dict[str, float]:
+    """Starts all parts side by side; seconds until each answered, by component and step of the first requests.
 
     StartError names the component that failed and quotes the end of its log; all logs are then in failed_logs.
     """
@@ -156,7 +156,8 @@ def _bring_up(stack: NativeStack, failed_logs: Path) -> dict[str, float]:
             {name: partial(recipes.of(place.service).is_ready, place) for name, place in stack.places.items()}
         )
         if stack.base_url and any(place.service.module for place in stack.places.values()):
-            for what, why_not in network.first_write(int(stack.base_url.rpartition(":")[2])):
+            port = int(stack.base_url.rpartition(":")[2])
+            for what, why_not in network.first_requests(port, selection.serves):
                 await_ready({what: lambda ask=why_not: not ask()})  # type: ignore[misc]
     except WritepathError as error:
         shutil.rmtree(failed_logs, ignore_errors=True)

@@ -31,7 +31,9 @@ import org.springframework.boot.web.server.servlet.context.ServletWebServerAppli
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor;
 
-/** The running application has Spring Boot's defaults for pool, threads and sessions, and a key made by the database. */
+/**
+ * The running application has Spring Boot's defaults for pool, threads and sessions, and a key made by the database.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TutorialWriterIntegrationTests {
 
