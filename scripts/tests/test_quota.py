@@ -203,9 +203,11 @@ def created() -> Iterator[Compose]:
     runtime.prepare([JPA], print)
     variables = runtime.variables(JPA.profiles, {topology.APPLICATION_CPUS: "0.75", "INSTANCES": "2"})
     compose = Compose(root=ROOT, project=project, profiles=JPA.profiles, variables=variables)
-    compose.run("up", "--no-start", "--no-build", "--no-deps", "jpa-writer", "postgres")
-    yield compose
-    engines.current().remove_project(project)
+    try:
+        compose.run("up", "--no-start", "--no-build", "--no-deps", "jpa-writer", "postgres")
+        yield compose
+    finally:
+        engines.current().remove_project(project)
 
 
 @pytest.mark.docker

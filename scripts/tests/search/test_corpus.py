@@ -3,8 +3,11 @@
 import hashlib
 import itertools
 import json
+import os
+import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +27,7 @@ from writepath.load.corpus import (
 )
 from writepath.load.dataset import generate
 from writepath.load.plan import decode_id
+from writepath.process import call
 
 LINES = ("하나", 'two "quoted"', "three\u2028line", "넷")
 # Few characters, of one to four bytes: keywords often are in lines, and overlap.
@@ -121,3 +125,32 @@ def test_what_is_written_during_searches_can_be_found_by_one_of_the_keywords() -
     assert 100 < len(corpus.written.lines) <= WRITTEN_LINES
     assert all(any(keyword in line for keyword in corpus.keywords) for line in corpus.written.lines)
     assert set(corpus.drawn) <= set(corpus.keywords)
+
+
+MANY, MOST_BYTES = 500_000, 640 << 20  # of the whole process; its lines alone are 90 MB
+MAKE_MANY = f"""
+import json, resource
+from writepath.load.corpus import Documents, lines_of
+from writepath.load.dataset import generate
+posts = Documents.of(generate(1, {MANY}), {MANY}, 1)
+found = lines_of(posts.lines, ("영화", "감동"))
+sent = sum(count for count, _ in posts.chunks())
+peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+ids = {{posts.post_id(n) for n in range(posts.count)}}
+own = all(posts.sequence_of(posts.post_id(n)) == n for n in (0, 1, {MANY} - 1))
+totals = [
+    (posts.total(lines["substring"]), sum(word in posts.content(n) for n in range(posts.count)))
+    for word, lines in found.items()
+]
+print(json.dumps([len(posts.lines), sent, len(ids), own, totals, peak_kib]))
+"""
+
+
+def test_half_a_million_posts_have_different_ids_and_right_totals_in_bounded_memory() -> None:
+    """In a process of its own, whose memory nothing else has used."""
+    source = Path(corpus.__file__).parents[2]
+    said = call(sys.executable, "-c", MAKE_MANY, env={**os.environ, "PYTHONPATH": str(source)}, timeout_s=600)
+    lines, sent, ids, own, totals, peak_kib = json.loads(said)
+    assert (lines, sent, ids, own) == (MANY, MANY, MANY, True)
+    assert [found == naive and found > MANY / 50 for found, naive in totals] == [True, True]
+    assert peak_kib * 1024 < MOST_BYTES
