@@ -28,7 +28,7 @@ _RANGES = {
     "POOL_MIN_IDLE": (0, 10_000),
     "POSTGRES_CONNECTIONS_MAX": (5, 10_000),  # three are reserved
     "READER_USERS": (1, 1_000_000),
-    "READER_POINTS": (1, 10_000_000),
+    "READER_POINTS": (1, 2_000_000),  # more, and a start takes longer than the runner waits
     "READER_EXHIBITIONS": (5, 100_000),  # a feed shows five
     "TOMCAT_THREADS": (1, 10_000),
     "NGINX_WORKER_CONNECTIONS": (64, 16_384),
