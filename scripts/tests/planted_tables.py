@@ -3,16 +3,17 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
 from writepath.analysis.evidence import Evidence
-from writepath.analysis.load_result import reduce_load
+from writepath.analysis.load_result import derive_load, reduce_load
 from writepath.load.ledger import NO_TIME
+from writepath.records.load import LoadResult
 from writepath.records.load_facts import DrainFacts, LoadFacts, OperationFacts, PhaseFacts
-from writepath.records.measures import Canary, Durability, Host, Reading
+from writepath.records.measures import Audit, Canary, Drain, Durability, Host, Reading
 
 WRITES, RATE, SECONDS = 1000, 100, 10
 GAP_US = 10_000  # between scheduled send times, the first one so long after the load's start
@@ -79,11 +80,24 @@ SAMPLES: dict[tuple[str, str], Sequence[float]] = {
 }
 
 
+class OfWrites(LoadResult):
+    """A result of a load of writes, as type checkers see it."""
+
+    audit: Audit
+    drain: Drain
+
+
+def result_of(evidence: Evidence) -> OfWrites:
+    """With an audit and a drain."""
+    return cast("OfWrites", derive_load(evidence))
+
+
 @dataclass(kw_only=True)
 class Planted:
     """Arrays by sequence; others: stored rows that no request sent, by read, with a sequence or a foreign id."""
 
     facts: LoadFacts = FACTS
+    operation: str = "write"
     sequence: Any = field(default_factory=lambda: np.arange(WRITES))
     start_us: Any = field(default_factory=lambda: ORIGIN_US + GAP_US * np.arange(1, WRITES + 1))
     blocked_us: Any = field(default_factory=lambda: np.full(WRITES, 10))
@@ -104,7 +118,7 @@ class Planted:
         times = {name: _moments(getattr(self, name)) for name in ("start_us", "blocked_us", "duration_us")}
         requests = {
             "sequence": pa.array(self.sequence, pa.int64()),
-            "operation": pa.array(["write"] * len(self.sequence)).dictionary_encode(),
+            "operation": pa.array([self.operation] * len(self.sequence)).dictionary_encode(),
             **times,
             "status": pa.array(self.status, pa.int16()),
             "error_code": pa.array(self.error_code, pa.int32()),

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planted_tables import FACTS, RUN, WRITES, Planted
+from planted_tables import FACTS, RUN, WRITES, Planted, result_of
 from writepath.analysis.audit import NOT_READ_AGAIN
-from writepath.analysis.load_result import derive_load, reduce_load
+from writepath.analysis.load_result import reduce_load
 from writepath.load.ledger import UNREAD, WRONG_ACK
 from writepath.load.plan import encode_id
 from writepath.records.measures import Audit
@@ -17,7 +17,7 @@ ONCE = np.ones(WRITES, int)
 
 
 def audited(**changed: Any) -> Audit:
-    return derive_load(Planted(**changed).evidence()).audit
+    return result_of(Planted(**changed).evidence()).audit
 
 
 def but(sequence: int, value: int) -> Any:
@@ -33,7 +33,7 @@ def status(sequence: int, value: int) -> Any:
 
 
 def test_a_load_without_a_fault_passes_and_is_valid() -> None:
-    result = derive_load(Planted().evidence())
+    result = result_of(Planted().evidence())
     assert (result.audit.verdict, result.audit.ok, result.audit.stored_rows) == ("PASS", WRITES, WRITES)
     assert (result.audit.identities_broken, result.audit.offenders, result.audit.noted) == ((), {}, {})
     assert (result.verdict.status, result.verdict.reasons) == ("valid", ())
@@ -84,11 +84,11 @@ def test_rows_that_no_request_sent_are_unexpected_each_id_once() -> None:
 
 def test_a_store_read_once_is_unknown_unless_one_read_is_all_that_was_required() -> None:
     once = Planted(reads=1)
-    found = derive_load(once.evidence())
+    found = result_of(once.evidence())
     assert (found.audit.verdict, found.audit.unread) == ("UNKNOWN", (NOT_READ_AGAIN,))
     assert found.verdict.status == "unknown"
     earlier = Planted(reads=1, facts=dataclasses.replace(FACTS, reads_required=1))
-    found = derive_load(earlier.evidence())
+    found = result_of(earlier.evidence())
     assert (found.audit.verdict, found.audit.vanished, found.audit.ok) == ("PASS", None, WRITES)
     assert found.verdict.status == "valid"
 
@@ -97,7 +97,7 @@ def test_a_store_that_was_not_read_is_unknown() -> None:
     unread = dataclasses.replace(FACTS, unread=("the store is down",))
     raw = Planted().raw()
     del raw["stored"]
-    found = derive_load(reduce_load(raw, unread))
+    found = result_of(reduce_load(raw, unread))
     assert (found.audit.verdict, found.audit.unread) == ("UNKNOWN", ("the store is down",))
     assert found.time_to_durable_ms.median is None
     assert found.drain.seconds == 0.5  # by polling, as no moment is known
@@ -128,11 +128,11 @@ def test_intervals_are_cut_and_the_count_is_not() -> None:
 )
 def test_samples_decide_the_verdict(metric: tuple[str, str], values: list[float], reason: str) -> None:
     samples = {**Planted().samples, metric: values}
-    found = derive_load(Planted(samples=samples).evidence()).verdict
+    found = result_of(Planted(samples=samples).evidence()).verdict
     assert any(reason in words for words in found.reasons), found.reasons
 
 
 def test_without_samples_of_the_generator_a_load_is_unknown() -> None:
-    found = derive_load(Planted(samples={}).evidence())
+    found = result_of(Planted(samples={}).evidence())
     assert found.verdict.reasons == ("the CPU use of k6 could not be sampled",)
     assert (found.queue_peak, found.disk_written_bytes, found.foreign_cpu_share) == (None, None, None)

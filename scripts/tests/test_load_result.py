@@ -13,21 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planted_tables
-from planted_tables import FACTS, GAP_US, HALVES, RATE, WRITES, Planted
+from planted_tables import FACTS, GAP_US, HALVES, RATE, WRITES, OfWrites, Planted, result_of
 from writepath.analysis import evidence as evidences
 from writepath.analysis import load_result
-from writepath.analysis.load_result import bands, derive_load, reduce_load
+from writepath.analysis.load_result import bands, reduce_load
 from writepath.errors import LoadError, UsageError
 from writepath.load.ledger import END_OF_FILE, INTERRUPTED, NO_TIME, UNREAD
-from writepath.records.load import LoadResult
 from writepath.records.measures import Latency
 
 MS = 1000
 NOTHING = Latency(min=None, mean=None, median=None, p95=None, p99=None, max=None)
 
 
-def derived(**changed: Any) -> LoadResult:
-    return derive_load(Planted(**changed).evidence())
+def derived(**changed: Any) -> OfWrites:
+    return result_of(Planted(**changed).evidence())
 
 
 def test_accept_latency_is_ranked_over_all_scheduled_requests() -> None:
@@ -261,7 +260,7 @@ def test_histograms_give_the_figures_of_rows_within_a_thousandth(
     evidences.save(planted.evidence(), tmp_path)
     summed = evidences.load(tmp_path)
     assert "requests" not in summed.tables
-    rows, buckets = dict(leaves(derive_load(exact))), dict(leaves(derive_load(summed)))
+    rows, buckets = dict(leaves(result_of(exact))), dict(leaves(result_of(summed)))
     assert rows.keys() == buckets.keys()
     assert [name for name in rows if not near(rows[name], buckets[name])] == []
     assert np.array_equal(bands(exact).p95, bands(summed).p95, equal_nan=True)
@@ -270,7 +269,7 @@ def test_histograms_give_the_figures_of_rows_within_a_thousandth(
 def test_saved_evidence_gives_the_same_result(tmp_path: Path) -> None:
     made = Planted(visible=[(5, None, None)]).evidence()
     evidences.save(made, tmp_path)
-    assert derive_load(evidences.load(tmp_path)) == derive_load(made)
+    assert result_of(evidences.load(tmp_path)) == result_of(made)
 
 
 @settings(max_examples=25)
@@ -283,7 +282,7 @@ def test_neither_the_order_of_rows_nor_the_parts_of_a_table_matter(seed: int, cu
         whole = pa.concat_tables(parts)
         mixed = whole.take(rng.permutation(len(whole)))
         shuffled[name] = [mixed.slice(0, cut), mixed.slice(cut)]
-    assert derive_load(reduce_load(shuffled, planted.known())) == derive_load(planted.evidence())
+    assert result_of(reduce_load(shuffled, planted.known())) == result_of(planted.evidence())
 
 
 def test_a_cell_without_a_drain_or_without_an_answer_has_no_figures() -> None:

@@ -184,12 +184,14 @@ def test_virtual_users_are_a_closed_loads() -> None:
     assert plan_of(CLOSED, {}).virtual_users == CLOSED.virtual_users
 
 
-def test_seconds_are_a_closed_loads_and_have_one_value() -> None:
+def test_seconds_are_of_a_load_with_one_phase_and_have_one_value() -> None:
     of_suite = registry.load(ROOT).suite("smoke")
     closed = dataclasses.replace(of_suite, scenario=CLOSED)
     require_rates(closed, Given(values={"SECONDS": "7"}))
     assert closed.lasting(7.0).load.seconds == 7.0
-    with pytest.raises(UsageError, match="SECONDS=7: scenario 'ramp-smoke' is an open load"):
+    of_one = dataclasses.replace(of_suite, scenario=dataclasses.replace(OPEN, phases=OPEN.phases[:1]))
+    assert [phase.seconds for phase in of_one.lasting(7.0).load.phases] == [7.0]
+    with pytest.raises(UsageError, match="SECONDS=7: scenario 'ramp-smoke' has several phases"):
         require_rates(of_suite, Given(values={"SECONDS": "7"}))
     several = Given(factors=(Factor(name="SECONDS", scope="load", levels=("7", "8")),))
     with pytest.raises(UsageError, match=r"SECONDS=7,8.*Give one value"):

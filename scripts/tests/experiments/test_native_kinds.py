@@ -170,3 +170,58 @@ def test_a_pair_freezes_one_path_while_the_other_is_loaded(root: Path) -> None:
         ("b", "PASS"),
     ]
     assert cell.result.limits.keys() == {"a", "b"}
+
+
+def reading(root: Path, suite: str, *words: str) -> Plan:
+    """Of the first cells of a suite of reads, for a short time."""
+    given = parse(words, known(ROOT))
+    made = plan.plan(
+        Call(root=root, command="bench-all"), Asked(suite=suite, variants=None, reps=1, settings=given)
+    )
+    return dataclasses.replace(made, suite=briefly_warmed(made.suite))
+
+
+def conditions(made: Plan, *names: str) -> Plan:
+    """With these alone."""
+    first, *others = made.factors
+    return dataclasses.replace(made, factors=(dataclasses.replace(first, levels=names), *others))
+
+
+def test_sessions_find_their_rate_once_and_tell_failed_log_ins_apart(root: Path) -> None:
+    made = conditions(reading(root, "pool", "SECONDS=3"), "boot", "boot-overload")
+    steps = dataclasses.replace(made.params.find_rate, first_per_s=5.0, highest_per_s=9.0, seconds=2.0)
+    data = run(dataclasses.replace(made, params=dataclasses.replace(made.params, find_rate=steps)))
+    results: list[Any] = [cell.result for cell in sorted(data.cells, key=lambda one: one.record.name)]
+    boot, more = (one.session_load for one in results)
+    assert boot.found_rates == more.found_rates
+    assert [(one.rate_per_s, one.failed) for one in boot.found_rates] == [(5.0, 0), (7.5, 0)]
+    assert (boot.rate_per_s, more.rate_per_s) == (7.5, pytest.approx(7.5 * 1.17, abs=0.01))
+    assert boot.requests == 6 * round(3 * 7.5 - 0.5)
+    assert (boot.failed_logins, boot.failed_sessions, boot.failed_requests) == (0, 0, 0)
+    for one in results:
+        assert one.read_load.statements_per_request == pytest.approx(11 / 6, rel=0.1)
+
+
+def test_reads_of_one_row_wait_for_a_connection_of_a_small_pool(root: Path) -> None:
+    made = reading(root, "closed", "SECONDS=3", "VIRTUAL_USERS=50")
+    data = run(conditions(made, "pool-10", "pool-10-threads-10"))
+    found = {cell.record.levels["CONDITION"]: cell.result for cell in data.cells if cell.result is not None}
+    few, one_each = found["pool-10"], found["pool-10-threads-10"]
+    assert few.read_load.statements_per_request == pytest.approx(1.0, rel=0.05)
+    assert (
+        few.read_load.wait_ms_mean > one_each.read_load.wait_ms_mean
+    )  # ten threads never wait for ten connections
+    assert few.closed.pool_waiting_max > 0
+    assert all(one.requests.acknowledged and not one.closed.errors for one in found.values())
+
+
+def test_each_strategy_of_the_feed_has_its_statements(root: Path) -> None:
+    data = run(reading(root, "feed", "SECONDS=3", "VIRTUAL_USERS=20"))
+    found = {
+        cell.record.levels["FEED_STRATEGY"]: cell.result.read_load
+        for cell in data.cells
+        if cell.result is not None
+    }
+    statements = {name: round(one.statements_per_request) for name, one in found.items()}
+    assert statements == {"per-parent": 6, "by-key": 6, "denormalised": 6, "two-queries": 2}
+    assert all(one.rows_per_request > 50 for one in found.values())

@@ -67,6 +67,15 @@ def test_of_a_load_that_climbs_the_table_has_the_phase_before_it_and_the_limit(f
     assert front.choosing(climbing) is not None
 
 
+def test_the_guide_has_the_answers_of_the_tuning_suites_that_are_published(facts: Facts) -> None:
+    answers = {"pool": ("Shortest sessions: formula.",), "threads": ("POOL_SIZE: no measurable effect.",)}
+    guide = front.choosing(dataclasses.replace(facts, answers=answers))
+    assert guide is not None
+    assert "- Shortest sessions: formula. *measured*: [pool](results/pool.md)" in guide
+    assert "- POOL\\_SIZE: no measurable effect. *measured*: [threads](results/threads.md)" in guide
+    assert "results/proxy.md" not in guide
+
+
 def test_every_variant_of_the_load_suite_has_a_row(facts: Facts) -> None:
     table = front.table(facts)
     assert [line.split("|")[1].strip(" †") for line in table.splitlines()[2:]] == [

@@ -17,6 +17,7 @@ from writepath.analysis import load_rows, stats
 from writepath.analysis.audit import ACKNOWLEDGED, REJECTED, audit_of
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.load_aggregates import ACCEPT, CLOSED_PHASE, DURABLE, LATENESS, SCHEDULED, aggregated
+from writepath.analysis.load_reads import SESSION_REQUESTS, read_load, reduce_sessions, session_load
 from writepath.analysis.load_rows import Parts, Rows
 from writepath.analysis.samples import (
     SAMPLES_SCHEMA,
@@ -105,11 +106,13 @@ def counted(answers: Sequence[Answered], planned: int, dropped: int | None) -> R
     )
 
 
-def _by_column(answers: Sequence[Answered], planned: int) -> dict[str, int]:
-    """Counts that sum to planned."""
-    counts = dict.fromkeys(COLUMNS, 0)
+def _by_column(answers: Sequence[Answered], planned: int, served: int) -> dict[str, int]:
+    """Counts that sum to planned. served: the status that a request is to have."""
+    names = {"status_201": f"status_{served}"}
+    counts = dict.fromkeys((names.get(name, name) for name in COLUMNS), 0)
     for one in answers:
-        counts[_column(one.status, one.error_code)] += one.number
+        name = f"status_{served}" if one.status == served else _column(one.status, one.error_code)
+        counts[name if name in counts else "status_other"] += one.number
     return counts | {"dropped": planned - sum(counts.values())}
 
 
@@ -132,6 +135,8 @@ def reduce_load(raw: Mapping[str, Parts], facts: LoadFacts) -> Evidence:
     tables = {UNEXPECTED: rows.unexpected, SAMPLES: needed(samples)}
     if VISIBLE in raw:
         tables[VISIBLE] = _with_starts(pa.concat_tables(raw[VISIBLE]), rows)
+    if SESSION_REQUESTS in raw:
+        tables |= reduce_sessions(raw[SESSION_REQUESTS], facts)
     if len(rows.sequence) <= ROWS_MAX:
         tables[REQUESTS] = load_rows.published(rows, facts.operations)
     else:
@@ -189,14 +194,15 @@ def derive_load(evidence: Evidence) -> LoadResult:
     foreign = foreign_share(seen)
     if foreign is None and facts.host:  # what was published of the samples does not say
         foreign = facts.host.foreign_cpu_share
+    written = facts.writes
     judged: dict[str, Any] = {
-        "audit": audit_of(tables, scalars, evidence.tables[UNEXPECTED], facts, requests),
-        "drain": _drain(facts, scalars),
+        "audit": audit_of(tables, scalars, evidence.tables[UNEXPECTED], facts, requests) if written else None,
+        "drain": _drain(facts, scalars) if written else None,
         "generator": generator_of(tables, seen, facts, facts.host),
     }
     return LoadResult(
         requests=requests,
-        answers=_by_column(answers, requests.planned),
+        answers=_by_column(answers, requests.planned, facts.operations[0].served[0]),
         completed=completed,
         accept_latency_ms=times(tables, ACCEPT).latency(requests.planned),
         planned_latency_ms=times(tables, SCHEDULED).latency(requests.planned),
@@ -218,6 +224,8 @@ def derive_load(evidence: Evidence) -> LoadResult:
         warm_up=facts.warm_up,
         climb=_climb(facts, tables, scalars["origin_us"], _by_hop(answers, requests.dropped)),
         closed=_closed(facts, requests, seen, at_proxy),
+        read_load=read_load(facts, tables, seen, requests, at_proxy),
+        session_load=session_load(facts, evidence.tables, tables["answers"]),
     )
 
 

@@ -60,7 +60,12 @@ class Sample:
 def tables(folder: Path) -> dict[str, Iterator[pa.Table]]:
     """By name, the parts of the raw tables of a load's folder that are there; the ledger must be."""
     found = {"requests": parquet.parts(folder / ledger.FILE, ledger.SCHEMA)}
-    others = {STORED_FILE: STORED_SCHEMA, SAMPLES_FILE: SAMPLES_SCHEMA, VISIBLE_FILE: VISIBLE_SCHEMA}
+    others = {
+        STORED_FILE: STORED_SCHEMA,
+        SAMPLES_FILE: SAMPLES_SCHEMA,
+        VISIBLE_FILE: VISIBLE_SCHEMA,
+        ledger.REQUESTS_FILE: ledger.SCHEMA,
+    }
     for name, schema in others.items():
         if (folder / name).is_file():
             found[name.removesuffix(parquet.SUFFIX)] = parquet.parts(folder / name, schema)

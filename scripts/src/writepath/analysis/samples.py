@@ -25,7 +25,14 @@ RESIDENT = "rss_bytes"
 HOST_METRICS = ("total_seconds", "busy_seconds", "runner_seconds", "disk_write_bytes", *SIDES)
 QUEUE_METRICS = ("queue_ready", "queue_unacknowledged")
 POOL_WAITING, TIME_WAIT = "pool_waiting", "time_wait_sockets"
-METRICS = ("cpu_seconds", RESIDENT, "write_bytes", POOL_WAITING, TIME_WAIT, *QUEUE_METRICS, *HOST_METRICS)
+READ_METRICS = (  # counters of an application that reads
+    *("sql_statements", "sql_rows", "read_requests"),
+    *("pool_acquired", "pool_acquire_seconds", "pool_used", "pool_usage_seconds"),
+)
+METRICS = (
+    *("cpu_seconds", RESIDENT, "write_bytes", POOL_WAITING, TIME_WAIT),
+    *(*QUEUE_METRICS, *HOST_METRICS, *READ_METRICS),
+)
 SAMPLES_SCHEMA = pa.schema(
     [("at_us", pa.int64()), ("component", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
 )
@@ -68,10 +75,15 @@ def queue_depth(seen: Series) -> tuple[Ints, Floats]:
     return np.array(at, np.int64), np.array([depth[moment] for moment in at], np.float64)
 
 
+def growth(seen: Series, component: str, metric: str) -> float | None:
+    """Between the first and the last sample; None where there are no two."""
+    _, values = seen.get((component, metric), NOTHING)
+    return float(values[-1] - values[0]) if len(values) > 1 else None
+
+
 def _of_host(seen: Series, metric: str) -> float:
     """Growth between the first and the last sample; 0 where there are no two."""
-    _, values = seen.get((HOST, metric), NOTHING)
-    return float(values[-1] - values[0]) if len(values) else 0.0
+    return growth(seen, HOST, metric) or 0.0
 
 
 def shared_busy_share(seen: Series) -> float | None:
@@ -138,15 +150,21 @@ def time_wait(seen: Series, runtime: str) -> Floats:
     return seen.get((HOST, TIME_WAIT), NOTHING)[1] if runtime == PROCESS_COUNTED else NOTHING[1]
 
 
-def system_share(seen: Series, cores: int) -> float | None:
-    """Of so many processors, what all components but the load generator used; None without two samples."""
+def system_shares(seen: Series, cores: int) -> dict[str, float]:
+    """By component but the load generator, what it used of so many processors; empty without two samples."""
     used = {
-        component: (at_us, stats.accumulated(value)[-1])
+        component: (at_us, float(stats.accumulated(value)[-1]))
         for (component, metric), (at_us, value) in seen.items()
         if metric == "cpu_seconds" and component != K6
     }
     span_us = max((int(at_us[-1] - at_us[0]) for at_us, _ in used.values()), default=0)
-    return sum(float(cpu) for _, cpu in used.values()) * US_PER_S / (span_us * cores) if span_us else None
+    return {name: cpu * US_PER_S / (span_us * cores) for name, (_, cpu) in used.items()} if span_us else {}
+
+
+def system_share(seen: Series, cores: int) -> float | None:
+    """Of so many processors, what all components but the load generator used; None without two samples."""
+    shares = system_shares(seen, cores)
+    return sum(shares.values()) if shares else None
 
 
 def queue_peak(seen: Series) -> float | None:

@@ -6,7 +6,7 @@ from writepath.analysis.audit import LATE_US, MUST_BE_ZERO, READS
 from writepath.analysis.stats import US_PER_S
 from writepath.analysis.warm_up import unsteady
 from writepath.records.load_facts import LoadFacts, WithheldFacts
-from writepath.records.measures import Audit, Canary, Drain, Durability, Generator, Requests, Verdict
+from writepath.records.measures import Audit, Canary, Drain, Generator, Requests, Verdict
 
 STEAL_LIMIT = 0.02  # of all processor time: what the hypervisor gave to others
 THROTTLED_LIMIT = 0.01  # of the time: a quota that bites halts every request under way, some 10 ms each time
@@ -59,15 +59,18 @@ def judge(
     facts: LoadFacts,
     *,
     requests: Requests,
-    audit: Audit,
-    drain: Drain,
+    audit: Audit | None,
+    drain: Drain | None,
     generator: Generator,
     foreign_cpu_share: float | None = None,
     at_proxy: int = 0,
 ) -> Verdict:
-    """Invalid where anything contradicts the figures, else unknown where something was not seen, else valid."""
+    """Invalid where anything contradicts the figures, else unknown where something was not seen, else valid.
+
+    audit, drain: None of a load of reads.
+    """
     invalid = [*_of_data(audit, requests), *_of_run(facts, drain, generator, requests)]
-    unseen = [*_unseen(audit, generator, facts.durability), *_without_cause(facts, at_proxy)]
+    unseen = [*_unseen(audit, generator), *_of_promise(facts), *_without_cause(facts, at_proxy)]
     unknown = [*unseen, *unsteady(facts.warm_up), *foreign_reasons(foreign_cpu_share), *_noise(facts)]
     notes = tuple(_notes(requests, audit, generator))
     if invalid:
@@ -77,7 +80,14 @@ def judge(
     return Verdict(status="valid", notes=notes)
 
 
-def _of_data(audit: Audit, requests: Requests) -> Iterator[str]:
+def _of_data(audit: Audit | None, requests: Requests) -> Iterator[str]:
+    if audit is not None:
+        yield from _of_audit(audit)
+    if not requests.acknowledged:
+        yield "no request was acknowledged"
+
+
+def _of_audit(audit: Audit) -> Iterator[str]:
     for name, words in MUST_BE_ZERO.items():
         if name == "never_read":
             continue  # not a contradiction: something that was not seen
@@ -87,15 +97,13 @@ def _of_data(audit: Audit, requests: Requests) -> Iterator[str]:
             yield f"{count} {words}{where}"
     for words in audit.identities_broken:
         yield f"sums do not agree: {words}"
-    if not requests.acknowledged:
-        yield "no request was acknowledged"
 
 
-def _of_run(facts: LoadFacts, drain: Drain, generator: Generator, requests: Requests) -> Iterator[str]:
+def _of_run(facts: LoadFacts, drain: Drain | None, generator: Generator, requests: Requests) -> Iterator[str]:
     """Of the system, then of the load generator."""
     for component in facts.lost_components:
         yield f"component lost: {component}"
-    if drain.capped:
+    if drain is not None and drain.capped:
         yield (
             f"the store was still receiving rows {drain.settle_seconds:.0f} s after the load:"
             f" {drain.queue_ready_left + drain.queue_unacknowledged_left} messages left in the queue"
@@ -119,17 +127,21 @@ def generator_faults(generator: Generator) -> Iterator[str]:
         yield f"was late: it sent {late_ms:.0f} ms late at p99 (limit {LATENESS_MS_LIMIT:.0f} ms)"
 
 
-def _unseen(audit: Audit, generator: Generator, durability: Durability | None) -> Iterator[str]:
-    for words in audit.unread:
-        yield f"the audit is incomplete: {words}"
-    if audit.never_read:
-        yield f"{audit.never_read} {MUST_BE_ZERO['never_read']}"
-    if audit.verdict == "UNKNOWN" and not audit.unread and not audit.never_read:
-        yield "the audit is incomplete: a read is missing, or nothing was acknowledged"
-    if durability is None:
-        yield "what a 201 guarantees could not be read from the running system"
+def _unseen(audit: Audit | None, generator: Generator) -> Iterator[str]:
+    if audit is not None:
+        for words in audit.unread:
+            yield f"the audit is incomplete: {words}"
+        if audit.never_read:
+            yield f"{audit.never_read} {MUST_BE_ZERO['never_read']}"
+        if audit.verdict == "UNKNOWN" and not audit.unread and not audit.never_read:
+            yield "the audit is incomplete: a read is missing, or nothing was acknowledged"
     if generator.samples == 0:
         yield "the CPU use of k6 could not be sampled"
+
+
+def _of_promise(facts: LoadFacts) -> Iterator[str]:
+    if facts.writes and facts.durability is None:
+        yield "what a 201 guarantees could not be read from the running system"
 
 
 def _without_cause(facts: LoadFacts, at_proxy: int) -> Iterator[str]:
@@ -160,18 +172,23 @@ def foreign_reasons(share: float | None) -> Iterator[str]:
         )
 
 
-def _notes(requests: Requests, audit: Audit, generator: Generator) -> Iterator[str]:
+def _notes(requests: Requests, audit: Audit | None, generator: Generator) -> Iterator[str]:
     if missed := requests.rejected + requests.indeterminate:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(requests.by_error.items()))
         yield f"{missed} of {requests.planned} scheduled requests were not acknowledged ({kinds})"
+    if audit is not None:
+        yield from _notes_of_audit(audit)
+    if generator.samples_late:
+        yield f"{generator.samples_late} of {generator.samples} samples were late"
+
+
+def _notes_of_audit(audit: Audit) -> Iterator[str]:
     if audit.recovered:
         yield f"{audit.recovered} requests without an answer were stored"
     if audit.late:
         yield f"{audit.late} acknowledged writes were durable more than {LATE_US / US_PER_S:.0f} s after their 201"
     if audit.suppressed_duplicates:
         yield f"{audit.suppressed_duplicates} repeated deliveries were suppressed"
-    if generator.samples_late:
-        yield f"{generator.samples_late} of {generator.samples} samples were late"
 
 
 def _short(intervals: str) -> str:

@@ -104,12 +104,16 @@ class WarmUp:
         return self.at_most_seconds or self.for_seconds or (self.requests or 0) / (self.rate_per_s or 1)
 
 
+Reads = Literal["points", "feed", "sessions"]  # what a load of reads asks for; sessions: log-in and five lists
+
+
 @entry
 class Scenario:
     """One k6 load shape, the same for every variant: phases (open), or virtual users (closed)."""
 
     name: SkipJsonSchema[str]
     script: Script
+    reads: Reads | None = None  # of a load of reads; else it writes posts, or searches
     warm_up: WarmUp | None = None
     phases: tuple[Phase, ...] = ()  # open: requests are sent on schedule whatever the answers do
     virtual_users: Users | None = None  # closed: each waits for its answer
@@ -201,8 +205,11 @@ class Suite:
         return replace(self, scenario=self.load.scaled(times), rate_scale=times)
 
     def lasting(self, seconds: float) -> "Suite":
-        """With SECONDS of a closed load."""
-        return replace(self, scenario=replace(self.load, seconds=seconds))
+        """With SECONDS of a closed load, or of one phase."""
+        if self.load.model == "closed":
+            return replace(self, scenario=replace(self.load, seconds=seconds))
+        phases = tuple(replace(phase, seconds=seconds) for phase in self.load.phases)
+        return replace(self, scenario=replace(self.load, phases=phases))
 
     def checked_params(self, kind: type[T]) -> T:
         """The part named like the kind as a dataclass; UsageError for what it forbids."""

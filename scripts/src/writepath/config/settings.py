@@ -126,7 +126,7 @@ LOAD = (
         name="SECONDS",
         default="of the scenario",
         scope="load",
-        help="how long the users of a closed load send",
+        help="how long the users of a closed load send, or the one phase of an open one lasts",
         range=(1, 3_600),
     ),
     Setting(
@@ -143,6 +143,14 @@ LOAD = (
         scope="load",
         help="multiplies every rate of the suite's scenario, its warm-up's too; not together with RATE",
         range=(0.001, 1_000),
+        decimals=True,
+    ),
+    Setting(
+        name="RATE_TIMES",
+        default="1",
+        scope="load",
+        help="multiplies the rate that a suite finds, or RATE in its place; only of such a suite",
+        range=(0.1, 10),
         decimals=True,
     ),
 )

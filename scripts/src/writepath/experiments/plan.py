@@ -3,12 +3,12 @@
 import dataclasses
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from writepath import checkout
 from writepath.config import registry
 from writepath.config.registry import Registry, Suite, Variant
-from writepath.config.settings import CONDITION, Factor, combinations
+from writepath.config.settings import CONDITION, Factor, Given, combinations
 from writepath.errors import UsageError
 from writepath.experiments.base import Cell, Plan, References
 from writepath.experiments.registry import KINDS, kind_of
@@ -16,7 +16,7 @@ from writepath.load import dataset
 from writepath.measure import loading
 from writepath.options import Asked, Call
 from writepath.records.index import Role, cell_name
-from writepath.runtime import delay
+from writepath.runtime import aot, delay
 
 Group = tuple[Cell, ...]  # cells that differ only in factors of scope `load`: they share one stack
 
@@ -80,6 +80,7 @@ def plan(call: Call, asked: Asked) -> Plan:
     kind = kind_of(suite.kind)
     _require_options(call, asked, suite, known)
     given = asked.settings.over(suite.settings, suite.factors)
+    _require_served(suite, variants, given)
     given.refuse(kind.unused, f"'{suite.name}' is a {suite.kind} suite")
     given.refuse(("TRACES",), "a write would pay for its trace; only `up` takes it")
     if suite.scenario is not None:
@@ -112,6 +113,20 @@ def plan(call: Call, asked: Asked) -> Plan:
         references=None if call.command == "bench" else _references(suite.references, known),
     )
     return kind.designed(made, known, asked)
+
+
+def _require_served(suite: Suite, variants: Iterable[Variant], given: Given) -> None:
+    """UsageError for a variant that does not serve what the suite sends, and for training by what it does not."""
+    wanted = "reads" if suite.scenario is not None and suite.scenario.reads else "writes"
+    for variant in variants:
+        if variant.serves != wanted:
+            raise UsageError(
+                f"VARIANTS={variant.name}: serves {variant.serves}, and '{suite.name}' sends {wanted}; omit it"
+            )
+    if wanted == "reads" and aot.TRAINED in given.levels(aot.SETTING):
+        raise UsageError(
+            f"{aot.SETTING}={aot.TRAINED}: the training run writes, and '{suite.name}' sends reads; omit it"
+        )
 
 
 def _conditions(suite: Suite) -> Iterator[Factor]:

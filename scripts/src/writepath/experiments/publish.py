@@ -181,13 +181,15 @@ def derived(root: Path) -> dict[str, bytes]:
     """By path below root, everything that is generated from the published data: pages, plots, index, README."""
     suites = {folder.name: read.published(folder) for folder in published_suites(root)}
     files = {f"{PAGES}/{README}": _index(suites).encode()}
+    answers = dict[str, tuple[str, ...]]()
     for name, data in suites.items():
         refuse(data)
         report = kind_of(data.index.kind).report(data)
+        answers[name] = report.answer
         links = {"assets": name, "reading": "../reading-results.md", "raw": f"../../{PUBLISHED}/{name}"}
         files[f"{PAGES}/{name}.md"] = render.markdown(report, links).encode()
         files |= {f"{PAGES}/{name}/{plot.file}": plot.svg for plot in report.plots}
-    known = published_facts(suites)
+    known = published_facts(suites, answers)
     if known.load is not None:
         files |= {f"{PAGES}/{name}": drawn for name, drawn in plots.pictures(known).items()}
     if (guide := front.choosing(known)) is not None:
@@ -210,14 +212,17 @@ def _evidence(suites: Iterable[SuiteData[Any]]) -> str:
     return "\n\n".join(parts)
 
 
-def published_facts(suites: Mapping[str, SuiteData[Any]]) -> Facts:
-    """What README and guide quote. suites: the published ones, by name."""
+def published_facts(
+    suites: Mapping[str, SuiteData[Any]], answers: Mapping[str, tuple[str, ...]] | None = None
+) -> Facts:
+    """What README and guide quote. suites: the published ones, by name, with the first sentences of their pages."""
     capacity, search = suites.get(CAPACITY), suites.get(SEARCH)
     return Facts(
         load=suites.get(LOAD),
         capacity=() if capacity is None else by_host(capacity),
         search=None if search is None else by_host(search)[0][1],
         faults=faults.struck(suites[FAULTS]) if FAULTS in suites else (),
+        answers=answers or {},
     )
 
 

@@ -62,6 +62,7 @@ SCHEMA = pa.schema(
         *((name, pa.from_numpy_dtype(RECORD[name])) for name in (*_TIMES, *_ANSWER)),
     ]
 )
+TIMED_OUT = 1050  # k6's own: no answer within the client's limit
 WRONG_ACK = 9001  # 201, but Location does not name the id that was sent
 END_OF_FILE = 9002  # the connection was closed without an answer
 INTERRUPTED = 9003  # k6 was stopped before the answer; often there is not even a line
@@ -78,7 +79,7 @@ NAMED_PROBLEMS = 10
 _ERRORS = {
     1000: "connection failed",
     1020: "invalid URL",
-    1050: "request timed out",
+    TIMED_OUT: "request timed out",
     1101: "no such host",
     1201: "broken pipe",
     1210: "dial failed",
@@ -98,6 +99,7 @@ SEARCH = OperationFacts(name="search", served=(200,))
 READ = OperationFacts(name="read", served=(200,))
 LOGIN = OperationFacts(name="login", served=(201,))
 SESSION = OperationFacts(name="session", served=(200,))  # a log-in and the reads that follow it
+OF_READS = {"points": READ, "feed": READ, "sessions": SESSION}  # by what a scenario reads
 OPERATIONS = (WRITE, SEARCH, READ, LOGIN, SESSION)  # by their numbers in k6/recorder/ledger/request.go
 _NAMES = pa.array([operation.name for operation in OPERATIONS], pa.string())
 

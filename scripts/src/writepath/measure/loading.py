@@ -57,7 +57,8 @@ class Bench:
 VIRTUAL_USERS = "VIRTUAL_USERS"  # of a closed load; of an open one, the most requests in flight
 RATE = "RATE"  # requests per second at the peak of an open load
 RATE_SCALE = "RATE_SCALE"  # multiplies all rates of a suite: Suite.scaled()
-SECONDS = "SECONDS"  # of a closed load: Suite.lasting()
+SECONDS = "SECONDS"  # of a closed load, or of one phase: Suite.lasting()
+RATE_TIMES = "RATE_TIMES"  # multiplies the rate of a suite that finds it
 
 
 def require_rates(suite: Suite, given: Given) -> None:
@@ -72,15 +73,17 @@ def require_rates(suite: Suite, given: Given) -> None:
         if name == RATE_SCALE and len(given.levels(name)) > 1:
             raise UsageError(f"{name}={value}: scales the whole suite. Give one value, or vary {RATE}")
     if seconds := ",".join(given.levels(SECONDS)):
-        if suite.load.model == "open":
+        if len(suite.load.phases) > 1:
             raise UsageError(
-                f"{SECONDS}={seconds}: scenario '{suite.load.name}' is an open load, which lasts as long as its phases;"
+                f"{SECONDS}={seconds}: scenario '{suite.load.name}' has several phases, and lasts as long as they do;"
                 " omit it"
             )
         if len(given.levels(SECONDS)) > 1:
             raise UsageError(
                 f"{SECONDS}={seconds}: is how long every load of the suite lasts. Give one value"
             )
+    if (times := ",".join(given.levels(RATE_TIMES))) and "find_rate" not in suite.params:
+        raise UsageError(f"{RATE_TIMES}={times}: '{suite.name}' does not find its rate; use {RATE_SCALE}")
     if len(asked) > 1:
         both = " ".join(f"{name}={value}" for name, value in asked.items())
         raise UsageError(f"{both}: both set the rate; omit one of them")
@@ -93,7 +96,9 @@ def plan_of(scenario: Scenario, settings: Mapping[str, str]) -> LoadPlan:
         return ClosedPlan(virtual_users=users or scenario.virtual_users, seconds=scenario.seconds)
     if RATE in settings:
         peak_per_s = max(max(phase.from_per_s, phase.to_per_s) for phase in scenario.phases)
-        scenario = scenario.scaled(float(settings[RATE]) / peak_per_s)
+        scenario = scenario.scaled(
+            float(settings[RATE]) * float(settings.get(RATE_TIMES, "1")) / peak_per_s
+        )
     plan = arrival_plan(scenario.phases)
     return plan if users is None else dataclasses.replace(plan, most_users=users)
 
@@ -221,6 +226,8 @@ def load_of(
         content=bench.content,
         folder=folder,
         pid_folder=bench.pids,
+        operation=ledger.OF_READS.get(scenario.reads or "", WRITE),
+        requests=scenario.reads == "sessions",
         timeout_s=scenario.timeout_seconds,
     )
 

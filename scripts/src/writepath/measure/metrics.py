@@ -25,6 +25,7 @@ _OURS = (  # writepath_NAME, of a counter with _total, is NAME
     *("parked", "redelivered", "rescued", "store_retries", "confirmed", "returned", "nacked"),
     *("publish_refused", "confirm_timeouts", "lost_confirms", "publisher_connections", "topology_repairs"),
     *("connected", "blocked", "unconfirmed"),
+    *("sql_statements", "sql_rows", "read_requests"),
 )
 _WAIT, _LAG = "writepath_database_wait", "writepath_consumer_lag_seconds"
 _UPTIME = "process_uptime_seconds"
@@ -35,7 +36,17 @@ _NAMES = {
     "hikaricp_connections_pending": "pool_waiting",
     _UPTIME: "jvm_seconds",
 }
-PATH = "/actuator/prometheus?includedNames=" + ",".join((*_NAMES, *_PAUSES, _WAIT, _LAG))  # no other is sent
+_TIMERS = {  # of the pool: how long a connection was waited for, and how long it was held
+    "hikaricp_connections_acquire_seconds": ("pool_acquired", "pool_acquire_seconds"),
+    "hikaricp_connections_usage_seconds": ("pool_used", "pool_usage_seconds"),
+}
+_NAMES_OF_TIMERS = {
+    f"{name}_{part}": ours
+    for name, own in _TIMERS.items()
+    for part, ours in zip(("count", "sum"), own, strict=True)
+}
+_ASKED = (*_NAMES, *_TIMERS, *_PAUSES, _WAIT, _LAG)
+PATH = "/actuator/prometheus?includedNames=" + ",".join(_ASKED)  # no other is sent
 
 
 def samples(text: str) -> Mapping[str, float]:
@@ -53,8 +64,8 @@ def _renamed(sample: Sample) -> Iterator[tuple[str, float]]:
     name = sample.name.removesuffix("_total")
     if math.isnan(sample.value):
         return
-    if name in _NAMES:
-        yield _NAMES[name], sample.value
+    if ours := _NAMES.get(name) or _NAMES_OF_TIMERS.get(name):
+        yield ours, sample.value
     if name == _UPTIME:
         yield "jvm_gc_seconds", 0.0
     elif name.removesuffix("_sum") in _PAUSES and name.endswith("_sum"):

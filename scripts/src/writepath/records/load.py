@@ -1,6 +1,7 @@
 """The result of a cell of kind `load`: what its evidence gives."""
 
 from writepath.records.base import record
+from writepath.records.load_facts import FoundRate
 from writepath.records.measures import Audit, Drain, Generator, Latency, Order, Requests, Resource, Verdict
 from writepath.records.warm_up import WarmUpFacts
 
@@ -52,6 +53,36 @@ class ClosedLoad:
 
 
 @record
+class ReadLoad:
+    """What only a load of reads tells; shares and means are over the load, all instances together."""
+
+    statements_per_request: float | None  # SQL; null: the application did not tell
+    rows_per_request: float | None  # that the statements returned to the application
+    wait_ms_mean: float | None  # for a connection of the pool, of all that were asked for; null: none was
+    held_ms_mean: float | None  # from getting a connection to giving it back: the time in the query, and a little more
+    slow: int  # served after more than a second
+    slow_seconds: int  # seconds of the load in which one that was served later took more than a second
+    errors_at_application: int  # not served, and not for the proxy: by its answer, or refused by it
+    cpu_shares: dict[str, float]  # by component but the load generator, of the system's processors
+
+
+@record
+class SessionLoad:
+    """What only a load of sessions tells. The unit of such a load is the session: its times are those of the load."""
+
+    requests: int
+    failed_requests: int  # not served, of whatever step
+    failed_logins: int  # of these: no token, so the session has failed as a whole
+    failed_sessions: int  # ended early: no token, or a request without an answer
+    timed_out: int  # requests that had no answer within the client's limit
+    by_error: dict[str, int]  # failed requests by what became of them
+    requests_per_s: float | None  # answers of any status, over the load's length
+    request_latency_ms: Latency  # of single requests; ranks over all that were sent
+    found_rates: tuple[FoundRate, ...]  # how the rate was found; empty: it was given
+    rate_per_s: float  # of sessions, that this load had
+
+
+@record
 class LoadResult:
     """All figures of one load and of the audit after it."""
 
@@ -75,8 +106,8 @@ class LoadResult:
     answered_per_s: float | None  # answers of any status
     durable_per_s: float | None  # rows in the final store ÷ (load start to last row durable)
     phases: tuple[LoadPhase, ...]
-    audit: Audit
-    drain: Drain
+    audit: Audit | None  # null: a load of reads
+    drain: Drain | None
     resources: dict[str, Resource]  # by component, "k6" among them
     disk_written_bytes: int | None  # to all disks of the host, during the load
     queue_peak: float | None  # messages ready and unacknowledged in one sample
@@ -89,3 +120,5 @@ class LoadResult:
     warm_up: WarmUpFacts | None = None
     climb: Climb | None = None  # null: the suite has no SLO, or the record is older
     closed: ClosedLoad | None = None  # null: an open load
+    read_load: ReadLoad | None = None  # null: a load of writes
+    session_load: SessionLoad | None = None  # null: the unit of the load is the request

@@ -49,6 +49,16 @@ class WithheldFacts:
 
 
 @record
+class FoundRate:
+    """A step on the way to the highest rate of sessions without an error."""
+
+    rate_per_s: float
+    sessions: int  # that were begun
+    timed_out: int  # requests that had no answer within the client's limit
+    failed: int  # requests that were not served, those too
+
+
+@record
 class LoadFacts:
     """Fields from drain on are null or empty where the cell ended before them."""
 
@@ -84,5 +94,8 @@ class LoadFacts:
         None  # lines of its log during a closed load, by cause; null: not read
     )
     sockets: dict[str, str] | None = None  # settings of the kernel that decide how long a port stays in use
+    writes: bool = True  # false: a load of reads, which has no durability, no drain and no audit
+    application: str | None = None  # component that answers the requests of a load of reads
+    found_rates: tuple[FoundRate, ...] = ()  # of a suite that finds the rate of its sessions
     processes: int = 1  # of k6, which sent the planned requests in turns
     warm_up: WarmUpFacts | None = None  # null: not asked to become steady, or recorded before that was known

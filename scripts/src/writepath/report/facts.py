@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from writepath.analysis.stats import spread
@@ -49,6 +49,7 @@ class Facts:
     capacity: tuple[tuple[str, CapacityFigures], ...] = ()  # by host
     search: CapacityFigures | None = None  # of searches, on one host
     faults: tuple[Struck, ...] = ()  # of the native runtime
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by suite, the begin of its page
 
     @property
     def variants(self) -> tuple[VariantRecord, ...]:

@@ -1,4 +1,4 @@
-"""Kind `load`: from a clean store through one load to the second read of the store."""
+"""Kind `load`: from a clean store through one load to the second read of the store; of reads, the load alone."""
 
 import dataclasses
 from collections import Counter
@@ -13,18 +13,21 @@ from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_f
 from writepath.analysis.load_result import climbing, derive_load, reduce_load
 from writepath.analysis.proxy_errors import causes
 from writepath.config.checked import entry
-from writepath.config.registry import SUITES_FILE, Scenario, SloMs, Suite
+from writepath.config.registry import SUITES_FILE, Reads, Scenario, SloMs, Suite
 from writepath.errors import UsageError
 from writepath.experiments.base import LOGS, CellRun, Experiment, Session, loaded, read_back
-from writepath.experiments.load import sections
+from writepath.experiments.load import reads, sections
+from writepath.experiments.load.reads import FindRate
+from writepath.load.k6 import Load
 from writepath.load.plan import LoadPlan, arrival_plan
 from writepath.measure import loading, sampler, visible
 from writepath.measure.host import text_of
+from writepath.measure.loading import Driven
 from writepath.measure.truth import PROXY, Truth
 from writepath.records import base
 from writepath.records.base import record
 from writepath.records.load import LoadResult
-from writepath.records.load_facts import LoadFacts, LoadModel, PhaseFacts
+from writepath.records.load_facts import FoundRate, LoadFacts, LoadModel, PhaseFacts
 from writepath.records.measures import Host
 from writepath.records.warm_up import WarmUpFacts, WarmUpParams, warm_up_params
 from writepath.runtime.base import Stack
@@ -40,6 +43,16 @@ class Part:
     second_read: Literal["stack"] | None = (
         None  # stack: kill and second read once a stack, after its last load; else after each load
     )
+    find_rate: FindRate | None = None  # of a scenario of sessions: the rate of every cell is found, not given
+
+
+@record
+class FindRateParams:
+    """How the rate of the cells is found."""
+
+    first_per_s: float
+    highest_per_s: float
+    seconds: float  # of each rate
 
 
 @record
@@ -54,6 +67,9 @@ class LoadParams(WarmUpParams):
     seconds: float  # scheduled duration
     slo_ms: float | None = None  # null: nothing is judged by an SLO
     second_read: Literal["stack"] | None = None  # null: after each load
+    reads: Reads | None = None  # null: it writes
+    timeout_seconds: float | None = None  # null: the usual one
+    find_rate: FindRateParams | None = None  # null: the scenario has the rate
 
 
 def params_of(scenario: Scenario, part: Part | None = None) -> LoadParams:
@@ -69,11 +85,17 @@ def params_of(scenario: Scenario, part: Part | None = None) -> LoadParams:
         **warm_up_params(scenario.warm_up),
         slo_ms=given.slo_ms,
         second_read=given.second_read,
+        reads=scenario.reads,
+        timeout_seconds=scenario.timeout_seconds,
+        find_rate=None if given.find_rate is None else FindRateParams(**vars(given.find_rate)),
     )
 
 
 def measure(run: CellRun, session: Session) -> None:
     """One load. What is known so far is saved at every moment."""
+    if run.params.reads is not None:
+        _measure_reads(run, session)
+        return
     plan = loading.plan_of(run.suite.load, run.settings)
     stack, truth = session.started(run)
     run.verify(stack, truth)
@@ -92,6 +114,31 @@ def measure(run: CellRun, session: Session) -> None:
     read_back(run, stack, truth, facts, keep, redelivered, crash=crash)
 
 
+def _measure_reads(run: CellRun, session: Session) -> None:
+    """One load of reads, at the rate that its suite has found, if it does."""
+    run.bench = dataclasses.replace(run.bench, content=reads.sent(run))
+    settings, found = run.settings, tuple[FoundRate, ...]()
+    if (asked := run.params.find_rate) is not None and loading.RATE not in settings:
+        found = reads.found_rates(run, asked)
+        settings = {**settings, loading.RATE: str(reads.rate_of(found))}
+    plan = loading.plan_of(run.suite.load, settings)
+    stack, truth = session.started(run)
+    run.verify(stack, truth)
+    warm_up = None if session.warm else run.warm_up(stack)
+    with run.step("load"):
+        load = _planned(run, plan, stack)
+        facts, _ = _drive(run, load, stack, truth, warm_up)
+        facts = dataclasses.replace(
+            facts,
+            lost_components=tuple(stack.lost_components()),
+            writes=False,
+            application=truth.store.service,
+            found_rates=found,
+        )
+        _keep(run.folder, facts)
+    run.bench.content.unlink()
+
+
 def _keep(folder: Path, facts: LoadFacts) -> None:
     save_facts(base.to_data(facts), folder)
 
@@ -100,33 +147,45 @@ def _load(
     run: CellRun, plan: LoadPlan, stack: Stack, truth: Truth, warm_up: WarmUpFacts | None
 ) -> tuple[LoadFacts, Sequence[raw.Sample]]:
     """Load, samples and the search for writes, until all that were acknowledged are visible."""
-    loading.save_plan(run.run_id, plan, run.seed, run.dataset, run.folder)
-    load = loading.load_of(run.suite.load, run.bench, stack, plan, run.run_id, run.folder)
+    load = _planned(run, plan, stack)
     probed, slo_ms = load, run.params.slo_ms
     if slo_ms is not None:  # beyond its limit a path has no usual time until a write is visible
         probed = dataclasses.replace(load, plan=arrival_plan(plan.phases[: climbing(plan.phases)]))
     with visible.Prober.of(truth.store, probed, run.seed) as prober:
-        before = _proxy_errors(run, stack)
-        driven = loading.carry_out(load, run.bench, stack, truth)
-        after = _proxy_errors(run, stack)
-        facts = loaded(
-            run,
-            truth,
-            load,
-            driven.result,
-            (driven.began_at, driven.ended_at),
-            generator_faults=tuple(loading.generator_faults(driven.result, driven.taken)),
-            samples_late=driven.late,
-            withheld=driven.withheld,
-            warm_up=warm_up,
-            slo_ms=slo_ms,
-            proxy_errors=None if before is None or after is None else dict(after - before),
-            sockets=_sockets(),
-        )
+        facts, driven = _drive(run, load, stack, truth, warm_up)
         _keep(run.folder, facts)
         prober.settle(driven.taken)
     prober.save(run.folder)
     return facts, driven.samples
+
+
+def _planned(run: CellRun, plan: LoadPlan, stack: Stack) -> Load:
+    loading.save_plan(run.run_id, plan, run.seed, run.dataset, run.folder)
+    return loading.load_of(run.suite.load, run.bench, stack, plan, run.run_id, run.folder)
+
+
+def _drive(
+    run: CellRun, load: Load, stack: Stack, truth: Truth, warm_up: WarmUpFacts | None
+) -> tuple[LoadFacts, Driven]:
+    """The load to its end, and the facts that are known then."""
+    before = _proxy_errors(run, stack)
+    driven = loading.carry_out(load, run.bench, stack, truth)
+    after = _proxy_errors(run, stack)
+    facts = loaded(
+        run,
+        truth,
+        load,
+        driven.result,
+        (driven.began_at, driven.ended_at),
+        generator_faults=tuple(loading.generator_faults(driven.result, driven.taken)),
+        samples_late=driven.late,
+        withheld=driven.withheld,
+        warm_up=warm_up,
+        slo_ms=run.params.slo_ms,
+        proxy_errors=None if before is None or after is None else dict(after - before),
+        sockets=_sockets(),
+    )
+    return facts, driven
 
 
 def _proxy_errors(run: CellRun, stack: Stack) -> Counter[str] | None:
@@ -169,6 +228,11 @@ class LoadExperiment(Experiment[LoadResult]):
                 f"{SUITES_FILE}: suites.{suite.name}.load.slo_ms: in '{scenario.name}' no phase climbs after another;"
                 " omit it, or name a scenario with a climb, as in ramp-climb"
             )
+        if part.find_rate is not None and (scenario.reads != "sessions" or scenario.model == "closed"):
+            raise UsageError(
+                f"{SUITES_FILE}: suites.{suite.name}.load.find_rate: '{scenario.name}' is no open load of sessions;"
+                " omit it"
+            )
         return params_of(scenario, part)
 
     def load_seconds(self, params: LoadParams) -> float:
@@ -181,7 +245,7 @@ class LoadExperiment(Experiment[LoadResult]):
         return reduce_load(raw.tables(folder), dataclasses.replace(facts, host=host))
 
     def audit(self, result: LoadResult) -> Said | None:
-        """Of all writes."""
+        """Of all writes; None of reads."""
         return in_lines(result.audit)
 
     def line(self, result: LoadResult) -> str:
