@@ -106,4 +106,6 @@ def requests_of(folder: Path) -> pa.Table:
 def audit_of(run: CellRun) -> Audit:
     """From the raw files and the facts alone."""
     kind = LoadExperiment()
-    return kind.derive(kind.reduce(run.folder, run.bench.host)).audit
+    audit = kind.derive(kind.reduce(run.folder, run.bench.host)).audit
+    assert audit is not None
+    return audit

@@ -67,6 +67,7 @@ def test_a_store_that_was_not_read_back_is_said() -> None:
     data = suite(Planted(), Planted(variant="b"))
     cell = data.cells[1]
     assert cell.result is not None
+    assert cell.result.audit is not None
     unread = replace(cell.result, audit=replace(cell.result.audit, reads=(), unread=("the store",)))
     data = replace(data, cells=(data.cells[0], replace(cell, result=unread)))
     assert answer(data)[1] == "In 1 of 2 cells the store was not read back."

@@ -8,7 +8,7 @@ from faults.planted import TRIAL, suite
 from faults.planted import result as result_of
 from planted_capacity import bracket, run, variant
 from planted_capacity import suite as capacity_suite
-from report import planted_suite
+from report import planted_reads, planted_suite
 from report.planted_closed import limits, specs
 from report.planted_suite import constant, report, report_of
 from writepath.experiments import read
@@ -80,6 +80,12 @@ def closed_tables() -> list[Table]:
     return [first, *(table for table in conditions.tables if table.key in ("conditions", "causes")), *others]
 
 
+def read_tables() -> list[list[Table]]:
+    """All that a page of loads of reads can have, by page."""
+    pages = (planted_reads.sessions(), planted_reads.points(), planted_reads.feed())
+    return [[*page.tables] for page in pages]
+
+
 def published_tables(*names: str) -> dict[str, list[str]]:
     """By title, the keys of the columns of published suites, without that of hosts."""
     suites = [read.published(ROOT / "results" / "published" / name) for name in names]
@@ -93,6 +99,9 @@ def test_every_column_is_defined_and_nothing_else() -> None:
     built = load_tables()
     assert {table.key for table in built} >= {"clocks", "order", "twins", "comparison"}
     loads = {table.title: [column.key for column in table.columns] for table in (*closed_tables(), *built)}
+    for table in (table for page in read_tables() for table in page):
+        known = loads.setdefault(table.title, [])
+        known += [column.key for column in table.columns if column.key not in known]
     fitted = replace(bracket(1000, 1090), interval_per_s=(1000.0, 1100.0))  # no published run has one yet
     rates = tables.rates(capacity_figures(capacity_suite([(variant("jpa"), [run(fitted)])])))
     loads[rates.title] = [column.key for column in rates.columns]
@@ -104,6 +113,9 @@ def test_the_sections_of_a_load_suite_are_in_the_order_of_its_page() -> None:
     assert [title for title in document() if title in built] == built
     own = [table.title for table in closed_tables() if table.title not in built]
     assert [title for title in document() if title in own] == own
+    for page in read_tables():
+        of_reads = [table.title for table in page if table.title not in (*built, *own)]
+        assert [title for title in document() if title in of_reads] == of_reads
 
 
 def test_every_column_of_the_fault_tables_is_defined_and_nothing_else() -> None:

@@ -176,8 +176,8 @@ def _phase_lines(axes: Axes, phases: Sequence[tuple[str, float]], *, labelled: b
 
 
 @mpl.rc_context(SETTINGS)
-def percentiles(rows: Sequence[Drawable]) -> bytes:
-    """The bars of each row. A bar at infinity fills the axis, and says so."""
+def percentiles(rows: Sequence[Drawable], of: str = "requests", unserved: str = "not acknowledged") -> bytes:
+    """The bars of each row. A bar at infinity fills the axis, and says so. of: what the percentiles rank."""
     lines = sum(len(row.bars) + 1 for row in rows)
     figure = Figure(figsize=(WIDTH_INCHES, BAR_INCHES * lines + 1.0), layout="constrained")
     axes = figure.subplots()
@@ -191,20 +191,20 @@ def percentiles(rows: Sequence[Drawable]) -> bytes:
     for row in rows:
         ticks.append(at + (len(row.bars) - 1) / 2)
         for bar in row.bars:
-            _bar(axes, at, bar, limits)
+            _bar(axes, at, bar, limits, unserved)
             at += 1
         at += 1
     axes.set_yticks(ticks, [row.title for row in rows])
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
     plain_ticks(axes.xaxis)
-    axes.set_xlabel("time since sending (ms, log scale); percentiles over scheduled requests")
+    axes.set_xlabel(f"time since sending (ms, log scale); percentiles over scheduled {of}")
     axes.grid(axis="x")
     _legend(figure, [axes], loc="outside upper right")
     return svg(figure)
 
 
-def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float]) -> None:
+def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float], unserved: str) -> None:
     floor, ceiling = limits
     if bar.value is None:
         axes.text(floor * 1.03, at, "too few requests", va="center", fontsize=SMALL, color=GREY)
@@ -213,7 +213,7 @@ def _bar(axes: Axes, at: int, bar: Bar, limits: tuple[float, float]) -> None:
     drawn: dict[str, Any] = {"height": 0.86, "color": bar.colour, "label": bar.name}
     if math.isinf(value):
         axes.barh(at, ceiling - floor, left=floor, hatch="////", alpha=0.6, **drawn)
-        right, words, place, side = ceiling, "∞ not acknowledged", -4, "right"
+        right, words, place, side = ceiling, f"∞ {unserved}", -4, "right"
     else:
         axes.barh(at, value - floor, left=floor, **drawn)
         right, words, place, side = value, number(value), 3, "left"

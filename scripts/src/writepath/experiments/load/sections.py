@@ -4,11 +4,14 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 
 from writepath.analysis import load_result
 from writepath.analysis.stats import Spread, spread
 from writepath.experiments.load import sections_closed as closed
+from writepath.experiments.load import sections_reads as reads
+from writepath.experiments.load import sections_sessions as of_sessions
 from writepath.experiments.load import tables
 from writepath.experiments.load.tables import Suite
 from writepath.records.load import LoadResult
@@ -41,7 +44,7 @@ RESOURCES: tuple[Field[Used], ...] = (
 
 
 def used(result: LoadResult, members: Sequence[str]) -> Used:
-    """What these components used; None where it is not known of one of them.
+    """What these components used, per 1,000 rows stored or requests served too; None where one of them is unknown.
 
     Where the runtime cannot tell by component what was written, all disks of the host tell it of all components.
     """
@@ -54,9 +57,18 @@ def used(result: LoadResult, members: Sequence[str]) -> Used:
         "rss_peak_mib": _scaled(_sum(one.rss_peak_bytes for one in known), 1 / MIB),
         "written_mib": _scaled(written, 1 / MIB),
     }
-    stored = result.audit.stored_rows if result.audit.reads else 0
-    each = 1000 / stored if stored else None
+    done = _done(result)
+    each = 1000 / done if done else None
     return found | {f"{name}_per_1000": _scaled(found[name], each) for name in ("cpu_s", "written_mib")}
+
+
+def _done(result: LoadResult) -> int:
+    """Rows stored; of a load of reads, requests served."""
+    if result.audit is not None:
+        return result.audit.stored_rows if result.audit.reads else 0
+    if (sessions := result.session_load) is not None:
+        return sessions.requests - sessions.failed_requests
+    return result.requests.acknowledged
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
@@ -75,17 +87,24 @@ def cpu_s_per_1000(result: LoadResult) -> float | None:
 
 def resources(data: Suite) -> Table:
     """What each component used while the load ran, and all but the load generator together."""
+    fields, during = RESOURCES, "during the load, without the drain"
+    done = (
+        "Writes are rows stored. Short runs measure a JVM that is still compiling, so CPU per write is higher here than"
+        " in the capacity suite."
+    )
+    if tables.reads(data):
+        fields = tuple(replace(one, title=one.title.replace("writes", "requests")) for one in RESOURCES)
+        during, done = "during the load", "Requests are those that were served."
     return rows.by_part(
         data,
-        RESOURCES,
+        fields,
         tables.label(data),
         COMPONENT,
         _groups,
         key="resources",
         title="Resources",
-        caption="Sampled every second during the load, without the drain. A component is all its instances and child"
-        " processes. Writes are rows stored. Short runs measure a JVM that is still compiling, so CPU per write is"
-        f" higher here than in the capacity suite. {rows.spread_note(data.index)}",
+        caption=f"Sampled every second {during}. A component is all its instances and child processes. {done}"
+        f" {rows.spread_note(data.index)}",
         notes=NOTES,
         compared=True,
     )
@@ -104,13 +123,12 @@ def _groups(results: Sequence[LoadResult]) -> list[tuple[str, list[Used]]]:
 DATABASE_DELAY_MS = "DATABASE_DELAY_MS"  # a factor
 Known = tuple[str, Spread]  # title of a row and its value of a rank
 
-CLEAR = 2.0  # times: with one repetition a smaller difference may be noise
-ONE_REPETITION = "One repetition: small differences may be noise."
-
 
 def answer(data: Suite) -> tuple[str, ...]:
     """How long the 201 takes, and whether anything acknowledged was lost. data: without controls."""
-    told = [_times(name, rows) for name in ("median", "p99") if (rows := _known(data, name))]
+    told = [
+        load_ranks.range_in_words(name, rows) for name in ("median", "p99") if (rows := _known(data, name))
+    ]
     if not told:
         times = "No cell has valid figures; the table of runs has the reasons."
     else:
@@ -120,7 +138,7 @@ def answer(data: Suite) -> tuple[str, ...]:
         rate = "" if peak is None else f" at up to {number(peak)}/s"
         times = f"Time until the 201{rate}: {', '.join(told)}."
         if data.index.repetitions == 1 and len(data.rows) > 1:
-            times += f" {ONE_REPETITION}"
+            times += f" {of_sessions.ONE_REPETITION}"
     return (times, *_limits(data), *_delayed(data), _losses(data))
 
 
@@ -152,7 +170,7 @@ def _delayed(data: Suite) -> Iterator[str]:
         share = statistics.median(one.requests.acknowledged / one.requests.planned for one in results)
         shares[title].append(f"{100 * share:.3g} % at {delay} ms")
         if any(one.durable_later for one in results):
-            drained[title] = max(drained[title], *(one.drain.seconds for one in results))
+            drained[title] = max(drained[title], *(one.drain.seconds for one in results if one.drain))
     told = [f"{title} {', '.join(own)}" for title, own in shares.items() if len(own) > 1]
     if told:
         yield f"Acknowledged by delay of the database: {'; '.join(told)}."
@@ -167,31 +185,10 @@ def _known(data: Suite, name: str) -> list[Known]:
     return [(title, value) for title, value in found if value is not None]
 
 
-def _times(name: str, rows: Sequence[Known]) -> str:
-    """`median 2.58 to 8.24 ms (highest: Elasticsearch, 8 shards)`; ∞ where the rank falls on an unserved request."""
-    ordered = sorted(rows, key=lambda row: row[1].median)
-    (lowest, low), (highest, high) = ordered[0], ordered[-1]
-    ends = dict.fromkeys(number(value.median) for value in (low, high))
-    words = f"{name} {' to '.join(ends)}{'' if math.isinf(low.median) else ' ms'}"
-    if len(ordered) == 1:
-        return f"{words} ({lowest})"
-    named = [
-        *([f"lowest: {lowest}"] if _clear(low, ordered[1][1]) else []),
-        *([f"highest: {highest}"] if _clear(ordered[-2][1], high) else []),
-    ]
-    return f"{words} ({'; '.join(named)})" if named else words
-
-
-def _clear(low: Spread, high: Spread) -> bool:
-    """Whether two neighbours differ: no overlap of the repetitions; of a single one a factor of two."""
-    if min(low.repetitions, high.repetitions) > 1:
-        return low.high < high.low
-    return high.median >= CLEAR * low.median and not math.isinf(low.median)
-
-
 def _losses(data: Suite) -> str:
     """Acknowledged writes that the audit did not find, over all cells: a cell with losses does not count."""
-    audits = [(one.record.title, one.result.audit) for one in data.cells if one.result is not None]
+    found = [(one.record.title, one.result) for one in data.cells if one.result is not None]
+    audits = [(title, result.audit) for title, result in found if result.audit is not None]
     lost = Counter[str]()
     for title, audit in audits:
         lost[title] += audit.lost + audit.stranded + (audit.vanished or 0)
@@ -257,12 +254,20 @@ METRICS: tuple[Metric[LoadResult], ...] = (
         words=("cheaper", "more expensive"),
     ),
 )
+OF_WRITES = ("to_durable_p95_ms", "cpu_s_per_1000")
+
+
+def _with_baseline(data: Suite) -> Table | None:
+    metrics = [one for one in METRICS if not (tables.reads(data) and one.key in OF_WRITES)]
+    return with_baseline(data, metrics, tables.label(data))
 
 
 def report(data: Suite) -> Report:
     """The page."""
     if closed.is_closed(data):
         return _closed_report(data)
+    if tables.reads(data):
+        return _reads_report(data)
     ranked, load = data.ranked, load_in_words(data)
     percentiles, over_time = pictures(ranked)
     climb = tables.climb(ranked)
@@ -270,7 +275,7 @@ def report(data: Suite) -> Report:
         climb,
         tables.main(ranked),
         tables.latency(ranked),
-        with_baseline(data, METRICS, tables.label(data)),
+        _with_baseline(data),
         tables.original(ranked),
         tables.phases(ranked),
         tables.answers(ranked),
@@ -305,35 +310,73 @@ def report(data: Suite) -> Report:
 
 def _closed_report(data: Suite) -> Report:
     """Of a load whose users wait for their answers: throughput is what is measured."""
-    ranked, load = data.ranked, load_in_words(data)
+    ranked = data.ranked
     known = closed.known_effects(ranked)
     found = (
+        reads.feed(ranked),
         closed.main(ranked),
+        reads.connections(ranked),
         closed.conditions(ranked),
         closed.causes(ranked),
         closed.effects(ranked, known),
         closed.original(ranked),
+        reads.original(ranked),
         closed.counts(ranked),
-        None if known else with_baseline(data, METRICS, tables.label(data)),
-        tables.latency(ranked),
+        None if known else _with_baseline(data),
+        _latency(ranked),
         tables.answers(ranked),
         tables.order(ranked),
         resources(ranked),
         tables.audit(ranked),
         tables.weakened(data),
     )
-    first, *others = rows.mixed((table for table in found if table is not None), hosts(data))
-    of_kind = (
-        ("load", load),
-        ("warm-up before the load", warm_up.in_words(data.index.params)),
-        *closed.sockets(ranked),
+    said = (
+        *reads.feed_answer(ranked),
+        *closed.answer(ranked, known),
+        *reads.bottlenecks(ranked),
+        *(() if tables.reads(ranked) else (_losses(ranked),)),
     )
+    return _page(data, said, closed.picture(ranked), found, closed.sockets(ranked))
+
+
+def _reads_report(data: Suite) -> Report:
+    """Of an open load of reads: times and failures are what is measured."""
+    ranked = data.ranked
+    found = (
+        of_sessions.times(ranked),
+        of_sessions.sessions(ranked),
+        of_sessions.found_rates(ranked),
+        closed.conditions(ranked),
+        closed.causes(ranked),
+        reads.connections(ranked),
+        _with_baseline(data),
+        _latency(ranked),
+        resources(ranked),
+    )
+    return _page(data, tuple(of_sessions.answer(ranked)), of_sessions.picture(ranked), found)
+
+
+def _latency(data: Suite) -> Table:
+    return reads.latency(data) if tables.reads(data) else tables.latency(data)
+
+
+def _page(
+    data: Suite,
+    said: tuple[str, ...],
+    picture: Plot | None,
+    found: Iterable[Table | None],
+    more: Iterable[tuple[str, str]] = (),
+) -> Report:
+    """A page of these tables without other pictures. more: facts of the load, for the fingerprint."""
+    load = load_in_words(data)
+    first, *others = rows.mixed((table for table in found if table is not None), hosts(data))
+    of_kind = (("load", load), ("warm-up before the load", warm_up.in_words(data.index.params)), *more)
     last = (*others, tables.runs(data), fingerprint(data, of_kind))
     return Report(
         title=data.index.title,
-        answer=(*closed.answer(ranked, known), _losses(ranked)),
+        answer=said,
         facts=in_one_line(data, load),
-        picture=closed.picture(ranked),
+        picture=picture,
         table=first,
         details=tuple(Section(key=table.key, title=table.title, tables=(table,)) for table in last),
     )

@@ -71,33 +71,41 @@ def mark(cells: Sequence[Own]) -> str:
     return rows.mark(cells) or (ERRORS if failed else "")
 
 
-def _by_level(data: Suite, fields: Sequence[Field[Own]], **more: Any) -> Table:
+def by_level(data: Suite, fields: Sequence[Field[Own]], **more: Any) -> Table:
     """A line a row of the suite; figures are means of the blocks with their interval."""
     body = []
     for row in data.rows:
         cells = data.shown(row)
-        values = (_mean([each.get(one) for one in cells]) for each in fields)
+        values = (mean([each.get(one) for one in cells]) for each in fields)
         body.append(row_of(title_of(data, row), *values, mark=mark(cells)))
     return Table(columns=(rows.VARIANT, *fields), rows=tuple(body), **more)
 
 
-def _mean(values: Sequence[Value]) -> Value:
+def mean(values: Sequence[Value]) -> Value:
+    """Of the blocks, with its interval; of texts each once."""
+    if texts := [value for value in values if isinstance(value, str)]:
+        return " or ".join(dict.fromkeys(texts))
     figures = [float(value) for value in values if isinstance(value, int | float)]
     return model.interval(figures) if figures else None
 
 
+def over_blocks(data: Suite) -> str:
+    """What the figures of by_level() are."""
+    blocks = data.index.repetitions
+    return f"Means of {blocks} blocks and their 95 % interval." if blocks > 1 else "One block."
+
+
 def main(data: Suite) -> Table:
     """What a reader meets first."""
-    blocks = data.index.repetitions
-    over = f"Means of {blocks} blocks and their 95 % interval. " if blocks > 1 else "One block. "
-    return _by_level(
+    counted = "requests served" if tables.reads(data) else "acknowledged writes"
+    return by_level(
         data,
         FIGURES,
         key="tps",
         title="Throughput of a closed load",
-        caption=f"{over}TPS: acknowledged writes per second, and the best second. CPU: of the processors of the system"
-        " under test, without the load generator. Pending: requests that waited for a connection of the pool, mean of"
-        " all seconds.",
+        caption=f"{over_blocks(data)} TPS: {counted} per second, and the best second. CPU: of the processors of the"
+        " system under test, without the load generator. Pending: requests that waited for a connection of the pool,"
+        " mean of all seconds.",
         notes=(f"({ERRORS}): TPS counts only with 0 errors; the row is not ranked and is in no effect.",),
         compared=True,
     )
@@ -105,14 +113,15 @@ def main(data: Suite) -> Table:
 
 def counts(data: Suite) -> Table:
     """Executed, ok and errors."""
-    return _by_level(
+    ok = "served" if tables.reads(data) else "acknowledged"
+    return by_level(
         data,
         COUNTS,
         key="tps_counts",
         title="Requests of a closed load",
-        caption="Per load, mean of the blocks. Executed: requests that were sent. Ok: acknowledged. p99: over all that"
+        caption=f"Per load, mean of the blocks. Executed: requests that were sent. Ok: {ok}. p99: over all that"
         " were sent. TIME_WAIT: sockets of the host that wait until their pair of ports may be used again.",
-        notes=(rows.LEGEND,),
+        notes=(tables.legend(data),),
     )
 
 
@@ -126,7 +135,7 @@ def causes(data: Suite) -> Table | None:
     for row in data.rows:
         results = [one.result for one in data.shown(row) if one.result is not None]
         seen = (
-            ("client", [one.requests.by_error for one in results]),
+            ("client", [(one.session_load or one.requests).by_error for one in results]),
             ("log of the proxy", [(one.closed and one.closed.proxy_errors) or {} for one in results]),
         )
         for who, counted in seen:
@@ -138,9 +147,10 @@ def causes(data: Suite) -> Table | None:
     return Table(
         key="causes",
         title="Errors by cause",
-        caption="Requests that were not acknowledged, as the client saw them, and lines of the proxy's error log during"
-        " the load. The two do not add up: one full limit can fail many requests or none, and a connection that is not"
-        " accepted waits. A 503 is of the application, not of the proxy.",
+        caption=f"Requests that were not {'served' if tables.reads(data) else 'acknowledged'}, as the client saw them,"
+        " and lines of the proxy's error log during the load. The two do not add up: one full limit can fail many"
+        " requests or none, and a connection that is not accepted waits. A 503 is of the application, not of the"
+        " proxy.",
         columns=(rows.VARIANT, *CAUSE, CAUSE_COUNT),
         rows=tuple(body),
         names=3,
@@ -151,20 +161,20 @@ def conditions(data: Suite) -> Table | None:
     """What each condition sets; None of a suite without conditions."""
     if all(factor.name != CONDITION for factor in data.index.factors):
         return None
-    body, common = [], data.index.settings
+    said, common = dict[str, str](), data.index.settings
     known = published_figures()[ORIGINAL].get(data.index.suite)
     for row in data.rows:
-        (first, *_) = data.shown(row)
+        levels, (first, *_) = dict(row.levels), data.shown(row)
         own = {name: value for name, value in first.record.settings.items() if common.get(name) != value}
-        words = ", ".join(f"{name}={value}" for name, value in own.items() if name not in dict(row.levels))
-        body.append(row_of(title_of(data, row), words or "none: the starting point"))
+        words = ", ".join(f"{name}={value}" for name, value in own.items() if name not in levels)
+        said.setdefault(levels[CONDITION], words or "none: the starting point")
     start = ", ".join(f"{name}={value}" for name, value in common.items())
     return Table(
         key="conditions",
         title="Conditions",
         caption=f"What each condition changes. All cells: {start or 'the defaults'}.",
         columns=(rows.VARIANT, Column(key="condition_settings", title="changed")),
-        rows=tuple(body),
+        rows=tuple(row_of(condition, words) for condition, words in said.items()),
         notes=(str(known["remarks"]).strip(),) if known is not None else (),
     )
 
@@ -311,7 +321,7 @@ def original(data: Suite) -> Table | None:
         body.append(row_of(title, "original", *quoted))
         if (row := ours.get(tuple(sorted(levels.items())))) is not None:
             cells = data.shown(row)
-            values = (_mean([each.get(one) for one in cells]) for each in BESIDE)
+            values = (mean([each.get(one) for one in cells]) for each in BESIDE)
             body.append(row_of(title, "here", *values, mark=mark(cells)))
     return Table(
         key="original_cells",
@@ -329,13 +339,11 @@ def original(data: Suite) -> Table | None:
 
 def answer(data: Suite, known: Mapping[str, Effects]) -> Iterator[str]:
     """The highest and the lowest throughput, then what each factor changes."""
-    ranked = _ranked(data)
+    ranked = tps_of(data)
     if not ranked:
         yield "No cell without errors has valid figures; the table of runs has the reasons."
         return
-    (low, lowest), *_, (high, highest) = (
-        (ranked[0], ranked[-1]) if len(ranked) > 1 else (ranked[0], ranked[0])
-    )
+    (low, lowest), (high, highest) = ranked[0], ranked[-1]
     words = f"Highest throughput: {number(highest.median)} TPS ({high})"
     yield f"{words}; lowest: {number(lowest.median)} TPS ({low})." if len(ranked) > 1 else f"{words}."
     if (found := known.get(TPS)) is not None:
@@ -352,12 +360,12 @@ def answer(data: Suite, known: Mapping[str, Effects]) -> Iterator[str]:
         yield f"Not ranked, because of errors: {listed(failed)}."
 
 
-def _ranked(data: Suite) -> list[tuple[str, Spread]]:
+def tps_of(data: Suite) -> list[tuple[str, Spread]]:
     """Titles and TPS of rows without errors, ascending."""
     found = []
     for row in data.rows:
         cells = data.shown(row)
-        value = _mean([FIGURES[0].get(one) for one in cells])
+        value = mean([FIGURES[0].get(one) for one in cells])
         if isinstance(value, Spread) and not mark(cells):
             found.append((title_of(data, row), value))
     return sorted(found, key=lambda pair: pair[1].median)
@@ -373,11 +381,11 @@ def picture(data: Suite) -> Plot | None:
             (title_of(data, row), value if isinstance(value, Spread) else None, mark(cells))
             for row in data.rows
             for cells in [data.shown(row)]
-            for value in [_mean([FIGURES[0].get(one) for one in cells])]
+            for value in [mean([FIGURES[0].get(one) for one in cells])]
         ]
         alt = "Throughput of each row, with its interval"
         return Plot(file="throughput.svg", alt=alt, svg=levels.bars(drawn, "TPS (1/s)")) if drawn else None
-    across, down, *others = varied
+    across, down, *others = sorted(varied[:2], key=lambda one: one.name == CONDITION) + varied[2:]
     panels = [
         _panel(data, (across.name, down.name), dict(zip([one.name for one in others], chosen, strict=True)))
         for chosen in itertools.product(*(one.levels for one in others))
@@ -397,7 +405,7 @@ def _panel(data: Suite, axes: tuple[str, str], chosen: Mapping[str, str]) -> Any
         if any(own.get(name) != level for name, level in chosen.items()) or not own.keys() >= {*axes}:
             continue
         at, cells = (own[axes[0]], own[axes[1]]), data.shown(row)
-        value = _mean([FIGURES[0].get(one) for one in cells])
+        value = mean([FIGURES[0].get(one) for one in cells])
         known = value.median if isinstance(value, Spread) and math.isfinite(value.median) else None
         words[at] = mark(cells)
         values[at] = None if words[at] else known

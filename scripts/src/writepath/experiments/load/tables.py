@@ -43,6 +43,16 @@ def ranks(of: Rank, key: str = "{}_ms", title: str = "{}") -> tuple[Field[Own], 
     return tuple(map(one, RANKS))
 
 
+def reads(data: Suite) -> bool:
+    """Whether its loads only read: then nothing is acknowledged, stored or audited."""
+    return any(one.result is not None and one.result.read_load for one in data.cells)
+
+
+def legend(data: Suite) -> str:
+    """Of figures that may be infinite or absent."""
+    return rows.LEGEND.replace("acknowledged", "served") if reads(data) else rows.LEGEND
+
+
 def label(data: Suite) -> Label:
     """The row's title; a dagger where its 201 comes before the row is in its store."""
     return lambda row: f"{row.title} {DAGGER}" if _later(data, row) else row.title
@@ -266,7 +276,7 @@ def _ordered(key: str, title: str, get: Callable[[Order], float | None], **colum
 
 
 def _audited(key: str, title: str, get: Callable[[Audit], int | None]) -> Field[Own]:
-    return count(key, title, lambda r: get(r.audit) if r.audit.reads else None)
+    return count(key, title, lambda r: get(r.audit) if r.audit and r.audit.reads else None)
 
 
 THROUGHPUT = (
@@ -275,7 +285,7 @@ THROUGHPUT = (
     field("achieved_per_s", "achieved mean", lambda r: r.achieved_per_s, "201/s"),
     field("achieved_peak_per_s", "achieved peak", lambda r: r.achieved_peak_per_s, "201/s"),
     *ranks(load_ranks.durable_later, "durable_{}_ms", "time to durable, {}"),
-    field("drain_s", "drain", lambda r: r.drain.seconds, "s"),
+    field("drain_s", "drain", lambda r: None if r.drain is None else r.drain.seconds, "s"),
     field("queue_peak", "highest queue depth", lambda r: r.queue_peak, "messages", exact=True),
 )
 ORDER = (
@@ -307,7 +317,9 @@ AUDIT = (
 
 def answers(data: Suite) -> Table:
     """The result of each scheduled request."""
-    fields = [_answered(key, title) for key, title in ANSWERS.items()]
+    served, *others = ANSWERS.items()
+    known = [("status_200", "200") if reads(data) else served, *others]
+    fields = [_answered(key, title) for key, title in known]
     caption = "Each scheduled request is counted in exactly one column."
     return _table(data, "answers", "Answers", caption, fields, compared=True)
 
@@ -341,9 +353,11 @@ def order(data: Suite) -> Table | None:
     )
 
 
-def audit(data: Suite) -> Table:
-    """Whether what was acknowledged is in the store, and nothing else."""
-    known = [one.result.audit for one in data.cells if one.result is not None]
+def audit(data: Suite) -> Table | None:
+    """Whether what was acknowledged is in the store, and nothing else; None of reads."""
+    if reads(data):
+        return None
+    known = [one.result.audit for one in data.cells if one.result is not None and one.result.audit]
     again = any(len(one.reads) > 1 or one.unread for one in known)
     when = "after the drain and after a kill and restart of every store" if again else "after the drain"
     caption = f"The audit compares every acknowledged id with every id read back from the store, {when}."
