@@ -211,7 +211,6 @@ def test_reads_of_one_row_wait_for_a_connection_of_a_small_pool(root: Path) -> N
     assert (
         few.read_load.wait_ms_mean > one_each.read_load.wait_ms_mean
     )  # ten threads never wait for ten connections
-    assert few.closed.pool_waiting_max > 0
     assert all(one.requests.acknowledged and not one.closed.errors for one in found.values())
 
 

@@ -104,7 +104,9 @@ class WarmUp:
         return self.at_most_seconds or self.for_seconds or (self.requests or 0) / (self.rate_per_s or 1)
 
 
-Reads = Literal["points", "feed", "sessions"]  # what a load of reads asks for; sessions: log-in and five lists
+Reads = Literal[
+    "points", "feed", "sessions"
+]  # what a load of reads asks for; sessions: log-in and five lists
 
 
 @entry

@@ -96,9 +96,7 @@ def plan_of(scenario: Scenario, settings: Mapping[str, str]) -> LoadPlan:
         return ClosedPlan(virtual_users=users or scenario.virtual_users, seconds=scenario.seconds)
     if RATE in settings:
         peak_per_s = max(max(phase.from_per_s, phase.to_per_s) for phase in scenario.phases)
-        scenario = scenario.scaled(
-            float(settings[RATE]) * float(settings.get(RATE_TIMES, "1")) / peak_per_s
-        )
+        scenario = scenario.scaled(float(settings[RATE]) * float(settings.get(RATE_TIMES, "1")) / peak_per_s)
     plan = arrival_plan(scenario.phases)
     return plan if users is None else dataclasses.replace(plan, most_users=users)
 

@@ -59,7 +59,9 @@ class ReadLoad:
     statements_per_request: float | None  # SQL; null: the application did not tell
     rows_per_request: float | None  # that the statements returned to the application
     wait_ms_mean: float | None  # for a connection of the pool, of all that were asked for; null: none was
-    held_ms_mean: float | None  # from getting a connection to giving it back: the time in the query, and a little more
+    held_ms_mean: (
+        float | None
+    )  # from getting a connection to giving it back: the time in the query, and a little more
     slow: int  # served after more than a second
     slow_seconds: int  # seconds of the load in which one that was served later took more than a second
     errors_at_application: int  # not served, and not for the proxy: by its answer, or refused by it
