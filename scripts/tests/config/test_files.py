@@ -78,7 +78,7 @@ def test_the_kinds_of_the_shipped_suites_accept_their_parts() -> None:
 
 
 def test_a_missing_file_and_an_unknown_name_say_what_there_is(checkout: Path) -> None:
-    with pytest.raises(UsageError, match=r"SUITE=xyz: .* known: capacity, ceilings, compare, "):
+    with pytest.raises(UsageError, match=r"SUITE=xyz: .* known: capacity, ceilings, closed, compare, "):
         SHIPPED.suite("xyz")
     (checkout / "suites.yaml").unlink()
     with pytest.raises(UsageError, match=r"suites\.yaml: cannot be read"):
