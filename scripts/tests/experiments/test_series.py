@@ -13,6 +13,7 @@ from writepath.errors import INTERRUPTED, UsageError
 from writepath.experiments import engine, series
 from writepath.experiments import plan as planning
 from writepath.options import Asked, Call
+from writepath.progress import FIRST_GUESS_OVERHEAD_S
 from writepath.records.index import load_index
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -31,6 +32,8 @@ def root(tmp_path: Path) -> Path:
     data = json.loads(suites_yaml("jpa", "rabbitmq-jpa"))
     users = {"script": "k6/scenarios/ramp.js", "virtual_users": 2, "seconds": 1}
     data["scenarios"]["users"] = users
+    phases = data["scenarios"]["none"]["phases"]
+    phases.append({**phases[0], "name": "another"})
     entry = data["suites"]["toys"]
     data["suites"] = dict.fromkeys(NAMES[:-1], entry) | {NAMES[-1]: {**entry, "scenario": "users"}}
     data["series"] = {"all-of-them": {"title": "All", "suites": NAMES}}
@@ -119,7 +122,11 @@ def test_what_was_stopped_is_continued_and_what_has_ended_is_not_run_again(
 
 def test_an_estimate_counts_a_start_and_a_warm_up_for_each_stack_and_a_load_for_each_cell() -> None:
     plan = planning.plan(SHIPPED, Asked(suite="threads"))
-    assert series.expected_seconds(plan) == 3 * 5 * (45 + 25) + 3 * 25 * 20
+    assert [len(group) for block in planning.groups(plan) for group in block].count(6) == 3 * 4
+    stacks, cells = 3 * 5, 3 * 25
+    assert plan.params.warm_up_seconds > series.UNTIL_STEADY_S
+    per_stack_s = FIRST_GUESS_OVERHEAD_S + series.UNTIL_STEADY_S
+    assert series.expected_seconds(plan) == stacks * per_stack_s + cells * plan.params.seconds
 
 
 def test_every_suite_of_a_shipped_series_takes_a_seed_and_repetitions() -> None:

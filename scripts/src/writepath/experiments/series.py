@@ -14,6 +14,7 @@ from writepath.options import Asked, Call
 from writepath.progress import FIRST_GUESS_OVERHEAD_S
 
 MINUTE_S = 60.0
+UNTIL_STEADY_S = 45.0  # a warm-up that may last longer seldom does
 NONE: dict[str, Any] = {"of_kind": {}, "settings": Given()}  # of Asked
 
 
@@ -44,10 +45,11 @@ def plans(call: Call, asked: Asked, say: Callable[[str], None]) -> list[Plan]:
 
 def expected_seconds(plan: Plan) -> float:
     """A first guess: for each stack a start, a warm-up and an end, for each cell its load."""
-    warm_up_s = getattr(plan.params, "warm_up_seconds", 0.0)
-    load_s = plan.kind.load_seconds(plan.params) - warm_up_s
+    longest_s = getattr(plan.params, "warm_up_seconds", 0.0)
+    load_s = plan.kind.load_seconds(plan.params) - longest_s
     stacks = [group for block in planning.groups(plan) for group in block]
-    return len(stacks) * (FIRST_GUESS_OVERHEAD_S + warm_up_s) + sum(map(len, stacks)) * load_s
+    per_stack_s = FIRST_GUESS_OVERHEAD_S + min(longest_s, UNTIL_STEADY_S)
+    return len(stacks) * per_stack_s + sum(map(len, stacks)) * load_s
 
 
 def _said(plan: Plan, now: Plan | None, refused: dict[str, UsageError]) -> str:
