@@ -127,7 +127,7 @@ def test_what_is_written_during_searches_can_be_found_by_one_of_the_keywords() -
     assert set(corpus.drawn) <= set(corpus.keywords)
 
 
-MANY, MOST_BYTES = 500_000, 640 << 20  # of the whole process; its lines alone are 90 MB
+MANY, MOST_BYTES = 500_000, 768 << 20  # of the whole process; its lines alone are 90 MB
 MAKE_MANY = f"""
 import json, resource
 from writepath.load.corpus import Documents, lines_of
