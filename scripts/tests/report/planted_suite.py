@@ -170,7 +170,7 @@ def suite(*specs: Planted, **changes: Any) -> SuiteData[LoadResult]:
     variants = {spec.variant: _variant(spec) for spec in reversed(specs)}
     named = [variants[name] for name in dict.fromkeys(spec.variant for spec in specs)]
     cells = tuple(_cell(spec, variants[spec.variant], position) for position, spec in enumerate(specs, 1))
-    params = {"warm_up_requests": 100, "warm_up_per_s": 50.0}
+    params = changes.pop("params", {"warm_up_requests": 100, "warm_up_per_s": 50.0})
     fields = {"cells": tuple(cell.entry for cell in cells), **changes}
     return SuiteData(index=index_of([cell.record for cell in cells], named, params, **fields), cells=cells)
 

@@ -7,7 +7,8 @@ import pytest
 
 from report.planted_closed import specs
 from report.planted_reads import feed, points, sessions
-from report.planted_suite import report
+from report.planted_suite import Planted, report
+from writepath.records.measures import Verdict
 from writepath.report.model import Report, Table, texts
 
 OF_WRITES = re.compile(r"\b(acknowledged|201s?|writes?|durable|audit|lost)\b")
@@ -44,6 +45,14 @@ def test_a_page_of_reads_has_no_audit_and_no_words_of_writes(name: str) -> None:
     said += [note for one in page.tables if one.key in ("latency", "tps", "tps_counts") for note in one.notes]
     assert [words for words in said if OF_WRITES.search(words)] == []
     assert len(page.table.columns) <= 7
+
+
+def test_a_suite_of_reads_of_which_no_cell_has_figures_has_no_audit_either() -> None:
+    failed = Planted(variant="jpa-reader", failed="it did not start", verdict=Verdict(status="invalid"))
+    page = report(failed, suite="feed", params={"reads": "feed"})
+    assert page.answer == ("No cell has valid figures; the table of runs has the reasons.",)
+    assert page.table.key == "read_times"
+    assert "audit" not in [one.key for one in page.tables]
 
 
 # Sessions

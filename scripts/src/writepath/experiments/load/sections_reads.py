@@ -236,7 +236,7 @@ FEED = (
     _read("feed_rows", "rows", lambda one: one.rows_per_request, "per request"),
     count("tps_errors", "errors", lambda r: r.requests.planned - r.requests.acknowledged),
 )
-RATIO = Column(key="feed_ratio", title="TPS", unit="× first")
+RATIO = Column(key="feed_ratio", title="TPS ratio", unit="× first")
 
 
 def _ratio(data: Suite, row: RowKey | None, base: RowKey | None) -> Spread | None:
@@ -337,7 +337,7 @@ BESIDE = (
     _read("theirs_database_percent", "CPU, database", _percent(DATABASE), "%"),
     rows.field("theirs_said", "in words", _why),
 )
-THEIR_RATIO = Column(key="theirs_ratio", title="TPS", unit="× first")
+THEIR_RATIO = Column(key="theirs_ratio", title="TPS ratio", unit="× first")
 
 
 def original(data: Suite) -> Table | None:

@@ -44,8 +44,9 @@ def ranks(of: Rank, key: str = "{}_ms", title: str = "{}") -> tuple[Field[Own], 
 
 
 def reads(data: Suite) -> bool:
-    """Whether its loads only read: then nothing is acknowledged, stored or audited."""
-    return any(one.result is not None and one.result.read_load for one in data.cells)
+    """Whether its loads only read, even if none got that far: then nothing is acknowledged, stored or audited."""
+    known = any(one.result is not None and one.result.read_load for one in data.cells)
+    return known or bool(data.index.params.get("reads"))
 
 
 def legend(data: Suite) -> str:
