@@ -5,6 +5,7 @@ from functools import cache
 
 from report.planted_closed import BASELINE, FULL, cell, limits, specs, with_errors
 from report.planted_suite import Planted, report, report_of, suite
+from writepath.records.warm_up import WarmUpFacts, WarmUpWindow
 from writepath.report.comparison import reference
 from writepath.report.model import Report, Table, texts
 
@@ -79,6 +80,20 @@ def test_a_cell_with_errors_is_marked_and_neither_ranked_nor_in_an_effect() -> N
     assert f"Not ranked, because of errors: {name}." in made.answer
     assert "errors" in drawn(made)
     assert "9,999" not in made.answer[0]
+
+
+def test_a_load_that_became_steady_shows_its_warm_up() -> None:
+    window = WarmUpWindow(until_s=5.0, rate_per_s=400.0, cpu_us_per_request=500.0, median_ms=2.0)
+    facts = WarmUpFacts(seconds=5.0, virtual_users=32, steady=True, windows=(window,))
+    made = [cell({"POOL_SIZE": size}, 1, 500.0) for size in ("2", "4")]
+    made[0].changes["warm_up"] = facts  # the other one ran on the same warm stack
+    shown = page(*made, name="mine")
+    assert [texts(table(shown, "warm_up"), row)[1:3] for row in table(shown, "warm_up").rows] == [
+        ["yes", "5.00"],
+        ["–", "–"],
+    ]
+    assert "warm-up.svg" in [plot.file for plot in shown.plots]
+    assert "warm_up" not in [one.key for one in planted().tables]
 
 
 def test_the_baseline_is_the_cell_that_has_the_control() -> None:

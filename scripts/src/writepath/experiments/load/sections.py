@@ -367,18 +367,25 @@ def _page(
     found: Iterable[Table | None],
     more: Iterable[tuple[str, str]] = (),
 ) -> Report:
-    """A page of these tables without other pictures. more: facts of the load, for the fingerprint."""
+    """A page of these tables, its warm-up and its runs. more: facts of the load, for the fingerprint."""
     load = load_in_words(data)
     first, *others = rows.mixed((table for table in found if table is not None), hosts(data))
     of_kind = (("load", load), ("warm-up before the load", warm_up.in_words(data.index.params)), *more)
-    last = (*others, tables.runs(data), fingerprint(data, of_kind))
+
+    def section(table: Table) -> Section:
+        return Section(key=table.key, title=table.title, tables=(table,))
+
     return Report(
         title=data.index.title,
         answer=said,
         facts=in_one_line(data, load),
         picture=picture,
         table=first,
-        details=tuple(Section(key=table.key, title=table.title, tables=(table,)) for table in last),
+        details=(
+            *map(section, others),
+            *warm_up.section(data.ranked),
+            *map(section, (tables.runs(data), fingerprint(data, of_kind))),
+        ),
     )
 
 
