@@ -35,6 +35,7 @@ COUNTERS = {  # growth over the ten seconds between the first and the last sampl
     "pool_used": 5000.0,
     "pool_usage_seconds": 25.0,
 }
+TWICE = range(130, 150)  # sessions
 STEPS = (FoundRate(rate_per_s=60.0, sessions=600, timed_out=0, failed=0),)
 
 
@@ -60,16 +61,19 @@ def derived(facts: LoadFacts = OF_READS, **changed: Any) -> LoadResult:
 
 
 def requests_of_sessions() -> pa.Table:
-    """Of 1,000 sessions, 100 of which got no token, and 50 of which waited for their first list in vain."""
+    """Of 1,000 sessions: 100 got no token, 50 waited for a list in vain, 20 of them after another was refused."""
     rows = []
     for session in range(WRITES):
         at_us = ORIGIN_US + GAP_US * session
         refused, vain = session < 100, 100 <= session < 150
         row: dict[str, Any] = {"start_us": at_us, "blocked_us": 0, "duration_us": 2 * MS, "error_code": 0}
         rows.append({**row, "sequence": 6 * session, "operation": "login", "status": 503 if refused else 201})
-        for place in range(1, 1 if refused else 2 if vain else 6):
+        places = 1 if refused else 3 if session in TWICE else 2 if vain else 6
+        for place in range(1, places):
             own: dict[str, Any] = {"sequence": 6 * session + place, "operation": "read", "status": 200}
-            if vain:
+            if place < places - 1 and session in TWICE:
+                own |= {"status": 500, "error_code": 1500}
+            elif vain:
                 own |= {"status": 0, "error_code": TIMED_OUT, "duration_us": 10 * S}
             rows.append({**row, **own})
     schema = pa.schema([SCHEMA.field(name).remove_metadata() for name in SCHEMA.names if name != "operation"])
@@ -122,10 +126,10 @@ def test_failed_log_ins_and_requests_of_sessions_are_told_apart() -> None:
     found = derived(open_load, status=status, error_code=codes)
     own = found.session_load
     assert own is not None
-    assert own.requests == WRITES + 850 * 5 + 50
+    assert own.requests == WRITES + 850 * 5 + 50 + 20
     assert (own.failed_logins, own.failed_sessions) == (100, 150)
-    assert (own.failed_requests, own.timed_out) == (150, 50)
-    assert own.by_error == {"HTTP 503": 100, "request timed out": 50}
+    assert (own.failed_requests, own.timed_out) == (170, 50)
+    assert own.by_error == {"HTTP 503": 100, "request timed out": 50, "HTTP 500": 20}
     assert own.requests_per_s == (own.requests - 50) / 10
     assert (own.request_latency_ms.median, own.request_latency_ms.max) == (2.0, 2.0)
     assert (own.found_rates, own.rate_per_s) == (STEPS, 100.0)

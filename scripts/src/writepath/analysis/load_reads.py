@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from writepath.analysis import load_rows
+from writepath.analysis.audit import ACKNOWLEDGED
 from writepath.analysis.load_aggregates import ACCEPT, aggregated
 from writepath.analysis.load_rows import Parts
 from writepath.analysis.samples import Series, growth, system_shares
 from writepath.analysis.stats import US_PER_S, mean_rate_per_s
 from writepath.analysis.times import times
-from writepath.load.ledger import LOGIN, LOGIN_FAILED, READ, TIMED_OUT, error_kind
+from writepath.load.ledger import LOGIN, READ, TIMED_OUT, error_kind
 from writepath.load.parquet import column_of, whole
 from writepath.records.load import ReadLoad, SessionLoad
 from writepath.records.load_facts import LoadFacts
@@ -22,7 +22,8 @@ from writepath.records.measures import Requests
 
 SESSION_REQUESTS = "session_requests"  # raw table, and the begin of the names of what is made of it
 OF_SESSION = (LOGIN, READ)
-KEPT = ("answers", "latencies", "latency_sums", "phases")
+REQUESTS_MOST = 6  # of a session; their sequences are its own times 6, and the place
+KEPT = ("answers", "latencies", "latency_sums", "phases", "sessions")
 SLOW_US = US_PER_S
 DIGITS = 4
 
@@ -59,20 +60,20 @@ def read_load(
 def reduce_sessions(parts: Parts, facts: LoadFacts) -> dict[str, pa.Table]:
     """Tables of the requests that a load's sessions were made of: as of a closed load, for they have no schedule."""
     own = replace(facts, model="closed", phases=(), slo_ms=None, operations=OF_SESSION)
-    tables = aggregated(load_rows.of_raw(parts, None, OF_SESSION, reads=0), own, exact=False)
+    rows = load_rows.of_raw(parts, None, OF_SESSION, reads=0)
+    begun, ended = (int((rows.sequence % REQUESTS_MOST == place).sum()) for place in (0, REQUESTS_MOST - 1))
+    tables = aggregated(rows, own, exact=False) | {"sessions": pa.table({"begun": [begun], "ended": [ended]})}
     return {f"{SESSION_REQUESTS}_{name}": tables[name] for name in KEPT}
 
 
-def session_load(
-    facts: LoadFacts, evidence: Mapping[str, pa.Table], sessions: pa.Table
-) -> SessionLoad | None:
-    """Of a load of sessions; None of another one. sessions: by answer, how many."""
+def session_load(facts: LoadFacts, evidence: Mapping[str, pa.Table]) -> SessionLoad | None:
+    """Of a load of sessions; None of another one."""
     prefix = f"{SESSION_REQUESTS}_"
     tables = {name: evidence[prefix + name] for name in KEPT if prefix + name in evidence}
     if not tables:
         return None
     answers = tables["answers"].to_pylist()
-    failed = [one for one in answers if one["status"] not in OF_SESSION[one["operation"]].served]
+    failed = [one for one in answers if one["client"] != ACKNOWLEDGED]
     by_error = Counter[str]()
     for one in failed:
         by_error[error_kind(one["status"], one["error_code"])] += one["count"]
@@ -84,7 +85,7 @@ def session_load(
         requests=number,
         failed_requests=sum(by_error.values()),
         failed_logins=logins,
-        failed_sessions=_ended_early(sessions),
+        failed_sessions=int((whole(tables["sessions"], "begun") - whole(tables["sessions"], "ended"))[0]),
         timed_out=sum(one["count"] for one in failed if one["error_code"] == TIMED_OUT),
         by_error=dict(by_error),
         requests_per_s=mean_rate_per_s(answered, seconds_us),
@@ -92,9 +93,3 @@ def session_load(
         found_rates=facts.found_rates,
         rate_per_s=facts.phases[0].to_per_s if facts.phases else 0.0,
     )
-
-
-def _ended_early(sessions: pa.Table) -> int:
-    """Those without a token, and those that waited for an answer in vain: a list that was refused ends none."""
-    status, code = whole(sessions, "status"), whole(sessions, "error_code")
-    return int(whole(sessions, "count")[np.isin(code, (LOGIN_FAILED,)) | (status == 0)].sum())

@@ -225,7 +225,7 @@ def derive_load(evidence: Evidence) -> LoadResult:
         climb=_climb(facts, tables, scalars["origin_us"], _by_hop(answers, requests.dropped)),
         closed=_closed(facts, requests, seen, at_proxy),
         read_load=read_load(facts, tables, seen, requests, at_proxy),
-        session_load=session_load(facts, evidence.tables, tables["answers"]),
+        session_load=session_load(facts, evidence.tables),
     )
 
 

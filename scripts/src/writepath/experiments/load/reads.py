@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from writepath.analysis.load_reads import OF_SESSION
+from writepath.analysis.load_reads import OF_SESSION, REQUESTS_MOST
 from writepath.config.checked import entry
 from writepath.config.registry import Rate, Reads, Seconds
 from writepath.config.settings import CONDITION
@@ -29,7 +29,7 @@ from writepath.runtime.base import Stack
 
 SENT_FILE = "sent.json"  # what k6 sends, in turns
 ENTRIES = 10_000
-PAGES = 5  # of a session
+PAGES = REQUESTS_MOST - 1  # of a session, after its log-in
 PAGE_SIZE = 20
 USERS = "READER_USERS"  # setting: how many the data has
 
