@@ -31,7 +31,8 @@ const TIMEOUT_SECONDS = "15"; // the outermost: pool, confirm, bulk 2 s < applic
 
 /**
  * processes: of k6, which share the load. timeoutSeconds: of a request, from waiting for a connection to its whole answer.
- * @typedef {Load & Place & {processes: number, timeoutSeconds: number}} Config
+ * pauseAfterErrorSeconds: how long a virtual user waits after a request that was not served.
+ * @typedef {Load & Place & {processes: number, timeoutSeconds: number, pauseAfterErrorSeconds: number}} Config
  */
 
 /**
@@ -43,13 +44,16 @@ const TIMEOUT_SECONDS = "15"; // the outermost: pool, confirm, bulk 2 s < applic
 export function readConfig(env, prefix = "BENCH_") {
   /** @param {string} name @param {RegExp} pattern @param {string} meaning */
   const read = (name, pattern, meaning) => matching(env, `${prefix}${name}`, pattern, meaning);
-  const timeout = `${prefix}TIMEOUT_SECONDS`;
+  /** @param {string} name @param {string} usual */
+  const seconds = (name, usual) =>
+    Number(matching({ [prefix + name]: usual, ...env }, prefix + name, SECONDS, "a number of seconds"));
   return {
     target: read("TARGET", /^http:\/\/[^/]+$/, "a base URL such as http://127.0.0.1:8080"),
     runId: read("RUN", /^[0-9a-f]{15}$/, "15 lower-case hex digits"),
     ...loadOf(env, prefix),
     processes: Number(read("PROCESSES", WHOLE, "a whole number of k6 processes from 1")),
-    timeoutSeconds: Number(matching({ [timeout]: TIMEOUT_SECONDS, ...env }, timeout, SECONDS, "a number of seconds")),
+    timeoutSeconds: seconds("TIMEOUT_SECONDS", TIMEOUT_SECONDS),
+    pauseAfterErrorSeconds: seconds("PAUSE_AFTER_ERROR_SECONDS", "0"),
     contentFile: read("CONTENT", /./, "the path of a JSON array of what is sent"),
     ledgerFile: read("LEDGER", /./, "the path that finished requests are recorded in"),
     summaryFile: read("SUMMARY", /./, "the path that k6's counts are written to"),

@@ -1,5 +1,7 @@
 // The load model as k6's executor: open, with a schedule, or closed, in which each virtual user waits for its answer.
 
+import { sleep } from "k6";
+
 import { arrivals } from "./arrivals.js";
 
 const SPARE_SECONDS = 5;
@@ -18,5 +20,17 @@ export function scenarioOf(config, requests = 1) {
     vus: config.virtualUsers,
     duration: `${Math.round(config.seconds * 1000)}ms`,
     gracefulStop,
+  };
+}
+
+/**
+ * The iteration, after which a virtual user waits where its request was not served: a refused connection takes no time.
+ * @param {import("./config.js").Config} config
+ * @param {() => boolean} send
+ */
+export function paced({ pauseAfterErrorSeconds }, send) {
+  if (pauseAfterErrorSeconds === 0) return send;
+  return () => {
+    if (!send()) sleep(pauseAfterErrorSeconds);
   };
 }

@@ -15,7 +15,7 @@ export function writer({ target, runId, contentFile, ledgerFile, timeoutSeconds 
   function write() {
     const sequence = ledger.sequence();
     const id = encodeId(runId, sequence);
-    ledger.write("/api/posts", id, JSON.stringify({ id, content: contentOf(sequence) }));
+    return ledger.write("/api/posts", id, JSON.stringify({ id, content: contentOf(sequence) }));
   }
   return { ledger, write };
 }

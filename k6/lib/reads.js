@@ -11,7 +11,7 @@ export function reader({ target, contentFile, ledgerFile, timeoutSeconds }) {
   /** @type {(sequence: number) => string} */
   const pathOf = openEntries(contentFile);
   function read() {
-    ledger.read(pathOf(ledger.sequence()));
+    return ledger.read(pathOf(ledger.sequence()));
   }
   return { ledger, read };
 }

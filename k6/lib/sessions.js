@@ -21,7 +21,7 @@ export function visitor({ target, contentFile, ledgerFile, requestsFile, timeout
   const visitOf = openEntries(contentFile);
   function visit() {
     const { body, lists } = visitOf(ledger.sequence());
-    ledger.session("/api/sessions", JSON.stringify(body), lists);
+    return ledger.session("/api/sessions", JSON.stringify(body), lists);
   }
   return { ledger, visit };
 }

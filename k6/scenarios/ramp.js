@@ -1,7 +1,7 @@
 // Writes, the same for every variant: a POST at each scheduled send time (open model), or one after the other (closed).
 
 import { readConfig } from "../lib/config.js";
-import { scenarioOf } from "../lib/model.js";
+import { paced, scenarioOf } from "../lib/model.js";
 import { writer } from "../lib/posts.js";
 import { COUNTED, countsOf } from "../lib/summary.js";
 
@@ -11,7 +11,7 @@ const { ledger, write } = writer(config);
 /** @type {import("k6/options").Options} */
 export const options = { scenarios: { writes: scenarioOf(config) }, ...COUNTED };
 
-export default write;
+export default paced(config, write);
 
 export function setup() {
   ledger.meet(config.processes);

@@ -1,7 +1,7 @@
 // Reads: a path at each scheduled send time (open model), or one after the other (closed model).
 
 import { readConfig } from "../lib/config.js";
-import { scenarioOf } from "../lib/model.js";
+import { paced, scenarioOf } from "../lib/model.js";
 import { reader } from "../lib/reads.js";
 import { COUNTED, countsOf } from "../lib/summary.js";
 
@@ -11,7 +11,7 @@ const { ledger, read } = reader(config);
 /** @type {import("k6/options").Options} */
 export const options = { scenarios: { reads: scenarioOf(config) }, ...COUNTED };
 
-export default read;
+export default paced(config, read);
 
 export function setup() {
   ledger.meet(config.processes);

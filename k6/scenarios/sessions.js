@@ -1,7 +1,7 @@
 // Sessions: a log-in and five lists, begun at each scheduled send time (open model), or one after the other (closed model).
 
 import { readSessionConfig } from "../lib/config.js";
-import { scenarioOf } from "../lib/model.js";
+import { paced, scenarioOf } from "../lib/model.js";
 import { REQUESTS, visitor } from "../lib/sessions.js";
 import { COUNTED, countsOf } from "../lib/summary.js";
 
@@ -11,7 +11,7 @@ const { ledger, visit } = visitor(config);
 /** @type {import("k6/options").Options} */
 export const options = { scenarios: { sessions: scenarioOf(config, REQUESTS) }, ...COUNTED };
 
-export default visit;
+export default paced(config, visit);
 
 export function setup() {
   ledger.meet(config.processes);

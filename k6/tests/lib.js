@@ -5,7 +5,7 @@ import { check } from "k6";
 import { stagesOf } from "../lib/arrivals.js";
 import { readConfig, readSearchConfig, readSessionConfig } from "../lib/config.js";
 import { encodeId } from "../lib/ids.js";
-import { scenarioOf } from "../lib/model.js";
+import { paced, scenarioOf } from "../lib/model.js";
 import { countedByScenario, countsOf } from "../lib/summary.js";
 
 /** @type {import("k6/options").Options} */
@@ -77,6 +77,14 @@ const configuration = {
     scenarioOf(readConfig({ ...ENVIRONMENT, BENCH_TIMEOUT_SECONDS: "9.5" }), 6).gracefulStop === "62s",
   "a limit that is no number is refused": () =>
     refusal({ BENCH_TIMEOUT_SECONDS: "soon" }).startsWith("BENCH_TIMEOUT_SECONDS=soon"),
+  "a virtual user waits only after a request that was not served": () => {
+    const config = readConfig({ ...ENVIRONMENT, BENCH_PAUSE_AFTER_ERROR_SECONDS: "0.2" });
+    const begun = Date.now();
+    paced(config, () => true)();
+    const after = Date.now() - begun;
+    paced(config, () => false)();
+    return after < 200 && Date.now() - begun >= 200;
+  },
   "sessions have a second ledger": () =>
     readSessionConfig({ ...ENVIRONMENT, BENCH_REQUESTS_LEDGER: "/tmp/requests.rec" }).requestsFile ===
       "/tmp/requests.rec" && refusal({}, readSessionConfig).startsWith("BENCH_REQUESTS_LEDGER="),

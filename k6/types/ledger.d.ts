@@ -6,17 +6,20 @@ declare module "k6/x/ledger" {
     meet(processes: number): void;
     /** The number of this iteration in the load, from 0. */
     sequence(): number;
-    /** Sends a POST of that JSON and records what became of it; a 201 must name the id in Location. */
-    write(path: string, id: string, body: string): void;
+    /**
+     * Sends a POST of that JSON, records what became of it, and returns whether it was served: a 201 that names the id
+     * in Location.
+     */
+    write(path: string, id: string, body: string): boolean;
     /** Sends a GET and records what became of it; a 200 must have that total, or where posts are added, a higher one. */
     search(path: string, total: number, growing: boolean): void;
-    /** Sends a GET and records what became of it. */
-    read(path: string): void;
+    /** Sends a GET, records what became of it, and returns whether it was served. */
+    read(path: string): boolean;
     /**
-     * Logs in with a POST of that JSON, gets each list with the token, and records each request and the session. All
-     * sessions of a load have as many lists.
+     * Logs in with a POST of that JSON, gets each list with the token, records each request and the session, and
+     * returns whether all of it was served. All sessions of a load have as many lists.
      */
-    session(path: string, body: string, lists: string[]): void;
+    session(path: string, body: string, lists: string[]): boolean;
     /** Requests or sessions that were begun, with those that were interrupted and so never recorded. */
     begun(): number;
     /** Writes what is left; throws where not everything could be written. */

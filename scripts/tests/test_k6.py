@@ -172,6 +172,14 @@ def test_in_a_closed_load_each_user_waits_for_its_answer(target: Target) -> None
     assert 900_000 < int(sent_us.max() - sent_us.min()) < 1_500_000
 
 
+def test_a_user_whose_request_fails_waits_before_the_next_one(target: Target) -> None:
+    target.status = 503
+    closed = plan.ClosedPlan(virtual_users=3, seconds=1.0)
+    result = target.run(replace(target.load((1, 1, 1)), plan=closed, pause_after_error_s=0.4))
+    assert result.complete
+    assert 3 <= (result.started or 0) <= 9  # without a wait some thousands
+
+
 def test_a_stopped_load_still_tells_how_many_it_started(target: Target) -> None:
     load = target.load((60, 50, 50))
     with k6.Generator(load, [target.prefix]) as generator:

@@ -82,10 +82,10 @@ func byStatus(answer *http.Response, _ []byte) uint32 {
 	return refusal(answer)
 }
 
-// recorded sends the iteration's only request and records what became of it.
+// recorded sends the iteration's only request, records what became of it, and says whether it was served.
 func (l *load) recorded(operation uint16, request []byte, code judge) sobek.Value {
-	l.send(l.writer, Record{Operation: operation, Sequence: l.number()}, request, code)
-	return sobek.Undefined()
+	record := l.send(l.writer, Record{Operation: operation, Sequence: l.number()}, request, code)
+	return l.vu.Runtime().ToValue(record.served())
 }
 
 // send sends the request and records what became of it, which it also returns. record: its operation and sequence.
@@ -106,6 +106,11 @@ func (l *load) send(writer *Writer, record Record, request []byte, code judge) R
 	}
 	l.keep(writer, record)
 	return record
+}
+
+// served is whether the answer was what was asked for.
+func (r Record) served() bool {
+	return r.Status != 0 && r.ErrorCode == 0
 }
 
 // interrupted is whether k6 was stopped before there was an answer or an error.

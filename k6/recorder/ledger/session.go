@@ -41,7 +41,7 @@ func (l *load) session(call sobek.FunctionCall) sobek.Value {
 		whole.DurationUs = microseconds(time.Since(begun))
 		l.keep(l.writer, whole)
 	}
-	return sobek.Undefined()
+	return l.vu.Runtime().ToValue(whole.served())
 }
 
 // login is what became of a log-in, and the token; "": it has failed.

@@ -150,6 +150,8 @@ IN_SUITES = [
      "scenarios.users: needs either phases (open load) or virtual_users and seconds (closed load)"),
     ("script: k6/scenarios/ramp.js\n", "script: k6/scenarios/ramp.js\n    virtual_users: 20\n",
      "scenarios.ramp-smoke: needs either phases (open load)"),
+    ("script: k6/scenarios/ramp.js\n", "script: k6/scenarios/ramp.js\n    pause_after_error_seconds: 1\n",
+     "scenarios.ramp-smoke.pause_after_error_seconds: an open load sends on schedule"),
     ("warm_up: {requests: 400, rate_per_s: 200}", "warm_up: {rate_per_s: 200}",
      "scenarios.ramp-smoke.warm_up: needs either requests and rate_per_s (so many), or virtual_users and"),
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """Nothing of a stack can be reached from another machine."""
 
+import contextlib
 from collections.abc import Iterator
 
 import docker
@@ -15,9 +16,12 @@ def _listening(pid: int) -> Iterator[str]:
     """Addresses on which a process and those below it listen."""
     root = psutil.Process(pid)
     for process in (root, *root.children(recursive=True)):
-        for connection in process.net_connections("tcp"):
-            if connection.status == psutil.CONN_LISTEN:
-                yield connection.laddr.ip
+        with contextlib.suppress(
+            psutil.NoSuchProcess
+        ):  # one that ended meanwhile, as PostgreSQL's workers do
+            for connection in process.net_connections("tcp"):
+                if connection.status == psutil.CONN_LISTEN:
+                    yield connection.laddr.ip
 
 
 def test_no_part_listens_beyond_loopback(subject: Subject) -> None:

@@ -121,6 +121,9 @@ class Scenario:
     virtual_users: Users | None = None  # closed: each waits for its answer
     seconds: Seconds | None = None  # how long the users of a closed load send
     timeout_seconds: Seconds | None = None  # how long k6 waits for an answer; 15 s where it is not given
+    pause_after_error_seconds: Seconds | None = (
+        None  # how long a user waits after a request that was not served
+    )
 
     @property
     def model(self) -> Model:
@@ -374,6 +377,10 @@ def _check_scenario(root: Path, scenario: Scenario) -> None:
     if bool(scenario.phases) == (None not in closed) or (scenario.phases and closed != (None, None)):
         raise UsageError(
             f"{where}: needs either phases (open load) or virtual_users and seconds (closed load)"
+        )
+    if scenario.phases and scenario.pause_after_error_seconds is not None:
+        raise UsageError(
+            f"{where}.pause_after_error_seconds: an open load sends on schedule; leave it out, or give virtual_users"
         )
 
 

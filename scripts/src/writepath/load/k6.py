@@ -44,6 +44,7 @@ class Load:
     operation: OperationFacts = WRITE  # of the script's requests
     requests: bool = False  # an iteration is a session, and its requests have a second ledger
     timeout_s: float | None = None  # of a request; the script's own where None
+    pause_after_error_s: float | None = None  # of a user; none where None
     variables: Mapping[str, str] = field(default_factory=dict)  # more of the script's
     beside: "Load | None" = (
         None  # writes, sent by the same k6 at the same time; of a script that knows of them
@@ -118,6 +119,8 @@ def _variables(load: Load, prefix: str, processes: int, part: int) -> dict[str, 
     }
     if load.timeout_s is not None:
         variables["TIMEOUT_SECONDS"] = str(load.timeout_s)
+    if load.pause_after_error_s is not None:
+        variables["PAUSE_AFTER_ERROR_SECONDS"] = str(load.pause_after_error_s)
     if load.requests_ledger is not None:
         variables["REQUESTS_LEDGER"] = str(load.requests_ledger)
     return {f"{prefix}{name}": value for name, value in variables.items()}

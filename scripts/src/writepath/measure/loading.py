@@ -227,6 +227,7 @@ def load_of(
         operation=ledger.OF_READS.get(scenario.reads or "", WRITE),
         requests=scenario.reads == "sessions",
         timeout_s=scenario.timeout_seconds,
+        pause_after_error_s=scenario.pause_after_error_seconds,
     )
 
 

@@ -69,6 +69,7 @@ class LoadParams(WarmUpParams):
     second_read: Literal["stack"] | None = None  # null: after each load
     reads: Reads | None = None  # null: it writes
     timeout_seconds: float | None = None  # null: the usual one
+    pause_after_error_seconds: float | None = None  # null: a user sends its next request at once
     find_rate: FindRateParams | None = None  # null: the scenario has the rate
 
 
@@ -87,6 +88,7 @@ def params_of(scenario: Scenario, part: Part | None = None) -> LoadParams:
         second_read=given.second_read,
         reads=scenario.reads,
         timeout_seconds=scenario.timeout_seconds,
+        pause_after_error_seconds=scenario.pause_after_error_seconds,
         find_rate=None if given.find_rate is None else FindRateParams(**vars(given.find_rate)),
     )
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from writepath.analysis.audit import ACKNOWLEDGED
 from writepath.analysis.load_reads import OF_SESSION, REQUESTS_MOST
+from writepath.analysis.load_rows import of_raw
 from writepath.config.checked import entry
 from writepath.config.registry import Rate, Reads, Seconds
 from writepath.config.settings import CONDITION
@@ -144,12 +144,11 @@ def _step(run: CellRun, stack: Stack, truth: Truth, rate_per_s: float, seconds: 
     with run.step("find rate", f"{rate_per_s:g} sessions/s"):
         driven = loading.carry_out(load, run.bench, stack, truth)
     requests = load_table(run.folder / ledger.REQUESTS_FILE)
-    status, code = whole(requests, "status"), whole(requests, "error_code")
-    served = np.isin(status, [one for operation in OF_SESSION for one in operation.served])
+    served = of_raw([requests], None, OF_SESSION, 0).client == ACKNOWLEDGED
     dropped = driven.result.dropped or 0
     return FoundRate(
         rate_per_s=rate_per_s,
         sessions=len(driven.taken.records),
-        timed_out=int((code == ledger.TIMED_OUT).sum()),
+        timed_out=int((whole(requests, "error_code") == ledger.TIMED_OUT).sum()),
         failed=int((~served).sum()) + dropped,
     )
