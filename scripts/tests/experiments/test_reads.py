@@ -23,7 +23,7 @@ from writepath.records.load_facts import FoundRate
 
 ROOT = Path(__file__).resolve().parents[3]
 ASKED = FindRate(first_per_s=20, highest_per_s=1000, seconds=60)
-LIMIT_PER_S = 100.0
+LIMIT_PER_S, NEW_LIMIT_PER_S = 100.0, 80.0
 
 
 class NoSession:
@@ -40,17 +40,18 @@ class NoSession:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def started(self, run: CellRun) -> tuple[None, None]:
+    def started(self, run: CellRun) -> tuple[int, None]:
         self.settings.append(dict(run.settings))
-        return None, None
+        return len(self.settings), None
 
 
 @pytest.fixture
 def cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., CellRun]:
-    """Cells of suite pool; every request fails above 100 sessions/s."""
+    """Cells of suite pool; a request fails above 100 sessions/s, on the second and later stacks above 80."""
 
-    def step(_run: object, _stack: object, _truth: object, rate_per_s: float, _seconds: float) -> FoundRate:
-        return FoundRate(rate_per_s=rate_per_s, sessions=1, timed_out=0, failed=int(rate_per_s > LIMIT_PER_S))
+    def step(_run: object, stack: int, _truth: object, rate_per_s: float, _seconds: float) -> FoundRate:
+        limit_per_s = LIMIT_PER_S if stack == 1 else NEW_LIMIT_PER_S
+        return FoundRate(rate_per_s=rate_per_s, sessions=1, timed_out=0, failed=int(rate_per_s > limit_per_s))
 
     monkeypatch.setattr(reads, "_step", step)
     monkeypatch.setattr(reads, "Session", NoSession)
@@ -64,25 +65,29 @@ def cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., CellR
         run = cell_run(made, name=condition, scenario=scenario, of=suite.variants[0], settings=settings)
         run.suite = replace(suite, scenario=scenario)
         run.cell = replace(run.cell, levels={CONDITION: condition})
+        run.folder = run.folder / "block-01"
+        run.folder.mkdir()
         return run
 
     return one
 
 
-def test_a_rate_is_found_in_large_steps_then_in_small_ones_from_the_last_that_passed(
+def test_a_rate_is_found_in_large_steps_then_small_ones_then_down_to_what_a_new_stack_serves(
     cell: Callable[..., CellRun],
 ) -> None:
     steps = found_rates(cell("driver"), ASKED)
     assert [(one.rate_per_s, one.failed) for one in steps] == [
         (20.0, 0), (30.0, 0), (45.0, 0), (67.5, 0), (101.2, 1), (79.0, 0), (92.4, 0),
+        (92.4, 1), (79.0, 0),
     ]  # fmt: skip
-    assert rate_of(steps) == 92.4
+    assert rate_of(steps) == 79.0
 
 
 def test_a_rate_is_found_once_a_suite_run_on_the_stack_of_its_baseline(cell: Callable[..., CellRun]) -> None:
     first = found_rates(cell("far-too-large-idle-0"), ASKED)
     assert found_rates(cell("formula"), ASKED) == first
-    (settings,) = NoSession.settings
+    settings, *_ = NoSession.settings
+    assert len(NoSession.settings) == 3
     assert (settings["POOL_SIZE"], settings["IN_FLIGHT_MAX"]) == ("10", "16384")
     assert "POOL_MIN_IDLE" not in settings
 

@@ -17,6 +17,7 @@ FOUND = (
     FoundRate(rate_per_s=40.0, sessions=2400, timed_out=0, failed=0),
     FoundRate(rate_per_s=60.0, sessions=3600, timed_out=0, failed=0),
     FoundRate(rate_per_s=90.0, sessions=5400, timed_out=31, failed=44),
+    FoundRate(rate_per_s=60.0, sessions=3590, timed_out=0, failed=0),
 )
 SESSIONS = SessionLoad(
     requests=7200, failed_requests=0, failed_logins=0, failed_sessions=0, timed_out=0, by_error={},

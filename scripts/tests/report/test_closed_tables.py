@@ -135,6 +135,13 @@ def test_errors_are_counted_by_cause_as_client_and_proxy_saw_them() -> None:
     assert "causes" not in [one.key for one in planted().tables]
 
 
+def test_where_every_row_has_errors_the_answer_has_those_of_each() -> None:
+    made = page(*limits()[::3], name="proxy")  # of both blocks the first condition
+    assert made.answer[0] == (
+        "No row is without errors, so none is ranked. Errors of a load: start 600 (connection closed)."
+    )
+
+
 def test_a_condition_says_what_it_changes_and_what_carries_over() -> None:
     of = suite(*limits(), suite="proxy", settings={"NGINX_KEEPALIVE": "0"})
     for one in of.cells:

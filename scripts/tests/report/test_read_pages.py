@@ -117,6 +117,7 @@ def test_the_rates_that_were_tried_follow_the_original_s() -> None:
         ["here", "40.0", "2,400", "0", "0"],
         ["here", "60.0", "3,600", "0", "0"],
         ["here", "90.0", "5,400", "31", "44"],
+        ["here", "60.0", "3,590", "0", "0"],
     ]
 
 

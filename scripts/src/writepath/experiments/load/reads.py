@@ -1,11 +1,13 @@
 """Loads of reads: what is sent, one load, and the highest rate of sessions without an error."""
 
+import contextlib
 import copy
 import json
 import random
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,19 +80,20 @@ VERSION = 1
 
 
 def rate_of(steps: tuple[FoundRate, ...]) -> float:
-    """The highest rate at which every request was served; LoadError where there is none."""
-    passed = [step.rate_per_s for step in steps if not step.failed]
-    if not passed:
+    """The rate of the last step, at which every request was served; LoadError where there is none."""
+    if steps[-1].failed:
         raise LoadError(
-            f"requests failed at {steps[0].rate_per_s:g} sessions/s already; set a lower `find_rate.first_per_s`,"
+            f"requests failed at {steps[-1].rate_per_s:g} sessions/s already; set a lower `find_rate.first_per_s`,"
             " or RATE"
         )
-    return max(passed)
+    return steps[-1].rate_per_s
 
 
 def found_rates(run: CellRun, asked: FindRate) -> tuple[FoundRate, ...]:
     """The steps of this suite run, which the first cell that needs them takes."""
-    path = run.folder.parent / RATES_FILE
+    path = (
+        run.folder.parents[1] / RATES_FILE
+    )  # beside the folders of the cells, which have one for each block
     if not path.exists():
         steps = [to_data(step) for step in _find(run, asked)]
         write_json({"schema_version": VERSION, "steps": steps}, path)
@@ -99,26 +102,48 @@ def found_rates(run: CellRun, asked: FindRate) -> tuple[FoundRate, ...]:
 
 
 def _find(run: CellRun, asked: FindRate) -> Iterator[FoundRate]:
-    """Up in large steps until requests fail, then in small ones from the last rate at which none did."""
-    own = _at_baseline(run)
-    with Session(run.bench) as session:
-        stack, truth = session.started(own)
-        own.warm_up(stack)
-        rate_per_s, passed_per_s, failed_per_s, times = asked.first_per_s, 0.0, asked.highest_per_s, COARSE
-        while rate_per_s < failed_per_s or not passed_per_s:
-            step = _step(own, stack, truth, rate_per_s, asked.seconds)
-            run.bench.progress.say(
-                f"  {step.rate_per_s:g} sessions/s: {step.failed} requests failed, {step.timed_out} of them timed out"
-            )
+    """Up on one stack, then down from the highest rate that passed, until one passes on a stack as new as a cell's.
+
+    The longer a JVM has run, the more it serves: at the end of a climb, more than in a cell.
+    """
+    own, rate_per_s = _at_baseline(run), 0.0
+    with _warm(own) as attempt:
+        for step in _climb(attempt, asked):
             yield step
-            if step.failed:
-                if times == FINE or not passed_per_s:
-                    break
-                failed_per_s, times = rate_per_s, FINE
-            else:
-                passed_per_s = rate_per_s
-            rate_per_s = round(passed_per_s * times, 1)
+            rate_per_s = rate_per_s if step.failed else step.rate_per_s
+    while rate_per_s >= asked.first_per_s:
+        with _warm(own) as attempt:
+            step = attempt(rate_per_s, asked.seconds)
+        yield step
+        rate_per_s = round(rate_per_s / FINE, 1) if step.failed else 0.0
     shutil.rmtree(own.folder)
+
+
+Attempt = Callable[[float, float], FoundRate]  # sessions/s, seconds
+
+
+def _climb(attempt: Attempt, asked: FindRate) -> Iterator[FoundRate]:
+    """Up in large steps until requests fail, then in small ones from the last rate at which none did."""
+    rate_per_s, passed_per_s, failed_per_s, times = asked.first_per_s, 0.0, asked.highest_per_s, COARSE
+    while rate_per_s < failed_per_s or not passed_per_s:
+        step = attempt(rate_per_s, asked.seconds)
+        yield step
+        if step.failed:
+            if times == FINE or not passed_per_s:
+                break
+            failed_per_s, times = rate_per_s, FINE
+        else:
+            passed_per_s = rate_per_s
+        rate_per_s = round(passed_per_s * times, 1)
+
+
+@contextlib.contextmanager
+def _warm(run: CellRun) -> Iterator[Attempt]:
+    """A warm stack of its own, on which rates are tried."""
+    with Session(run.bench) as session:
+        stack, truth = session.started(run)
+        run.warm_up(stack)
+        yield partial(_step, run, stack, truth)
 
 
 def _at_baseline(run: CellRun) -> CellRun:
@@ -146,9 +171,13 @@ def _step(run: CellRun, stack: Stack, truth: Truth, rate_per_s: float, seconds: 
     requests = load_table(run.folder / ledger.REQUESTS_FILE)
     served = of_raw([requests], None, OF_SESSION, 0).client == ACKNOWLEDGED
     dropped = driven.result.dropped or 0
-    return FoundRate(
+    found = FoundRate(
         rate_per_s=rate_per_s,
         sessions=len(driven.taken.records),
         timed_out=int((whole(requests, "error_code") == ledger.TIMED_OUT).sum()),
         failed=int((~served).sum()) + dropped,
     )
+    run.bench.progress.say(
+        f"  {rate_per_s:g} sessions/s: {found.failed} requests failed, {found.timed_out} of them timed out"
+    )
+    return found

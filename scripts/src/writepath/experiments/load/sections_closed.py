@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -135,7 +136,7 @@ def causes(data: Suite) -> Table | None:
     for row in data.rows:
         results = [one.result for one in data.shown(row) if one.result is not None]
         seen = (
-            ("client", [(one.session_load or one.requests).by_error for one in results]),
+            ("client", [_by_error(one) for one in results]),
             ("log of the proxy", [(one.closed and one.closed.proxy_errors) or {} for one in results]),
         )
         for who, counted in seen:
@@ -155,6 +156,10 @@ def causes(data: Suite) -> Table | None:
         rows=tuple(body),
         names=3,
     )
+
+
+def _by_error(result: LoadResult) -> Mapping[str, int]:
+    return (result.session_load or result.requests).by_error
 
 
 def conditions(data: Suite) -> Table | None:
@@ -341,7 +346,7 @@ def answer(data: Suite, known: Mapping[str, Effects]) -> Iterator[str]:
     """The highest and the lowest throughput, then what each factor changes."""
     ranked = tps_of(data)
     if not ranked:
-        yield "No cell without errors has valid figures; the table of runs has the reasons."
+        yield _errors(data) or "No cell has valid figures; the table of runs has the reasons."
         return
     (low, lowest), (high, highest) = ranked[0], ranked[-1]
     words = f"Highest throughput: {number(highest.median)} TPS ({high})"
@@ -358,6 +363,19 @@ def answer(data: Suite, known: Mapping[str, Effects]) -> Iterator[str]:
             yield f"Not independent of each other: {listed(together)}."
     if failed := [title_of(data, row) for row in data.rows if mark(data.shown(row)) == ERRORS]:
         yield f"Not ranked, because of errors: {listed(failed)}."
+
+
+def _errors(data: Suite) -> str:
+    """Where no row is ranked, the errors of each, a load, and what most of them were; empty: none is valid."""
+    told = []
+    for row in data.rows:
+        cells = data.shown(row)
+        if mark(cells) == ERRORS:
+            seen = [_by_error(one.result) for one in cells if one.result is not None]
+            counted = sum((Counter(one) for one in seen), Counter[str]())
+            mean_of = number(counted.total() / len(seen))
+            told.append(f"{title_of(data, row)} {mean_of} ({counted.most_common(1)[0][0]})")
+    return f"No row is without errors, so none is ranked. Errors of a load: {listed(told)}." if told else ""
 
 
 def tps_of(data: Suite) -> list[tuple[str, Spread]]:
