@@ -266,6 +266,14 @@ def test_histograms_give_the_figures_of_rows_within_a_thousandth(
     assert np.array_equal(bands(exact).p95, bands(summed).p95, equal_nan=True)
 
 
+def test_a_closed_load_is_summed_up_from_fewer_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load_result, "CLOSED_ROWS_MAX", WRITES - 1)
+    closed = Planted(facts=dataclasses.replace(FACTS, model="closed", phases=(), virtual_users=5))
+    assert "requests" not in closed.evidence().tables
+    assert "requests" in Planted().evidence().tables
+    assert result_of(closed.evidence()).requests.acknowledged == WRITES
+
+
 def test_saved_evidence_gives_the_same_result(tmp_path: Path) -> None:
     made = Planted(visible=[(5, None, None)]).evidence()
     evidences.save(made, tmp_path)

@@ -1,7 +1,7 @@
 """Evidence of a load and all its figures: reduce_load() of raw tables, derive_load() of evidence.
 
-Up to ROWS_MAX requests the evidence has a row for each of them, else counts and histograms; derive_load() makes the
-first into the second, so that each figure has one implementation.
+Up to ROWS_MAX requests (CLOSED_ROWS_MAX of a closed load) the evidence has a row for each of them, else counts and
+histograms; derive_load() makes the first into the second, so that each figure has one implementation.
 """
 
 import math
@@ -125,6 +125,7 @@ def _column(status: int, error_code: int) -> str:
 
 
 ROWS_MAX = 100_000  # requests of a cell
+CLOSED_ROWS_MAX = 10_000  # a suite of closed loads has dozens of cells
 REQUESTS, STORED, SAMPLES, VISIBLE, UNEXPECTED = "requests", "stored", "samples", "visible", "unexpected"
 
 
@@ -137,7 +138,7 @@ def reduce_load(raw: Mapping[str, Parts], facts: LoadFacts) -> Evidence:
         tables[VISIBLE] = _with_starts(pa.concat_tables(raw[VISIBLE]), rows)
     if SESSION_REQUESTS in raw:
         tables |= reduce_sessions(raw[SESSION_REQUESTS], facts)
-    if len(rows.sequence) <= ROWS_MAX:
+    if len(rows.sequence) <= (ROWS_MAX if facts.model == "open" else CLOSED_ROWS_MAX):
         tables[REQUESTS] = load_rows.published(rows, facts.operations)
     else:
         tables |= aggregated(rows, facts, exact=False)
