@@ -33,7 +33,7 @@ IDENTITY = {  # columns that say whose figures a row has; a table's row is known
     *("host", "variant", "phase", "component", "compared_metric", "measured", "repetition"),
     *("fact_group", "fact", "fact_value", "limited_bracket", "cost_rate", "share_of", "ceiling"),
     *("step_block", "step_number", "search_mode", "keyword", "ratio_of", "ratio_by", "ratio_setting"),
-    *("fault", "twin"),
+    *("fault", "twin", "read_measured", "theirs_or_ours", "cause_seen_by", "cause", "found_step"),
 }
 JOINT = " | "
 FACTS = (

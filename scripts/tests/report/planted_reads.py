@@ -49,8 +49,8 @@ def _session(condition: str, scale: float, *, unserved: int = 0, **load: Any) ->
 POOLS = {"boot": "10", "boot-overload": "10", "driver": "100", "far-too-large": "4500", "formula": ""}
 
 
-def sessions(**changes: Any) -> Report:
-    """Five pools: the overload ends in time-outs, the one far too large in refusals."""
+def sessions(again: float | None = None, **changes: Any) -> Report:
+    """Five pools: the overload ends in time-outs, the one far too large in refusals. again: the first pool once more."""
     specs = [
         _session("boot", 1.0),
         _session(
@@ -63,6 +63,9 @@ def sessions(**changes: Any) -> Report:
     ]  # fmt: skip
     specs[3].changes["accept_latency_ms"] = replace(latency(3.0), p99=None)
     settings = [{"POOL_SIZE": size} if size else {} for size in POOLS.values()]
+    if again is not None:
+        specs.append(_session("boot-idle-0", again))
+        settings.append({"POOL_SIZE": "10"})
     return _page(specs, settings, **{"suite": "pool", **changes})
 
 

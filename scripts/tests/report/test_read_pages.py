@@ -110,14 +110,22 @@ def test_the_original_s_pools_are_next_to_ours() -> None:
     assert [row[1] for row in lines(sessions(suite="mine"), "sessions")] == ["here"] * 5
 
 
+def test_where_rows_of_one_pool_differ_more_than_pools_do_the_answer_says_that_it_is_not_resolved() -> None:
+    assert (
+        "Which pool is best is not resolved: boot and boot-idle-0 have the same pool, and differ by 20.0 times in the"
+        " median; the pools differ by 11.2 times." in sessions(again=20.0).answer
+    )
+    assert not [words for words in sessions(again=1.1).answer if "not resolved" in words]
+
+
 def test_the_rates_that_were_tried_follow_the_original_s() -> None:
     assert lines(pages()["sessions"], "found_rates") == [
-        ["original", "60", "–", "0", "–"],
-        ["original", "70", "–", "277", "–"],
-        ["here", "40.0", "2,400", "0", "0"],
-        ["here", "60.0", "3,600", "0", "0"],
-        ["here", "90.0", "5,400", "31", "44"],
-        ["here", "60.0", "3,590", "0", "0"],
+        ["original", "1", "60", "–", "0", "–"],
+        ["original", "2", "70", "–", "277", "–"],
+        ["here", "1", "40.0", "2,400", "0", "0"],
+        ["here", "2", "60.0", "3,600", "0", "0"],
+        ["here", "3", "90.0", "5,400", "31", "44"],
+        ["here", "4", "60.0", "3,590", "0", "0"],
     ]
 
 

@@ -1,7 +1,8 @@
 """The report of an open load of reads: times of sessions and of their requests, failures, how the rate was found."""
 
 import math
-from collections import Counter
+import statistics
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,7 @@ from writepath.records.load_facts import FoundRate
 from writepath.records.measures import Latency
 from writepath.report import load_ranks, rows
 from writepath.report.data import RowKey
-from writepath.report.model import Column, Plot, Row, Table, Value, cell, number, plain, row_of
+from writepath.report.model import Column, Plot, Row, Table, Value, cell, listed, number, plain, row_of
 from writepath.report.rows import RANKS, Field
 
 ONE_REPETITION = "One repetition: small differences may be noise."
@@ -163,16 +164,20 @@ def found_rates(data: Suite) -> Table | None:
     if not steps:
         return None
     theirs = (
-        row_of("original", *reads.quoted(one, names)) for one in reads.known_figures(data).get("rates", ())
+        row_of("original", step, *reads.quoted(one, names))
+        for step, one in enumerate(reads.known_figures(data).get("rates", ()), 1)
     )
-    ours = (row_of("here", one.rate_per_s, one.sessions, one.timed_out, one.failed) for one in steps)
+    ours = (
+        row_of("here", step, one.rate_per_s, one.sessions, one.timed_out, one.failed)
+        for step, one in enumerate(steps, 1)
+    )
     return Table(
         key="found_rates",
         title="Rates that were tried",
         caption="In the order they ran, with the settings of the baseline: up on one warm stack; then down from the"
         " highest rate without a failed request, on a new stack each, warmed up as those of the other tables. The"
         " last rate is theirs.",
-        columns=(reads.MEASURED, *RATES),
+        columns=(reads.MEASURED, Column(key="found_step", title="step", exact=True), *RATES),
         rows=(*theirs, *ours),
     )
 
@@ -193,6 +198,7 @@ def answer(data: Suite) -> Iterator[str]:
     at_usual = {title: results for title, results in known.items() if rates[title] == usual}
     if told := [words for name in RANKS if (words := _range(at_usual, name))]:
         yield f"Time of a {reads.unit(data)} at {plain(usual)}/s: {', '.join(told)}."
+    yield from _unresolved(data, usual)
     for title, rate in rates.items():
         if rate != usual:
             words = ", ".join(_rank_in_words(known[title], name) for name in RANKS)
@@ -203,6 +209,29 @@ def answer(data: Suite) -> Iterator[str]:
     yield f"Failed requests: {', '.join(failed)}." if failed else "No request failed."
     if data.index.repetitions == 1 and len(known) > 1:
         yield ONE_REPETITION
+
+
+def _unresolved(data: Suite, rate_per_s: float) -> Iterator[str]:
+    """Where rows of one pool differ more than pools do, a sentence that says so."""
+    medians = defaultdict[int, dict[str, float]](dict)
+    for row in data.rows:
+        results, pool = _counted(data, row), _pool(data.shown(row)[0])
+        value = spread(load_ranks.accepted(one, "median") for one in results)
+        if value is None or pool is None or math.isinf(value.median):
+            continue
+        if _rate_per_s(results[0]) == rate_per_s:
+            medians[pool][closed.title_of(data, row)] = value.median
+    pairs = [sorted(of.items(), key=lambda pair: pair[1]) for of in medians.values() if len(of) > 1]
+    if not pairs:
+        return
+    middles = [statistics.geometric_mean(of.values()) for of in medians.values()]
+    within, between = max(of[-1][1] / of[0][1] for of in pairs), max(middles) / min(middles)
+    if within >= between:
+        named = next(listed((of[0][0], of[-1][0])) for of in pairs if of[-1][1] / of[0][1] == within)
+        yield (
+            f"Which pool is best is not resolved: {named} have the same pool, and differ by {number(within)} times in"
+            f" the median; the pools differ by {number(between)} times."
+        )
 
 
 def _counted(data: Suite, row: RowKey) -> list[LoadResult]:
