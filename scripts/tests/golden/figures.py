@@ -34,6 +34,7 @@ IDENTITY = {  # columns that say whose figures a row has; a table's row is known
     *("fact_group", "fact", "fact_value", "limited_bracket", "cost_rate", "share_of", "ceiling"),
     *("step_block", "step_number", "search_mode", "keyword", "ratio_of", "ratio_by", "ratio_setting"),
     *("fault", "twin", "read_measured", "theirs_or_ours", "cause_seen_by", "cause", "found_step"),
+    *("effect_metric", "effect_factors"),
 }
 JOINT = " | "
 FACTS = (
