@@ -51,9 +51,9 @@ def planned(root: Path, suite: str, *variants: str, **of_kind: Any) -> Plan:
     return plan.plan(Call(root=root, command="bench-all"), asked)
 
 
-def run(made: Plan, on: str = "native") -> SuiteData[Any]:
+def run(made: Plan) -> SuiteData[Any]:
     """Every cell without a problem."""
-    runtime, said = choose(ROOT, on, print), io.StringIO()
+    runtime, said = choose(ROOT, "native", print), io.StringIO()
     runtime.reap(print)
     runtime.prepare(made.started, print)
     progress = Progress(console=Console(file=said, width=200))
@@ -172,11 +172,6 @@ def test_a_pair_freezes_one_path_while_the_other_is_loaded(root: Path) -> None:
     assert cell.result.limits.keys() == {"a", "b"}
 
 
-both_runtimes = pytest.mark.parametrize(
-    "on", ["native", pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.timeout(1800)])]
-)
-
-
 def reading(root: Path, suite: str, *words: str) -> Plan:
     """Of the first cells of a suite of reads, for a short time."""
     given = parse(words, known(ROOT))
@@ -192,11 +187,10 @@ def conditions(made: Plan, *names: str) -> Plan:
     return dataclasses.replace(made, factors=(dataclasses.replace(first, levels=names), *others))
 
 
-@both_runtimes
-def test_sessions_find_their_rate_once_and_tell_failed_log_ins_apart(root: Path, on: str) -> None:
+def test_sessions_find_their_rate_once_and_tell_failed_log_ins_apart(root: Path) -> None:
     made = conditions(reading(root, "pool", "SECONDS=3"), "boot", "boot-overload")
     steps = dataclasses.replace(made.params.find_rate, first_per_s=5.0, highest_per_s=9.0, seconds=2.0)
-    data = run(dataclasses.replace(made, params=dataclasses.replace(made.params, find_rate=steps)), on)
+    data = run(dataclasses.replace(made, params=dataclasses.replace(made.params, find_rate=steps)))
     results: list[Any] = [cell.result for cell in sorted(data.cells, key=lambda one: one.record.name)]
     boot, more = (one.session_load for one in results)
     assert boot.found_rates == more.found_rates
@@ -208,10 +202,9 @@ def test_sessions_find_their_rate_once_and_tell_failed_log_ins_apart(root: Path,
         assert one.read_load.statements_per_request == pytest.approx(11 / 6, rel=0.1)
 
 
-@both_runtimes
-def test_reads_of_one_row_wait_for_a_connection_of_a_small_pool(root: Path, on: str) -> None:
+def test_reads_of_one_row_wait_for_a_connection_of_a_small_pool(root: Path) -> None:
     made = reading(root, "closed", "SECONDS=3", "VIRTUAL_USERS=50")
-    data = run(conditions(made, "pool-10", "pool-10-threads-10"), on)
+    data = run(conditions(made, "pool-10", "pool-10-threads-10"))
     found = {cell.record.levels["CONDITION"]: cell.result for cell in data.cells if cell.result is not None}
     few, one_each = found["pool-10"], found["pool-10-threads-10"]
     assert few.read_load.statements_per_request == pytest.approx(1.0, rel=0.05)
@@ -221,9 +214,8 @@ def test_reads_of_one_row_wait_for_a_connection_of_a_small_pool(root: Path, on: 
     assert all(one.requests.acknowledged and not one.closed.errors for one in found.values())
 
 
-@both_runtimes
-def test_each_strategy_of_the_feed_has_its_statements(root: Path, on: str) -> None:
-    data = run(reading(root, "feed", "SECONDS=3", "VIRTUAL_USERS=20"), on)
+def test_each_strategy_of_the_feed_has_its_statements(root: Path) -> None:
+    data = run(reading(root, "feed", "SECONDS=3", "VIRTUAL_USERS=20"))
     found = {
         cell.record.levels["FEED_STRATEGY"]: cell.result.read_load
         for cell in data.cells
