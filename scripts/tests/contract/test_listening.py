@@ -16,9 +16,7 @@ def _listening(pid: int) -> Iterator[str]:
     """Addresses on which a process and those below it listen."""
     root = psutil.Process(pid)
     for process in (root, *root.children(recursive=True)):
-        with contextlib.suppress(
-            psutil.NoSuchProcess
-        ):  # one that ended meanwhile, as PostgreSQL's workers do
+        with contextlib.suppress(psutil.NoSuchProcess):  # PostgreSQL's workers end at any time
             for connection in process.net_connections("tcp"):
                 if connection.status == psutil.CONN_LISTEN:
                     yield connection.laddr.ip

@@ -50,7 +50,7 @@ POOLS = {"boot": "10", "boot-overload": "10", "driver": "100", "far-too-large": 
 
 
 def sessions(again: float | None = None, **changes: Any) -> Report:
-    """Five pools: the overload ends in time-outs, the largest in refusals. again: the first pool once more."""
+    """Five pools: the overload ends in time-outs, the largest in refusals. again: of the same pool as boot."""
     specs = [
         _session("boot", 1.0),
         _session(

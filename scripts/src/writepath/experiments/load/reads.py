@@ -91,9 +91,7 @@ def rate_of(steps: tuple[FoundRate, ...]) -> float:
 
 def found_rates(run: CellRun, asked: FindRate) -> tuple[FoundRate, ...]:
     """The steps of this suite run, which the first cell that needs them takes."""
-    path = (
-        run.folder.parents[1] / RATES_FILE
-    )  # beside the folders of the cells, which have one for each block
+    path = run.folder.parents[1] / RATES_FILE  # in the folder of the suite run
     if not path.exists():
         steps = [to_data(step) for step in _find(run, asked)]
         write_json({"schema_version": VERSION, "steps": steps}, path)

@@ -373,7 +373,7 @@ def _errors(data: Suite) -> str:
         if mark(cells) == ERRORS:
             seen = [_by_error(one.result) for one in cells if one.result is not None]
             counted = sum((Counter(one) for one in seen), Counter[str]())
-            mean_of = number(counted.total() / len(seen))
+            mean_of = f"{counted.total() / len(seen):,.0f}"
             told.append(f"{title_of(data, row)} {mean_of} ({counted.most_common(1)[0][0]})")
     return f"No row is without errors, so none is ranked. Errors of a load: {listed(told)}." if told else ""
 
