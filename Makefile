@@ -95,6 +95,10 @@ report: ## write the tables and plots of a suite run [RUN=results/latest]
 publish: ## publish a finished suite run [RUN=results/latest ADD=1]
 	@$(WRITEPATH) publish $(OPTIONS)
 
+.PHONY: campaign
+campaign: ## measure, publish and commit everything that is published; continues where it was stopped
+	@$(WRITEPATH) campaign $(OPTIONS)
+
 .PHONY: verify
 verify: ## recompute every published figure from its raw data; RUN= also checks a raw run [RUN=results/latest]
 	@$(WRITEPATH) verify $(OPTIONS)

@@ -56,12 +56,21 @@ def bench(call: Call, asked: Asked) -> int:
     """A suite or a series of suites, or some of their variants, ranked or not."""
     from writepath.experiments import series
 
-    codes = list[int]()
-    for plan in series.plans(call, asked, print):
-        codes.append(_run(call, asked, plan))
-        if codes[-1] == INTERRUPTED:
-            break
+    plans, codes = series.plans(call, asked, print), list[int]()
+    with lock.exclusive(call.state, call.text):
+        for plan in plans:
+            codes.append(_run(call, asked, plan))
+            if codes[-1] == INTERRUPTED:
+                break
     return worst(codes)
+
+
+def campaign(call: Call, asked: Asked) -> int:
+    """Every suite that is published: measured, published and committed one after the other."""
+    from writepath.experiments import campaign as campaigns
+
+    with lock.exclusive(call.state, call.text):
+        return campaigns.run(call, asked, lambda plan: _run(call, asked, plan), print)
 
 
 def _run(call: Call, asked: Asked, plan: "Plan") -> int:
@@ -72,7 +81,7 @@ def _run(call: Call, asked: Asked, plan: "Plan") -> int:
     split = processors.choose(asked.processors, print)
     with ExitStack() as held:
         progress = held.enter_context(Progress())
-        runtime = _ready_runtime(held, call, asked.runtime, plan.started, plan.settings, split, progress.say)
+        runtime = _ready_runtime(held, call, plan.runtime, plan.started, plan.settings, split, progress.say)
         code, folder = engine.run(plan, runtime, progress)
     if code != INTERRUPTED:
         try:  # the suite's own exit code counts
@@ -96,6 +105,7 @@ def up(
     given.refuse(OF_LOAD, "`up` runs no load")
     split = processors.choose(asked, print)
     with ExitStack() as held:
+        held.enter_context(lock.exclusive(call.state, call.text))
         runtime = _ready_runtime(held, call, runtime_name, [variant], given.values, split)
         start = delay.started(
             runtime,
@@ -127,7 +137,7 @@ def down(call: Call, *, remove: bool = False) -> int:
 
 def setup(call: Call, runtime_name: RuntimeName) -> int:
     """Everything a run needs, once."""
-    with ExitStack() as held:
+    with ExitStack() as held, lock.exclusive(call.state, call.text):
         _ready_runtime(held, call, runtime_name, list(registry.load(call.root).variants.values()), {})
     print("setup complete")
     return 0
@@ -158,13 +168,12 @@ def _ready_runtime(
     split: Split | None = None,
     say: Callable[[str], None] = print,
 ) -> Runtime:
-    """Locked, chosen, cleared of what a killed command left, and with everything a start needs.
+    """Chosen, cleared of what a killed command left, and with everything a start needs. The lock is taken.
 
     What is built may use all processors; after it this process keeps to the load generator's.
     """
     from writepath.runtime import choose
 
-    held.enter_context(lock.exclusive(call.state, call.text))
     _reap(call.root, say)
     runtime = choose.choose(call.root, name, say, variants, of_stack(settings), split)
     runtime.prepare(variants, say)

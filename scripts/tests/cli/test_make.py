@@ -13,6 +13,7 @@ TARGETS = [
     "bench",
     "bench-faults",
     "pair",
+    "campaign",
     "up",
     "report",
     "verify",

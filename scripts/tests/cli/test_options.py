@@ -192,6 +192,8 @@ ROWS = [
     (["bench-faults", "DATABASE_DELAY_MS=20"], "DATABASE_DELAY_MS=20: does not apply; 'faults' is a faults suite"),
     (["bench-faults", "POOL_SIZE=5,10"], "several values are a factor"),
     (["bench-all", "SUITE=faults"], "run it with `make bench-faults`"),
+    (["campaign", "REPS=2"], "REPS=2: `campaign` has no option REPS; `campaign` takes no options"),
+    (["bench-all", "SUITE=campaign"], "SUITE=campaign: suites.yaml has no such entry"),
     (["pair", "A=jpa"], "B is missing: make pair B=jpa"),
     (["pair", "A=jap", "B=jpa"], "did you mean 'jpa'?"),
     (["up", "VARIANT=jpa", "RATE=5"], "RATE=5: does not apply; `up` runs no load"),

@@ -228,6 +228,18 @@ def test_resume_refuses_what_is_not_the_same(
         run(planned(tmp_path, *NAMES, resumed=True, **changed), Toy())
 
 
+def test_resume_continues_the_newest_suite_run_with_the_same_options(
+    tmp_path: Path, toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day, seed in enumerate((1, 1, 2), 1):
+        monkeypatch.setattr(engine, "STAMP", f"2026010{day}T000000Z")
+        toy.before = interrupted(2)
+        run(planned(tmp_path, *NAMES, seed=seed), toy)
+    toy.before = lambda _: None
+    code, index = run(planned(tmp_path, *NAMES, seed=1, resumed=True), toy)
+    assert (code, index.stamp) == (0, "20260102T000000Z")
+
+
 def test_resume_on_another_split_is_refused(tmp_path: Path, toy: Toy) -> None:
     toy.before = interrupted(1)
     run(planned(tmp_path, *NAMES), toy)

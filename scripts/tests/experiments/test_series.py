@@ -36,7 +36,7 @@ def root(tmp_path: Path) -> Path:
     phases.append({**phases[0], "name": "another"})
     entry = data["suites"]["toys"]
     data["suites"] = dict.fromkeys(NAMES[:-1], entry) | {NAMES[-1]: {**entry, "scenario": "users"}}
-    data["series"] = {"all-of-them": {"title": "All", "suites": NAMES}}
+    data["series"] = {"all-of-them": {"title": "All", "suites": [{"suite": name} for name in NAMES]}}
     return checkout(tmp_path, json.dumps(data))
 
 
@@ -129,10 +129,19 @@ def test_an_estimate_counts_a_start_and_a_warm_up_for_each_stack_and_a_load_for_
     assert series.expected_seconds(plan) == stacks * per_stack_s + cells * plan.params.seconds
 
 
+def test_cells_of_references_last_as_long_as_their_kind_says() -> None:
+    plan = planning.plan(SHIPPED, Asked(suite="index-cost", reps=1))
+    assert plan.references is not None
+    tools_s = plan.references.kind.load_seconds(plan.references.params)
+    steps_s = plan.params.at_most_seconds - plan.params.warm_up_seconds
+    each_s = FIRST_GUESS_OVERHEAD_S + series.UNTIL_STEADY_S + steps_s
+    assert series.expected_seconds(plan) == 5 * each_s + 3 * (FIRST_GUESS_OVERHEAD_S + tools_s)
+
+
 def test_every_suite_of_a_shipped_series_takes_a_seed_and_repetitions() -> None:
     for name, one in registry.load(ROOT).series.items():
         lines = list[str]()
         plans = series.plans(SHIPPED, Asked(suite=name, reps=2, seed=5), lines.append)
-        assert [plan.suite.name for plan in plans] == list(one.suites)
+        assert [plan.suite.name for plan in plans] == [member.suite for member in one.suites]
         assert {(plan.repetitions, plan.seed) for plan in plans} == {(2, 5)}
         assert len(lines) == len(plans) + 1

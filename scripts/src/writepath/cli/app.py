@@ -65,6 +65,12 @@ def bench_faults(ctx: typer.Context, variants: given.Variants = None, **options:
     return commands.bench_faults(ctx.obj, _asked(ctx, suite=commands.FAULTS, **chosen))
 
 
+@command("campaign", "")
+def campaign(ctx: typer.Context) -> int:
+    """Measure, publish and commit every suite that is published; continues where it was stopped."""
+    return commands.campaign(ctx.obj, Asked(suite=ctx.obj.command, runtime="native"))
+
+
 @command("pair", "A=jpa B=rabbitmq-jpa", "--a jpa --b jpa --reps 3")
 @takes(given.OF_PAIR)
 def pair(ctx: typer.Context, a: given.Paired, b: given.Paired, **options: Any) -> int:

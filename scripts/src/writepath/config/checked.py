@@ -30,7 +30,8 @@ def entry(cls: type[T]) -> type[T]:
     return cast("type[T]", made)
 
 
-def _each_once(values: tuple[str, ...]) -> tuple[str, ...]:
+def each_once(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The names; ValueError for one that is listed twice."""
     twice = next((value for value, times in Counter(values).items() if times > 1), None)
     if twice is not None:
         raise ValueError(f"'{twice}' is listed twice")
@@ -60,7 +61,7 @@ Name = Annotated[
 ]
 Text = Annotated[str, Field(pattern=r"^\S(.*\S)?$", description="some text on one line")]
 Names = Annotated[
-    tuple[str, ...], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_each_once)
+    tuple[str, ...], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(each_once)
 ]
 Thousandths = Annotated[float, AfterValidator(_thousandths)]
 # A setting's value is text for whoever gets it, whether YAML takes it for a number or not.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from writepath.config import settings
@@ -17,6 +17,7 @@ from writepath.config.checked import (
     Text,
     Thousandths,
     Value,
+    each_once,
     entry,
     load_yaml,
     nearest,
@@ -41,6 +42,7 @@ WarmUpSeconds = Annotated[
     Thousandths,
     Field(ge=30, le=3_600, description="Until steady; the verdict is unknown where that takes longer."),
 ]
+Minutes = Annotated[int, Field(ge=1, le=100)]
 SloMs = Annotated[float, Field(gt=0, le=15_000, description="Limit of the p99 from the scheduled send time.")]
 Script = Annotated[
     str,
@@ -170,11 +172,33 @@ class SuiteEntry:
 
 
 @entry
+class Member:
+    """A suite of a series, and what it runs with there."""
+
+    suite: str
+    minutes: Minutes | None = None  # at most, by the estimate; nothing starts where that is more
+    runtime: Literal["native", "docker"] | None = None  # null: RUNTIME
+    reps: Annotated[int, Field(ge=1, le=1_000)] | None = None  # null: of the suite
+    variants: Names | None = None  # null: those of the suite
+    faults: Names | None = None  # of a suite of kind faults; null: those of the suite
+
+    @property
+    def name(self) -> str:
+        """Of what is published of it."""
+        return f"{self.suite}-docker" if self.runtime == "docker" else self.suite
+
+
+def _members_once(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    each_once(tuple(member.name for member in members))
+    return members
+
+
+@entry
 class Series:
-    """Suites that one command runs one after the other, each as a suite run of its own."""
+    """Suites that one command runs one after the other, each as a separate suite run."""
 
     title: Text
-    suites: Names
+    suites: Annotated[tuple[Member, ...], Field(min_length=1), AfterValidator(_members_once)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,6 +259,7 @@ class SuitesFile:
     scenarios: Annotated[dict[Name, Scenario], Entries]
     suites: Annotated[dict[Name, SuiteEntry], Entries]
     series: dict[Name, Series] = field(default_factory=dict)
+    campaign: Series | None = None  # what is published (make campaign)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,6 +270,7 @@ class Registry:
     scenarios: dict[str, Scenario]
     suites: dict[str, Suite]
     series: dict[str, Series] = field(default_factory=dict)
+    campaign: Series | None = None
 
     def variant(self, name: str) -> Variant:
         """The variant of that name; UsageError names the nearest known one."""
@@ -257,7 +283,7 @@ class Registry:
     def members(self, name: str) -> tuple[Suite, ...]:
         """The suites of a series in its order, or the one suite; UsageError names the nearest known name."""
         _lookup(dict.fromkeys((*self.suites, *self.series)), name, "SUITE", SUITES_FILE)
-        names = self.series[name].suites if name in self.series else (name,)
+        names = [one.suite for one in self.series[name].suites] if name in self.series else [name]
         return tuple(self.suites[one] for one in names)
 
 
@@ -278,7 +304,13 @@ def load(root: Path) -> Registry:
     file = validated(SuitesFile, data, SUITES_FILE)
     for scenario in file.scenarios.values():
         _check_scenario(root, scenario)
-    known = Registry(variants=variants, scenarios=file.scenarios, suites={}, series=file.series)
+    known = Registry(
+        variants=variants,
+        scenarios=file.scenarios,
+        suites={},
+        series=file.series,
+        campaign=file.campaign,
+    )
     of_settings = settings.known(root)
     for name, one in file.suites.items():
         known.suites[name] = _suite(name, one, params.get(name, {}), known, of_settings)
@@ -288,12 +320,7 @@ def load(root: Path) -> Registry:
             _require(other, known.suites, where, f"{SUITES_FILE} has no suite")
             if known.suites[other].kind == suite.kind:
                 raise UsageError(f"{where}: '{other}' is of the same kind; name a suite of another kind")
-    for name, series in known.series.items():
-        where = f"{SUITES_FILE}: series.{name}"
-        if name in known.suites:
-            raise UsageError(f"{where}: a suite has this name; choose another one")
-        for member in series.suites:
-            _require(member, known.suites, f"{where}.suites", f"{SUITES_FILE} has no suite")
+    _check_series(known)
     return known
 
 
@@ -382,6 +409,20 @@ def _check_scenario(root: Path, scenario: Scenario) -> None:
         raise UsageError(
             f"{where}.pause_after_error_seconds: an open load sends on schedule; leave it out, or give virtual_users"
         )
+
+
+def _check_series(known: Registry) -> None:
+    """Those of SUITE= and the campaign."""
+    for name in known.series:
+        if name in known.suites:
+            raise UsageError(f"{SUITES_FILE}: series.{name}: a suite has this name; choose another one")
+    named = {f"series.{name}": one for name, one in known.series.items()}
+    if known.campaign is not None:
+        named["campaign"] = known.campaign
+    for place, series in named.items():
+        for member in series.suites:
+            where = f"{SUITES_FILE}: {place}.suites"
+            _require(member.suite, known.suites, where, f"{SUITES_FILE} has no suite")
 
 
 def _suite(

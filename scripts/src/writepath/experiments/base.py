@@ -24,7 +24,7 @@ from writepath.measure import loading, warming
 from writepath.measure.loading import Bench
 from writepath.measure.read_back import SHORT_QUIET_S, Auditing, drain
 from writepath.measure.truth import Truth
-from writepath.options import RERUNS, STATE, Asked
+from writepath.options import RERUNS, STATE, Asked, Runtime
 from writepath.records import index
 from writepath.records.base import to_data, write_json
 from writepath.records.index import Role
@@ -294,6 +294,7 @@ class Plan:
     alone: frozenset[str] = frozenset()  # names of cells that need the machine to themselves
     references: References | None = None
     second: Variant | None = None  # of which every cell starts a stack too
+    runtime: Runtime = "auto"  # as it was asked for
 
     @property
     def state(self) -> Path:

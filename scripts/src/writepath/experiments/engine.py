@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from writepath import pidfile
 from writepath.errors import INTERRUPTED, UsageError, worst
@@ -25,9 +26,10 @@ from writepath.load.plan import new_run_id
 from writepath.measure import host, warming
 from writepath.measure.host import CanaryCage
 from writepath.measure.loading import Bench, dataset_facts, moment
+from writepath.processors import Split
 from writepath.progress import Progress
-from writepath.records.base import to_data
-from writepath.records.cell import CellRecord
+from writepath.records.base import inside, to_data
+from writepath.records.cell import CellRecord, load_cell
 from writepath.records.index import (
     INDEX_FILE,
     SCHEMA_VERSION,
@@ -38,6 +40,8 @@ from writepath.records.index import (
     load_index,
     save_index,
 )
+from writepath.records.measures import Host
+from writepath.report.fingerprint import of_host
 from writepath.runtime.base import Runtime
 
 RESULTS, LATEST = "results", "latest"
@@ -53,23 +57,60 @@ SAME: read.Design = (
 )
 
 
-def _newest(wanted: Index, plan: Plan) -> tuple[Index, Path]:
-    """Its index without the cells that do not count, running again, and its folder; UsageError says what differs."""
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """A suite run in results/, as a plan would continue it."""
+
+    index: Index  # running, without the cells that do not count
+    folder: Path
+    whole: bool  # nothing of it is left to run
+
+    def differing(self, wanted: Index, here: Host) -> Iterator[tuple[str, Any, Any]]:
+        """What is not as it is wanted: in words, with both values. here: a suite run never mixes hosts."""
+        yield from read.differing(SAME, self.index, wanted)
+        for cell in self.index.cells:
+            there = load_cell(inside(self.folder, cell.folder)).host
+            if there is not None and of_host(there) != of_host(here):
+                yield "the host", ", ".join(of_host(there).values()), ", ".join(of_host(here).values())
+
+
+def _earlier(plan: Plan, wanted: Index) -> Iterator[Earlier]:
+    """Those of its suite, the newest first."""
     for path in sorted((plan.root / RESULTS / wanted.suite).glob(f"*/{INDEX_FILE}"), reverse=True):
         found = load_index(path.parent)
         again: Collection[str] = ()
         if (more := plan.kind.grown(found.params, plan.params)) is not None:
             again, found = more, dataclasses.replace(found, params=wanted.params)
         kept = tuple(cell for cell in found.cells if _stays(cell) and cell.name not in again)
-        if is_whole(found) and len(kept) == len(found.cells):
+        whole = found.status == "finished" and len(kept) == len(found.cells)
+        running = dataclasses.replace(found, cells=kept, status="running", finished_at=None)
+        yield Earlier(index=running, folder=path.parent, whole=whole)
+
+
+def standing(plan: Plan, split: Split) -> Earlier | None:
+    """The newest suite run with the same options, code and host; None where there is none.
+
+    For a plan of a runtime that is not `auto`. split: the processors it would use.
+    """
+    wanted, here = new_index(plan, plan.runtime, split), host.host_facts(plan.state, split)
+    return next((one for one in _earlier(plan, wanted) if not any(one.differing(wanted, here))), None)
+
+
+def _continued(plan: Plan, wanted: Index, here: Host) -> Earlier:
+    """The newest one that RESUME=1 can continue; where there is none, UsageError says what differs in the newest."""
+    refused: UsageError | None = None
+    for found in _earlier(plan, wanted):
+        if found.whole:
             continue
-        for words, before, now in read.differing(SAME, found, wanted):
-            raise UsageError(
-                f"RESUME=1: {words} differs from suite run {found.stamp}: was {_short(before)}, is now {_short(now)}."
-                " Use the same value, or start a new suite run without RESUME."
-            )
-        return dataclasses.replace(found, cells=kept, status="running", finished_at=None), path.parent
-    raise UsageError(
+        different = next(found.differing(wanted, here), None)
+        if different is None:
+            return found
+        words, before, now = different
+        refused = refused or UsageError(
+            f"RESUME=1: {words} differs from suite run {found.index.stamp}: was {_short(before)}, is now {_short(now)}."
+            " Use the same value, or start a new suite run without RESUME."
+        )
+    raise refused or UsageError(
         f"RESUME=1: no suite run of '{wanted.suite}' in results/ has a missing, failed or unknown cell;"
         " start a new one without RESUME"
     )
@@ -249,9 +290,10 @@ class _Engine:
 
 def _begun(plan: Plan, runtime: Runtime) -> _Engine:
     """A new suite run, or the one that is to be continued. Saved, and the latest."""
-    index = _new_index(plan, runtime)
+    index = new_index(plan, runtime.name, runtime.split)
     if plan.resumed:
-        index, folder = _newest(index, plan)
+        found = _continued(plan, index, host.host_facts(plan.state, runtime.split))
+        index, folder = found.index, found.folder
     else:
         folder = plan.root / RESULTS / plan.suite.name / index.stamp
         folder.mkdir(parents=True)
@@ -260,7 +302,8 @@ def _begun(plan: Plan, runtime: Runtime) -> _Engine:
     return _Engine(plan=plan, index=index, folder=folder)
 
 
-def _new_index(plan: Plan, runtime: Runtime) -> Index:
+def new_index(plan: Plan, runtime: str, split: Split) -> Index:
+    """Of a suite run that begins now; runtime: its name."""
     now, others = datetime.now(UTC), plan.references
     return Index(
         schema_version=SCHEMA_VERSION,
@@ -273,8 +316,8 @@ def _new_index(plan: Plan, runtime: Runtime) -> Index:
         finished_at=None,
         seed=plan.seed,
         repetitions=plan.repetitions,
-        runtime=runtime.name,
-        processors=runtime.split.design,
+        runtime=runtime,
+        processors=split.design,
         baseline=plan.baseline.name if plan.baseline is not None else None,
         variants=tuple(
             VariantRecord(**{field.name: getattr(variant, field.name) for field in fields(VariantRecord)})

@@ -111,6 +111,7 @@ def plan(call: Call, asked: Asked) -> Plan:
         reruns=asked.reruns,
         jobs=asked.jobs,
         references=None if call.command == "bench" else _references(suite.references, known),
+        runtime=asked.runtime,
     )
     return kind.designed(made, known, asked)
 

@@ -31,6 +31,7 @@ from writepath.report.staging import PAGES, PUBLISHED, copy_json, scrubbed
 
 README, ANSWER = "README.md", "results:answer"  # and the name of its generated part
 DURABILITY = "docs/durability.md"
+WRITTEN = (PUBLISHED, PAGES, README, DURABILITY, front.CHOOSING_PAGE)  # below a checkout, all that may change
 CLASSES, EVIDENCE = "results:classes", "faults:evidence"
 NATIVE = "native"
 LIMIT_BYTES = 5_000_000

@@ -1,65 +1,116 @@
 """Suites that run one after the other: what each takes of the options, how long it takes, what RESUME=1 continues."""
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from writepath.config import registry
+from writepath.config.registry import SUITES_FILE, Member, Series
 from writepath.config.settings import Given
 from writepath.errors import UsageError
 from writepath.experiments import engine
 from writepath.experiments import plan as planning
-from writepath.experiments.base import Plan
+from writepath.experiments.base import Plan, References
 from writepath.options import Asked, Call
 from writepath.progress import FIRST_GUESS_OVERHEAD_S
 
 MINUTE_S = 60.0
 UNTIL_STEADY_S = 45.0  # a warm-up that may last longer seldom does
-NONE: dict[str, Any] = {"of_kind": {}, "settings": Given()}  # of Asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Taken:
+    """A suite of a series, and what of the options it takes."""
+
+    member: Member
+    asked: Asked  # with the options that its plan accepts
+    refused: dict[str, UsageError]  # by option, why not the others
 
 
 def plans(call: Call, asked: Asked, say: Callable[[str], None]) -> list[Plan]:
-    """Of the suite, or of each suite of a series: each with the options that apply to it.
-
-    UsageError for an option that applies to none of them; nothing has started then.
-    """
+    """Of the suite, or of each suite of a series."""
     series = registry.load(call.root).series.get(asked.suite)
     if series is None:
         return [planning.plan(call, asked)]
-    fitted = [_fitted(call, replace(asked, suite=name)) for name in series.suites]
+
+    def left(made: list[Plan]) -> list[Plan]:
+        return _left(asked.suite, made) if asked.resume else made
+
+    return planned(call, asked, series, left, say)
+
+
+def planned(
+    call: Call,
+    asked: Asked,
+    series: Series,
+    left: Callable[[list[Plan]], list[Plan]],
+    say: Callable[[str], None],
+) -> list[Plan]:
+    """Of each suite that is left to run, with the options that apply to it. Says what each takes, and all.
+
+    UsageError for an option that applies to none of them, and for a suite above its limit; nothing has started then.
+    """
+    fitted = [_fitted(call, asked, member) for member in series.suites]
     for option in _options(asked):
-        why = [refused[option] for _, refused in fitted if option in refused]
+        why = [one.refused[option] for one in fitted if option in one.refused]
         if len(why) == len(fitted):
             raise why[0]
     # VARIANTS that a suite has none of leave it out: None would be all of its own.
-    taken = [(own, refused) for own, refused in fitted if asked.variants is None or own.variants]
-    made = [planning.plan(call, own) for own, _ in taken]
-    left = _left(asked.suite, made) if asked.resume else made
-    for plan, (_, refused) in zip(made, taken, strict=True):
-        now = next((one for one in left if one.suite.name == plan.suite.name), None)
-        say(_said(plan, now, refused))
-    total_s = sum(map(expected_seconds, left))
-    say(f"series {asked.suite}: {len(left)} suite runs, about {total_s / MINUTE_S:.0f} minutes")
-    return left
+    taken = [one for one in fitted if asked.variants is None or one.asked.variants]
+    made = [planning.plan(call, one.asked) for one in taken]
+    for one, plan in zip(taken, made, strict=True):
+        _require_short(one.member, plan)
+    running = {(plan.suite.name, plan.runtime): plan for plan in left(made)}
+    limits = list[int | None]()
+    for one, plan in zip(taken, made, strict=True):
+        now = running.get((plan.suite.name, plan.runtime))
+        limits += [] if now is None else [one.member.minutes]
+        say(_said(one, now))
+    total_s = sum(map(expected_seconds, running.values()))
+    say(
+        f"series {asked.suite}: {len(running)} suite runs, about {total_s / MINUTE_S:.0f} minutes{_limit(*limits)}"
+    )
+    return list(running.values())
 
 
 def expected_seconds(plan: Plan) -> float:
     """A first guess: for each stack a start, a warm-up and an end, for each cell its load."""
-    longest_s = getattr(plan.params, "warm_up_seconds", 0.0)
-    load_s = plan.kind.load_seconds(plan.params) - longest_s
-    stacks = [group for block in planning.groups(plan) for group in block]
-    per_stack_s = FIRST_GUESS_OVERHEAD_S + min(longest_s, UNTIL_STEADY_S)
-    return len(stacks) * per_stack_s + sum(map(len, stacks)) * load_s
+    return sum(_group_seconds(plan, group) for block in planning.groups(plan) for group in block)
 
 
-def _said(plan: Plan, now: Plan | None, refused: dict[str, UsageError]) -> str:
+def _group_seconds(plan: Plan, group: planning.Group) -> float:
+    """Of one stack."""
+    other = plan.references
+    design: Plan | References = plan if group[0].role != "reference" or other is None else other
+    longest_s = getattr(design.params, "warm_up_seconds", 0.0)
+    load_s = design.kind.load_seconds(design.params) - longest_s
+    return FIRST_GUESS_OVERHEAD_S + min(longest_s, UNTIL_STEADY_S) + len(group) * load_s
+
+
+def _require_short(member: Member, plan: Plan) -> None:
+    minutes = math.ceil(expected_seconds(plan) / MINUTE_S)
+    if member.minutes is not None and minutes > member.minutes:
+        raise UsageError(
+            f"{SUITES_FILE}: a series has suite '{member.name}', which takes about {minutes} minutes"
+            f" (limit {member.minutes}). Give it fewer reps, variants or faults there, or raise its `minutes`"
+        )
+
+
+def _said(one: _Taken, now: Plan | None) -> str:
     """One line before anything starts. now: as it will run; None where it has ended."""
-    without = f"; without {', '.join(refused)}, which it does not have" if refused else ""
     if now is None:
-        return f"suite {plan.suite.name}: finished"
-    cells = sum(map(len, planning.order_of(plan)))
+        return f"suite {one.member.name}: finished"
+    without = f"; without {', '.join(one.refused)}, which it does not have" if one.refused else ""
+    cells = sum(map(len, planning.order_of(now)))
     how = "continued, at most" if now.resumed else f"{cells} cells, about"
-    return f"suite {plan.suite.name}: {how} {expected_seconds(plan) / MINUTE_S:.0f} minutes{without}"
+    minutes = expected_seconds(now) / MINUTE_S
+    return f"suite {one.member.name}: {how} {minutes:.0f} minutes{_limit(one.member.minutes)}{without}"
+
+
+def _limit(*minutes: int | None) -> str:
+    """Of suites that have one."""
+    known = [one for one in minutes if one is not None]
+    return f" (limit {sum(known)})" if known else ""
 
 
 def _left(name: str, made: list[Plan]) -> list[Plan]:
@@ -88,9 +139,18 @@ def _left(name: str, made: list[Plan]) -> list[Plan]:
     return left
 
 
-def _fitted(call: Call, asked: Asked) -> tuple[Asked, dict[str, UsageError]]:
-    """With the options that its plan accepts, each added to those before it; by option, why not the others."""
-    own, refused = replace(asked, variants=None, **NONE), dict[str, UsageError]()
+def _fitted(call: Call, asked: Asked, member: Member) -> _Taken:
+    """With the options that its plan accepts, each added to those before it and to what the series says of it."""
+    own = replace(
+        asked,
+        suite=member.suite,
+        variants=None if asked.variants else member.variants,
+        reps=asked.reps or member.reps,
+        runtime=member.runtime or asked.runtime,
+        of_kind={} if member.faults is None else {"FAULT": list(member.faults)},
+        settings=Given(),
+    )
+    refused = dict[str, UsageError]()
     for option, part in _options(asked).items():
         more = replace(
             own,
@@ -104,12 +164,12 @@ def _fitted(call: Call, asked: Asked) -> tuple[Asked, dict[str, UsageError]]:
             refused[option] = error
         else:
             own = more
-    return own, refused
+    return _Taken(member=member, asked=own, refused=refused)
 
 
 def _options(asked: Asked) -> dict[str, Asked]:
     """Those that may apply to some suites alone, each by itself, by how it is typed."""
-    bare, given = replace(asked, variants=None, **NONE), asked.settings
+    bare, given = replace(asked, variants=None, of_kind={}, settings=Given()), asked.settings
     return {
         **{f"VARIANTS={name}": replace(bare, variants=[name]) for name in asked.variants or ()},
         **{f"{name}={value}": replace(bare, of_kind={name: value}) for name, value in asked.of_kind.items()},

@@ -4,6 +4,7 @@ None of what is withheld shows in the figures of the run itself: a request that 
 took is just a slow request. Counters are read before and after a load; what lies between them is what happened to it.
 """
 
+import contextlib
 import os
 import platform
 import shutil
@@ -139,6 +140,44 @@ def require_disk(data: Path) -> None:
             f" {DISK_FREE_MIN_BYTES / 1e9:.1f} GB."
             " Free some, for example old folders below results/, or run `make clean`."
         )
+
+
+IDLE_LOOK_S = 10.0
+IDLE_LIMIT = 0.1  # of all processors: what a machine does on which nothing runs
+NAMED = 3
+
+
+def require_idle() -> None:
+    """SetupError where other programs use the processors; names those that use most. Takes IDLE_LOOK_S."""
+    programs, (busy_s, total_s) = _used_s(), _worked_and_total_s()
+    time.sleep(IDLE_LOOK_S)
+    busy_after_s, total_after_s = _worked_and_total_s()
+    share = (busy_after_s - busy_s) / max(total_after_s - total_s, 1e-9)
+    if share > IDLE_LIMIT:
+        used = {one: used_s - programs.get(one, 0.0) for one, used_s in _used_s().items()}
+        most = sorted(used, key=used.__getitem__, reverse=True)[:NAMED]
+        names = ", ".join(f"{name} (pid {pid})" for pid, name in most)
+        raise SetupError(
+            f"other programs use {share:.0%} of the CPU (limit {IDLE_LIMIT:.0%}), most of it {names}; that distorts"
+            " the results. Stop them, or wait until they have ended"
+        )
+
+
+def _worked_and_total_s() -> tuple[float, float]:
+    """Of all processors, without what the hypervisor took: that is the business of a run's verdict."""
+    times = psutil.cpu_times()
+    busy_s, total_s = busy_and_total_s(times)
+    return busy_s - times.steal, total_s
+
+
+def _used_s() -> dict[tuple[int, str], float]:
+    """By pid and name of each program, processor time so far."""
+    found = {}
+    for program in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):  # it has ended
+            times = program.cpu_times()
+            found[program.pid, program.name()] = times.user + times.system
+    return found
 
 
 @dataclass(kw_only=True)
