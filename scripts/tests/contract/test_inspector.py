@@ -23,6 +23,7 @@ INDEX = {
 PUBLISHER = {
     *("confirmed", "returned", "nacked", "publish_refused", "confirm_timeouts", "lost_confirms"),
     *("publisher_connections", "topology_repairs", "connected", "blocked", "unconfirmed"),
+    *("messages_sent", "posts_sent"),
 }
 CONSUMER = {
     *(
@@ -33,7 +34,7 @@ CONSUMER = {
         "consumer_lag_ms",
     ),
     *("consumed", "batches", "stored", "suppressed_duplicates", "parked", "redelivered", "rescued"),
-    "store_retries",
+    *("store_retries", "messages_consumed"),
 }
 
 
@@ -62,7 +63,7 @@ def test_every_figure_of_the_evidence_is_measured(subject: Subject) -> None:
             INDEX if "elasticsearch" in variant.family else DATABASE
         )
         wanted |= INGRESS if service == variant.ingress else CONSUMER
-        wanted |= {"queue_ready", "queue_dead"} | PUBLISHER if subject.queued else set()
+        wanted |= {"queue_ready", "queue_messages", "queue_dead"} | PUBLISHER if subject.queued else set()
         with closing(Inspector(service, stack.inspector_urls(service))) as inspector:
             missing = set(wanted)
 

@@ -27,6 +27,10 @@ _RANGES = {
     "ELASTICSEARCH_REPLICAS": (0, 1),
     "POOL_MIN_IDLE": (0, 10_000),
     "POSTGRES_CONNECTIONS_MAX": (5, 10_000),  # three are reserved
+    "RABBITMQ_MESSAGE_POSTS": (1, 10_000),
+    "RABBITMQ_MESSAGE_KIB": (1, 8_192),  # RabbitMQ 4 takes 16 MiB at most
+    "RABBITMQ_MESSAGES_UNCONFIRMED": (1, 1_000),
+    "RABBITMQ_CONSUMER_LINGER_MS": (1, 10_000),
     "READER_USERS": (1, 1_000_000),
     "READER_POINTS": (1, 2_000_000),  # more, and a start takes longer than the runner waits
     "READER_EXHIBITIONS": (5, 100_000),  # a feed shows five

@@ -20,16 +20,16 @@ ASK_TIMEOUT_S = 10.0
 GAUGE_TIMEOUT_S = 0.8  # below the sampling interval
 VISIBLE_TIMEOUT_S = 2.0
 READ_TIMEOUT_S = 60.0  # between two chunks of a read-back
-SHARED_GAUGES = ("queue_ready", "queue_dead", "database_", "index_")  # a store's or broker's, whoever looks
+SHARED_GAUGES = ("queue_ready", "queue_messages", "queue_dead", "database_", "index_")  # whoever looks
 INSTANCE_GAUGES = ("redelivered",)  # counters that a restart of one instance sets back: told by instance, too
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pending:
-    """Messages not yet in the final store; zeros where there is no queue."""
+    """Posts not yet in the final store; zeros where there is no queue."""
 
     in_flight: int
-    ready: int
+    ready: int  # 0 if and only if no message waits; otherwise estimated, as the broker counts messages
     unacknowledged: int
     dead: int
 

@@ -20,11 +20,11 @@ _OURS = (  # writepath_NAME, of a counter with _total, is NAME
     *("index_merges", "index_merge_seconds", "index_refresh_seconds", "index_seconds", "index_gc_seconds"),
     *("allocation_retries", "bulk_queued", "bulks_in_flight", "bulk_rejected", "bulks_in_flight_max"),
     *("bulks_sent", "bulk_documents_mean", "singles_in_flight", "singles_sent", "singles_rejected"),
-    *("queue_ready", "queue_dead", "queue_unacknowledged", "consumer_connected"),
+    *("queue_ready", "queue_messages", "queue_dead", "queue_unacknowledged", "consumer_connected"),
     *("consumer_loops", "consumer_busy_seconds", "consumed", "batches", "stored", "suppressed_duplicates"),
     *("parked", "redelivered", "rescued", "store_retries", "confirmed", "returned", "nacked"),
     *("publish_refused", "confirm_timeouts", "lost_confirms", "publisher_connections", "topology_repairs"),
-    *("connected", "blocked", "unconfirmed"),
+    *("connected", "blocked", "unconfirmed", "messages_sent", "posts_sent", "messages_consumed"),
     *("sql_statements", "sql_rows", "read_requests"),
 )
 _WAIT, _LAG = "writepath_database_wait", "writepath_consumer_lag_seconds"

@@ -8,7 +8,7 @@ public interface QueueInspector {
         pending();
     }
 
-    /** Depths in messages, as the broker and this process know them now. */
+    /** Depths in posts, as the broker and this process know them now. */
     Pending pending();
 
     /** Purges queue and dead-letter queue. */
@@ -17,11 +17,11 @@ public interface QueueInspector {
     Durability durability();
 
     /**
-     * Messages on their way, at one moment.
+     * Posts on their way, at one moment.
      *
-     * @param ready waiting in the queue
+     * @param ready waiting in the queue: 0 exactly when none waits, otherwise an estimate where messages hold several
      * @param unacknowledged delivered to this process and not acknowledged yet
-     * @param dead parked in the dead-letter queue
+     * @param dead messages in the dead-letter queue; posts are parked there one by one
      */
     record Pending(long ready, long unacknowledged, long dead) {}
 }

@@ -5,36 +5,45 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Return;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /**
- * One channel in confirm mode with the one thread that publishes on it. Senders hand over and wait for the outcome, so
- * no sender ever hangs in a socket write: a frozen or blocked broker stops reading, and a write has no time-out.
+ * One channel in confirm mode with the one thread that publishes on it, posts that arrive together in one message.
+ * Senders hand over and wait for the outcome, so no sender ever hangs in a socket write: a frozen or blocked broker
+ * stops reading, and a write has no time-out.
  */
 final class ConfirmChannel {
 
-    private static final int OUTBOX_CAPACITY = 2048;
+    private static final int OUTBOX_CAPACITY = 8192;
+    private static final Duration LOOK_FOR_ANSWERED = Duration.ofMillis(100);
 
     private final Channel channel;
     private final PublisherRoute route;
     private final PublisherCounters counters;
     private final Runnable onReturned;
+    private final Semaphore slots;
     private final BlockingQueue<Publication> outbox = new ArrayBlockingQueue<>(OUTBOX_CAPACITY);
-    private final ConcurrentNavigableMap<Long, Publication> unconfirmed = new ConcurrentSkipListMap<>();
+    private final ConcurrentNavigableMap<Long, Group> unconfirmed = new ConcurrentSkipListMap<>();
     private final Thread writer;
     private volatile boolean closed;
 
     /** @param onReturned told of each message that came back, on a thread of the connection: must not wait */
-    ConfirmChannel(Channel channel, PublisherRoute route, int number, PublisherCounters counters, Runnable onReturned)
+    ConfirmChannel(Channel channel, PublisherRoute route, PublisherCounters counters, Runnable onReturned)
             throws IOException {
         this.channel = channel;
         this.route = route;
         this.counters = counters;
         this.onReturned = onReturned;
+        this.slots = new Semaphore(route.grouping().unconfirmedMax());
         if (route.mode().confirms()) {
             channel.confirmSelect();
         }
@@ -43,7 +52,7 @@ final class ConfirmChannel {
                 (sequence, multiple) -> settle(sequence, multiple, PublishOutcome.NACKED));
         channel.addReturnListener(this::onReturn);
         // A platform thread: on JDK 21 the library's synchronized writes would pin a carrier of the virtual ones.
-        writer = Thread.ofPlatform().daemon().name(route.name() + "-" + number).start(this::publishUntilClosed);
+        writer = Thread.ofPlatform().daemon().name(route.name()).start(this::publishUntilClosed);
     }
 
     /** Takes the publication, unless too many wait already: false then. */
@@ -55,8 +64,12 @@ final class ConfirmChannel {
         return taken;
     }
 
+    /** Posts handed over and not confirmed. */
     int unconfirmed() {
-        return outbox.size() + unconfirmed.size();
+        return outbox.size()
+                + unconfirmed.values().stream()
+                        .mapToInt(group -> group.posts().size())
+                        .sum();
     }
 
     /** What the broker has, or may have, ends as lost: nobody knows whether it was queued. */
@@ -69,9 +82,12 @@ final class ConfirmChannel {
     private void publishUntilClosed() {
         try {
             while (!closed) {
-                Publication publication = outbox.take();
-                if (!publication.outcome().isDone()) {
-                    publish(publication);
+                awaitSlot();
+                Group group = new Group(gather(), slots);
+                if (group.posts().isEmpty()) {
+                    group.release();
+                } else {
+                    publish(group);
                 }
             }
         } catch (InterruptedException e) {
@@ -81,22 +97,48 @@ final class ConfirmChannel {
         }
     }
 
-    private void publish(Publication publication) throws IOException {
+    /**
+     * A message whose posts have all been answered, as none was confirmed in time, holds up the next one no longer: a
+     * broker that came through a fault may never confirm it.
+     */
+    private void awaitSlot() throws InterruptedException {
+        while (!slots.tryAcquire(LOOK_FOR_ANSWERED.toMillis(), TimeUnit.MILLISECONDS)) {
+            unconfirmed.values().stream().filter(Group::isAnswered).forEach(Group::release);
+        }
+    }
+
+    /**
+     * Waits for a post and takes those along that wait already. Whose sender gave up stays out: what was answered is
+     * «unknown», and it had better be «not written».
+     */
+    private List<Publication> gather() throws InterruptedException {
+        List<Publication> posts = new ArrayList<>();
+        int bytes = 0;
+        Publication next = outbox.take();
+        while (next != null) {
+            if (!next.outcome().isDone()) {
+                posts.add(next);
+                bytes += next.message().body().length;
+            }
+            next = route.grouping().takesMore(posts.size(), bytes) ? outbox.poll() : null;
+        }
+        return posts;
+    }
+
+    private void publish(Group group) throws IOException {
         PublishMode mode = route.mode();
         long sequence = channel.getNextPublishSeqNo();
         if (mode.confirms()) {
             // Registered before it is sent: the confirm may be faster than the return of basicPublish.
-            unconfirmed.put(sequence, publication);
+            unconfirmed.put(sequence, group);
         }
-        AMQP.BasicProperties properties = PostMessages.properties(publication.message(), sequence, mode.deliveryMode());
-        channel.basicPublish(
-                route.exchange(),
-                QueueNames.ROUTING_KEY,
-                mode.mandatory(),
-                properties,
-                publication.message().body());
+        OutgoingMessage message = group.message();
+        AMQP.BasicProperties properties = PostMessages.properties(message, sequence, mode.deliveryMode());
+        channel.basicPublish(route.exchange(), QueueNames.ROUTING_KEY, mode.mandatory(), properties, message.body());
+        counters.sent(group.posts().size());
         if (!mode.confirms()) {
-            publication.outcome().complete(PublishOutcome.SENT);
+            group.release();
+            group.answer(PublishOutcome.SENT);
         }
         if (closed) {
             settleAll(PublishOutcome.LOST);
@@ -105,28 +147,32 @@ final class ConfirmChannel {
 
     /** Comes before the confirm of the same message, on the same thread. */
     private void onReturn(Return returned) {
-        counters.returned.increment();
         onReturned.run();
-        Publication publication =
-                unconfirmed.get(Long.parseLong(returned.getProperties().getCorrelationId()));
-        if (publication != null) {
-            publication.outcome().complete(PublishOutcome.RETURNED);
+        Group group = unconfirmed.get(Long.parseLong(returned.getProperties().getCorrelationId()));
+        if (group != null) {
+            counters.returned.add(group.posts().size());
+            group.answer(PublishOutcome.RETURNED);
         }
     }
 
     private void settle(long sequence, boolean multiple, PublishOutcome outcome) {
         if (!multiple) {
-            Publication publication = unconfirmed.remove(sequence);
-            if (publication != null) {
-                settle(publication, outcome);
+            Group group = unconfirmed.remove(sequence);
+            if (group != null) {
+                settle(group, outcome);
             }
             return;
         }
-        NavigableMap<Long, Publication> range = unconfirmed.headMap(sequence, true);
+        NavigableMap<Long, Group> range = unconfirmed.headMap(sequence, true);
         // One by one: what is put in between a look at all and the removal of all would wait for its time-out.
         for (var next = range.pollFirstEntry(); next != null; next = range.pollFirstEntry()) {
             settle(next.getValue(), outcome);
         }
+    }
+
+    private void settle(Group group, PublishOutcome outcome) {
+        group.release();
+        group.posts().forEach(post -> settle(post, outcome));
     }
 
     /** Does nothing to a returned or timed-out one: its sender has its answer. */

@@ -22,15 +22,24 @@ import org.springframework.context.SmartLifecycle;
  */
 public final class ConfirmPublisher implements MeterBinder, SmartLifecycle, AutoCloseable {
 
-    private final PublisherCounters counters = new PublisherCounters();
+    private final PublisherCounters counters;
     private final PublisherSupervisor supervisor;
     private final PublishMode mode;
     private volatile boolean running;
 
-    /** Publishes on the factory's publishing connection, and is alone on it. */
+    /**
+     * Publishes on the factory's publishing connection, and is alone on it.
+     *
+     * @param perMessage learns of each message
+     */
     public ConfirmPublisher(
-            ConnectionFactory connections, BrokerSettings settings, QueueTopology topology, PublisherRoute route) {
+            ConnectionFactory connections,
+            BrokerSettings settings,
+            QueueTopology topology,
+            PublisherRoute route,
+            PostsPerMessage perMessage) {
         this.mode = route.mode();
+        this.counters = new PublisherCounters(perMessage);
         ConnectionFactory publishing = Objects.requireNonNull(connections.getPublisherConnectionFactory());
         this.supervisor =
                 new PublisherSupervisor(route.name(), settings.startTimeout(), () -> open(publishing, topology, route));
@@ -54,7 +63,10 @@ public final class ConfirmPublisher implements MeterBinder, SmartLifecycle, Auto
         running = true;
     }
 
-    /** Sends the message and waits for the broker's word, at most {@code wait}; never throws for the broker's sake. */
+    /**
+     * Sends the message, or the post in one with others, and waits for the broker's word, at most {@code wait}; never
+     * throws for the broker's sake.
+     */
     public PublishOutcome publish(OutgoingMessage message, Duration wait) {
         PublisherSession session = supervisor.session();
         if (session == null) {
@@ -80,8 +92,8 @@ public final class ConfirmPublisher implements MeterBinder, SmartLifecycle, Auto
         } catch (ExecutionException e) {
             throw new IllegalStateException("outcomes never fail", e);
         }
-        // Completed, so that a message still in the outbox is not sent after its sender was told; a confirm that came
-        // in this very moment still counts.
+        // Completed, so that a post still in the outbox is not sent after its sender was told; a confirm that came in
+        // this very moment still counts.
         outcome.complete(PublishOutcome.UNCONFIRMED);
         return outcome.join();
     }

@@ -2,7 +2,7 @@ package io.writepath.queue.rabbitmq;
 
 import java.util.concurrent.CompletableFuture;
 
-/** One message on its way and the outcome its sender waits for. */
+/** One post on its way, or a whole message, and the outcome its sender waits for. */
 record Publication(OutgoingMessage message, CompletableFuture<PublishOutcome> outcome) {
 
     Publication(OutgoingMessage message) {

@@ -1,8 +1,6 @@
 package io.writepath.queue.rabbitmq;
 
-/**
- * How one publishing ended. Only {@link #CONFIRMED} is a promise; after every other the message may still be queued.
- */
+/** How one publishing ended. Only {@link #CONFIRMED} is a promise; after every other the post may still be queued. */
 public enum PublishOutcome {
     CONFIRMED("confirmed by the broker"),
     /** All that a publisher without confirms ever learns. */
@@ -14,7 +12,7 @@ public enum PublishOutcome {
     UNCONFIRMED("the broker did not confirm in time"),
     LOST("the connection to the broker broke before it confirmed"),
     DISCONNECTED("no connection to the broker"),
-    BUSY("too many messages wait to be sent to the broker");
+    BUSY("too many posts wait to be sent to the broker");
 
     private final String reason;
 

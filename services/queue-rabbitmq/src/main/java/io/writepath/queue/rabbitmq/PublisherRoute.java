@@ -1,14 +1,14 @@
 package io.writepath.queue.rabbitmq;
 
 /**
- * Where and how one publisher sends, and over how many channels.
+ * Where and how one publisher sends.
  *
  * @param name of its threads, and in the log
- * @param channels few: each is a process on the broker, and they share one socket
  */
-public record PublisherRoute(String name, String exchange, int channels, PublishMode mode) {
+public record PublisherRoute(String name, String exchange, Grouping grouping, PublishMode mode) {
 
-    public PublisherRoute(String name, String exchange, int channels) {
-        this(name, exchange, channels, PublishMode.SAFE);
+    /** Each message alone and confirmed. */
+    public PublisherRoute(String name, String exchange) {
+        this(name, exchange, Grouping.NONE, PublishMode.SAFE);
     }
 }

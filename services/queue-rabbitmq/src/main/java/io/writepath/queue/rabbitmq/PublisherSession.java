@@ -3,60 +3,52 @@ package io.writepath.queue.rabbitmq;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 
-/** One publishing connection with its channels. Once it or any channel breaks, all of it has ended. */
+/** One publishing connection with its channel. Once either breaks, both have ended. */
 final class PublisherSession implements AutoCloseable {
 
     private final Connection connection;
-    private final TopologyRepair repair;
-    private final List<ConfirmChannel> channels = new ArrayList<>();
-    private final AtomicInteger turn = new AtomicInteger();
+    private final ConfirmChannel channel;
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean blocked;
 
-    private PublisherSession(Connection connection, TopologyRepair repair) {
+    private PublisherSession(Connection connection, ConfirmChannel channel) {
         this.connection = connection;
-        this.repair = repair;
+        this.channel = channel;
     }
 
     static PublisherSession open(
             ConnectionFactory connections, QueueTopology topology, PublisherRoute route, PublisherCounters counters)
             throws IOException {
         TopologyRepair repair = new TopologyRepair(route.name(), () -> topology.declare(connections), counters.repairs);
-        PublisherSession session = new PublisherSession(BrokerConnections.open(connections), repair);
+        Connection connection = BrokerConnections.open(connections);
         try {
             topology.declare(connections);
-            session.prepare(route, counters);
+            Channel plain = BrokerConnections.channelOf(connection);
+            ConfirmChannel confirming = new ConfirmChannel(plain, route, counters, repair::request);
+            PublisherSession session = new PublisherSession(connection, confirming);
+            session.watch(plain);
             return session;
         } catch (IOException | RuntimeException e) {
-            session.close();
+            BrokerConnections.abort(connection);
             throw e;
         }
     }
 
-    private void prepare(PublisherRoute route, PublisherCounters counters) throws IOException {
+    /** Of what has ended already, its listener is told at once. */
+    private void watch(Channel plain) {
         connection.addBlockedListener(reason -> blocked = true, () -> blocked = false);
         connection.addShutdownListener(cause -> end());
-        for (int i = 0; i < route.channels(); i++) {
-            Channel channel = BrokerConnections.channelOf(connection);
-            channel.addShutdownListener(cause -> end());
-            channels.add(new ConfirmChannel(channel, route, i, counters, repair::request));
-        }
+        plain.addShutdownListener(cause -> end());
     }
 
-    /** Hands the publication to the next channel; its outcome is complete already when none can take it. */
+    /** Hands the publication over; its outcome is complete already when it cannot be taken. */
     void publish(Publication publication) {
         if (blocked) {
             publication.outcome().complete(PublishOutcome.BLOCKED);
-            return;
-        }
-        int next = Math.floorMod(turn.getAndIncrement(), channels.size());
-        if (!channels.get(next).offer(publication)) {
+        } else if (!channel.offer(publication)) {
             publication.outcome().complete(PublishOutcome.BUSY);
         }
     }
@@ -66,7 +58,7 @@ final class PublisherSession implements AutoCloseable {
     }
 
     int unconfirmed() {
-        return channels.stream().mapToInt(ConfirmChannel::unconfirmed).sum();
+        return channel.unconfirmed();
     }
 
     void awaitEnd() throws InterruptedException {
@@ -75,7 +67,7 @@ final class PublisherSession implements AutoCloseable {
 
     private void end() {
         ended.countDown();
-        channels.forEach(ConfirmChannel::close);
+        channel.close();
     }
 
     @Override

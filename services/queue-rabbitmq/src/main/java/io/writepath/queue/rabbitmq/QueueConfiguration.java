@@ -47,17 +47,23 @@ public class QueueConfiguration {
         return topology.declarables();
     }
 
+    @Bean
+    PostsPerMessage postsPerMessage() {
+        return new PostsPerMessage();
+    }
+
     /** On a factory of its own: giving up a question that is not answered must not cost the consumer its connection. */
     @Bean
     QueueReadBack queueReadBack(
             CachingConnectionFactory connections,
             CachingConnectionFactoryConfigurer configurer,
             ConnectionNameStrategy names,
-            QueueTopology topology) {
+            QueueTopology topology,
+            PostsPerMessage perMessage) {
         CachingConnectionFactory inspecting = new CachingConnectionFactory(connections.getRabbitConnectionFactory());
         configurer.configure(inspecting);
         inspecting.setConnectionNameStrategy(factory -> names.obtainNewConnectionName(factory) + ".inspector");
         inspecting.setCloseTimeout((int) BrokerConnections.CLOSE_TIMEOUT.toMillis());
-        return new QueueReadBack(inspecting, topology);
+        return new QueueReadBack(inspecting, topology, perMessage);
     }
 }

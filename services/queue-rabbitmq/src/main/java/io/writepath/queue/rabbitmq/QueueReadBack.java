@@ -27,23 +27,33 @@ public final class QueueReadBack implements SampledFigures, VersionSource, AutoC
 
     private final CachingConnectionFactory connections;
     private final QueueTopology topology;
+    private final PostsPerMessage perMessage;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Connection connection;
     private @Nullable Channel channel;
 
     /** Uses the factory alone, and closes it in the end. */
-    public QueueReadBack(CachingConnectionFactory connections, QueueTopology topology) {
+    public QueueReadBack(CachingConnectionFactory connections, QueueTopology topology, PostsPerMessage perMessage) {
         this.connections = connections;
         this.topology = topology;
+        this.perMessage = perMessage;
+    }
+
+    /**
+     * Posts waiting in the queue, estimated from the messages: exactly 0 when none waits, else at least one each. No
+     * count that an application keeps would survive its end, and the broker does not look into messages.
+     */
+    public long ready() {
+        return perMessage.estimate(messages());
     }
 
     /** Messages waiting in the queue. */
-    public long ready() {
+    public long messages() {
         return ask(
                 channel -> (long) channel.queueDeclarePassive(QueueNames.QUEUE).getMessageCount());
     }
 
-    /** Messages parked. */
+    /** Messages parked: one post each, but for a message that holds none and for one that the broker gave up itself. */
     public long dead() {
         return ask(channel ->
                 (long) channel.queueDeclarePassive(QueueNames.DEAD_LETTER_QUEUE).getMessageCount());
@@ -59,7 +69,11 @@ public final class QueueReadBack implements SampledFigures, VersionSource, AutoC
 
     @Override
     public List<Figure> sample() {
-        return List.of(new Figure("queue.ready", ready()), new Figure("queue.dead", dead()));
+        long messages = messages();
+        return List.of(
+                new Figure("queue.ready", perMessage.estimate(messages)),
+                new Figure("queue.messages", messages),
+                new Figure("queue.dead", dead()));
     }
 
     @Override

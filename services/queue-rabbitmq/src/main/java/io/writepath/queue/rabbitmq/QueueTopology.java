@@ -21,6 +21,8 @@ import org.springframework.amqp.rabbit.core.RabbitAdmin;
  */
 public final class QueueTopology {
 
+    private static final String MAX_BYTES = "x-max-length-bytes";
+
     private final Queue queue;
     private final Declarables declarables;
 
@@ -54,6 +56,7 @@ public final class QueueTopology {
         return QueueBuilder.nonDurable(QueueNames.QUEUE)
                 .withArgument("x-queue-type", "classic")
                 .maxLength(settings.maxLength())
+                .withArgument(MAX_BYTES, settings.maxSize().toBytes())
                 .overflow(QueueBuilder.Overflow.rejectPublish)
                 .deadLetterExchange(QueueNames.DEAD_LETTER_EXCHANGE)
                 .deadLetterRoutingKey(QueueNames.ROUTING_KEY)
@@ -68,6 +71,7 @@ public final class QueueTopology {
         return QueueBuilder.durable(QueueNames.QUEUE)
                 .quorum()
                 .maxLength(settings.maxLength())
+                .withArgument(MAX_BYTES, settings.maxSize().toBytes())
                 .overflow(QueueBuilder.Overflow.rejectPublish)
                 .deliveryLimit(settings.deliveryLimit())
                 .deadLetterExchange(QueueNames.DEAD_LETTER_EXCHANGE)

@@ -1,6 +1,6 @@
 package io.writepath.queue.rabbitmq;
 
-/** A message that is not a post, and says why; it is parked. */
+/** Something in a message that is not a post, and says why; it is parked. */
 public final class UndecodableMessageException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

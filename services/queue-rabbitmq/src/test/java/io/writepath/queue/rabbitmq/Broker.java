@@ -2,10 +2,13 @@ package io.writepath.queue.rabbitmq;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.GetResponse;
 import io.writepath.post.Post;
 import io.writepath.testsupport.RabbitService;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 
@@ -50,6 +53,20 @@ final class Broker {
                 Channel channel = connection.createChannel()) {
             action.run(channel);
         }
+    }
+
+    /** Takes every message out of the queue; their bodies, in their order. */
+    static List<byte[]> takeAll(RabbitService rabbit) throws Exception {
+        List<byte[]> bodies = new ArrayList<>();
+        onChannel(rabbit, channel -> {
+            boolean automaticAcknowledgement = true;
+            for (GetResponse next = channel.basicGet(QueueNames.QUEUE, automaticAcknowledgement);
+                    next != null;
+                    next = channel.basicGet(QueueNames.QUEUE, automaticAcknowledgement)) {
+                bodies.add(next.getBody());
+            }
+        });
+        return bodies;
     }
 
     static OutgoingMessage message() {

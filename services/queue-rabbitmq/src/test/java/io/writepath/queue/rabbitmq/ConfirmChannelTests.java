@@ -23,8 +23,9 @@ class ConfirmChannelTests {
 
     @Test
     void whatIsPublishedWhileTheChannelClosesIsSettledAtOnceToo() throws Exception {
-        ConfirmChannel channel = new ConfirmChannel(
-                slow(), new PublisherRoute("test", "exchange", 1), 0, new PublisherCounters(), () -> {});
+        PublisherRoute route = new PublisherRoute("test", "exchange", new Grouping(1, 1, 2), PublishMode.SAFE);
+        ConfirmChannel channel =
+                new ConfirmChannel(slow(), route, new PublisherCounters(new PostsPerMessage()), () -> {});
         Publication first = new Publication(Broker.message());
         Publication second = new Publication(Broker.message());
         channel.offer(first);

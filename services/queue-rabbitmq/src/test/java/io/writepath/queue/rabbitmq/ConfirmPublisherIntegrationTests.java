@@ -32,18 +32,21 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.util.unit.DataSize;
 
 class ConfirmPublisherIntegrationTests {
 
     private static final Duration CONFIRM_WAIT = Duration.ofSeconds(2);
     private static final Duration RECOVERY = Duration.ofSeconds(10);
     private static final Duration RESTART = Duration.ofSeconds(30);
+    private static final Grouping GROUPING = new Grouping(256, 128 * 1024, 1);
     private static final RabbitService RABBIT = BackingServices.rabbitmq();
 
     private final QueueTopology topology = new QueueTopology(new QueueSettings(1_000_000, 100));
     private final TcpProxy proxy = TcpProxy.to(RABBIT.host(), RABBIT.port());
     private final ConfirmPublisher publisher = publisher(RABBIT.through(proxy), topology);
-    private final QueueReadBack readBack = new QueueReadBack(Broker.connections(RABBIT), topology);
+    private final QueueReadBack readBack =
+            new QueueReadBack(Broker.connections(RABBIT), topology, new PostsPerMessage());
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     @BeforeEach
@@ -137,7 +140,8 @@ class ConfirmPublisherIntegrationTests {
         QueueTopology inMemory =
                 new QueueTopology(new QueueSettings(1_000_000, 100, QueueSettings.Type.CLASSIC_TRANSIENT));
         try (ConfirmPublisher naive = publisher(RABBIT, inMemory, new PublishMode(true, true, inMemory.durable()));
-                QueueReadBack naiveReadBack = new QueueReadBack(Broker.connections(RABBIT), inMemory)) {
+                QueueReadBack naiveReadBack =
+                        new QueueReadBack(Broker.connections(RABBIT), inMemory, new PostsPerMessage())) {
             naive.start();
             assertThat(naive.publish(Broker.message(), CONFIRM_WAIT)).isEqualTo(CONFIRMED);
             assertThat(naiveReadBack.ready()).isEqualTo(1);
@@ -178,7 +182,23 @@ class ConfirmPublisherIntegrationTests {
             assertThat(outcomes).containsOnly(CONFIRMED, NACKED).contains(NACKED);
             long confirmed = outcomes.stream().filter(CONFIRMED::equals).count();
             await().atMost(RECOVERY)
-                    .untilAsserted(() -> assertThat(readBack.ready()).isEqualTo(confirmed));
+                    .untilAsserted(() -> assertThat(readBack.messages()).isEqualTo(confirmed));
+        }
+    }
+
+    /** A message may hold hundreds of posts, so a number of messages alone would bound no disk. */
+    @Test
+    void aQueueOfTooManyBytesRefusesToo() {
+        QueueSettings small = new QueueSettings(1_000_000, DataSize.ofKilobytes(10), 100, QueueSettings.Type.QUORUM);
+        try (ConfirmPublisher toSmallQueue = publisher(RABBIT, new QueueTopology(small))) {
+            toSmallQueue.start();
+            OutgoingMessage message = new OutgoingMessage("large", new byte[4 * 1024], Map.of());
+
+            List<PublishOutcome> outcomes = Stream.generate(() -> toSmallQueue.publish(message, CONFIRM_WAIT))
+                    .limit(30)
+                    .toList();
+
+            assertThat(outcomes).containsOnly(CONFIRMED, NACKED).contains(CONFIRMED, NACKED);
         }
     }
 
@@ -203,19 +223,20 @@ class ConfirmPublisherIntegrationTests {
 
     @Test
     void aFrozenBrokerHoldsNobodyLongerThanTheConfirmWait() throws Exception {
-        publisher.start();
-        proxy.freeze();
-        // More than the socket's buffers hold, so that writing itself gets stuck.
-        byte[] body = new byte[64 * 1024];
+        try (ConfirmPublisher toFrozen = publisher(RABBIT.through(proxy), new Grouping(1, 1, 256))) {
+            toFrozen.start();
+            proxy.freeze();
+            // More than the socket's buffers hold, so that writing itself gets stuck.
+            OutgoingMessage large = new OutgoingMessage("large", new byte[64 * 1024], Map.of());
 
-        long startedAt = System.nanoTime();
-        List<PublishOutcome> outcomes =
-                concurrently(256, () -> publisher.publish(new OutgoingMessage("large", body, Map.of()), CONFIRM_WAIT));
+            long startedAt = System.nanoTime();
+            List<PublishOutcome> outcomes = concurrently(256, () -> toFrozen.publish(large, CONFIRM_WAIT));
 
-        assertThat(Duration.ofNanos(System.nanoTime() - startedAt)).isLessThan(Duration.ofSeconds(4));
-        assertThat(outcomes).containsOnly(UNCONFIRMED);
-        proxy.heal();
-        await().atMost(RECOVERY).until(() -> publish() == CONFIRMED);
+            assertThat(Duration.ofNanos(System.nanoTime() - startedAt)).isLessThan(Duration.ofSeconds(4));
+            assertThat(outcomes).containsOnly(UNCONFIRMED);
+            proxy.heal();
+            await().atMost(RECOVERY).until(() -> toFrozen.publish(Broker.message(), CONFIRM_WAIT) == CONFIRMED);
+        }
     }
 
     @Test
@@ -244,7 +265,7 @@ class ConfirmPublisherIntegrationTests {
         List<PublishOutcome> outcomes = outcomes(load);
         await().atMost(RECOVERY).until(() -> publish() == CONFIRMED);
         long confirmed = outcomes.stream().filter(CONFIRMED::equals).count() + 1;
-        assertThat(readBack.ready()).isGreaterThanOrEqualTo(confirmed);
+        assertThat((long) postsInQueue()).isGreaterThanOrEqualTo(confirmed);
     }
 
     @Test
@@ -252,7 +273,7 @@ class ConfirmPublisherIntegrationTests {
         publisher.start();
 
         assertThat(concurrently(5_000, this::publish)).hasSize(5_000).containsOnly(CONFIRMED);
-        assertThat(readBack.ready()).isEqualTo(5_000);
+        assertThat(postsInQueue()).isEqualTo(5_000);
         assertThat(Metrics.of(publisher)).containsEntry("unconfirmed", 0.0);
     }
 
@@ -283,7 +304,21 @@ class ConfirmPublisherIntegrationTests {
                 Broker.connections(rabbit),
                 Broker.SETTINGS,
                 topology,
-                new PublisherRoute("test-publisher", QueueNames.EXCHANGE, 4, mode));
+                new PublisherRoute("test-publisher", QueueNames.EXCHANGE, GROUPING, mode),
+                new PostsPerMessage());
+    }
+
+    private ConfirmPublisher publisher(RabbitService rabbit, Grouping grouping) {
+        return new ConfirmPublisher(
+                Broker.connections(rabbit),
+                Broker.SETTINGS,
+                topology,
+                new PublisherRoute("test-publisher", QueueNames.EXCHANGE, grouping, PublishMode.SAFE),
+                new PostsPerMessage());
+    }
+
+    private static int postsInQueue() throws Exception {
+        return Broker.takeAll(RABBIT).stream().mapToInt(PostMessages::count).sum();
     }
 
     private PublishOutcome publish() {

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.rabbitmq.client.AMQP;
 import io.writepath.post.Post;
 import java.time.Instant;
+import java.util.List;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,9 +25,29 @@ class PostMessagesTests {
         Post post = new Post(ID, content, CREATED_AT);
         OutgoingMessage message = PostMessages.encode(post);
 
-        Post back = decode(PostMessages.properties(message, 1, 2), message.body());
+        assertThat(PostMessages.decode(message.body())).isEqualTo(post);
+        assertThat(PostMessages.count(message.body())).isEqualTo(1);
+    }
 
-        assertThat(back).isEqualTo(post);
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 100})
+    void anyNumberOfPostsShareABodyAndComeBackInTheirOrder(int count) {
+        List<Post> posts = IntStream.range(0, count)
+                .mapToObj(i -> new Post(UUID.randomUUID(), "line\nbreak " + i, CREATED_AT))
+                .toList();
+
+        byte[] body = PostMessages.join(
+                posts.stream().map(post -> PostMessages.encode(post).body()).toList());
+
+        assertThat(PostMessages.count(body)).isEqualTo(count);
+        assertThat(PostMessages.lines(body).stream().map(PostMessages::decode)).containsExactlyElementsOf(posts);
+    }
+
+    @Test
+    void aPostBesideOthersIsTheSameBytesAsAlone() {
+        byte[] post = PostMessages.encode(new Post(ID, "content", CREATED_AT)).body();
+
+        assertThat(PostMessages.lines(PostMessages.join(List.of(post, post)))).containsExactly(post, post);
     }
 
     @Test
@@ -36,8 +58,8 @@ class PostMessagesTests {
 
         assertThat(properties.getDeliveryMode()).isEqualTo(2);
         assertThat(properties.getMessageId()).isEqualTo(ID.toString());
-        assertThat(properties.getType()).isEqualTo("post.v1");
-        assertThat(properties.getContentType()).isEqualTo("application/json");
+        assertThat(properties.getType()).isEqualTo("posts.v1");
+        assertThat(properties.getContentType()).isEqualTo("application/x-ndjson");
         assertThat(properties.getCorrelationId()).isEqualTo("42");
     }
 
@@ -63,27 +85,7 @@ class PostMessagesTests {
                 "{\"id\":\"01234567-89ab-8cde-8f01-23456789abcd\",\"content\":\"a\",\"createdAt\":\"2026-11-21T03:15:31Z\",\"x\":1}"
             })
     void whatIsNotAPostIsUndecodable(String body) {
-        AMQP.BasicProperties properties =
-                PostMessages.properties(PostMessages.encode(new Post(ID, "a", CREATED_AT)), 1, 2);
-
-        assertThatThrownBy(() -> decode(properties, body.getBytes(UTF_8)))
+        assertThatThrownBy(() -> PostMessages.decode(body.getBytes(UTF_8)))
                 .isInstanceOf(UndecodableMessageException.class);
-    }
-
-    @Test
-    void aForeignTypeOrIdIsUndecodable() {
-        OutgoingMessage message = PostMessages.encode(new Post(ID, "a", CREATED_AT));
-        AMQP.BasicProperties right = PostMessages.properties(message, 1, 2);
-
-        assertThatThrownBy(() -> decode(right.builder().type("post.v2").build(), message.body()))
-                .isInstanceOf(UndecodableMessageException.class);
-        assertThatThrownBy(() -> decode(right.builder().messageId("another").build(), message.body()))
-                .isInstanceOf(UndecodableMessageException.class);
-        assertThatThrownBy(() -> PostMessages.decode(null, null, message.body()))
-                .isInstanceOf(UndecodableMessageException.class);
-    }
-
-    private static Post decode(AMQP.BasicProperties properties, byte[] body) {
-        return PostMessages.decode(properties.getType(), properties.getMessageId(), body);
     }
 }

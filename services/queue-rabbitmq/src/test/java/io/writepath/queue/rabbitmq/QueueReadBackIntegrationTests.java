@@ -19,7 +19,8 @@ class QueueReadBackIntegrationTests {
     private static final RabbitService RABBIT = BackingServices.rabbitmq();
 
     private final QueueTopology topology = new QueueTopology(new QueueSettings(1_000_000, 100));
-    private final QueueReadBack readBack = new QueueReadBack(Broker.connections(RABBIT), topology);
+    private final PostsPerMessage perMessage = new PostsPerMessage();
+    private final QueueReadBack readBack = new QueueReadBack(Broker.connections(RABBIT), topology, perMessage);
 
     @BeforeEach
     void forgetTopology() throws Exception {
@@ -80,11 +81,17 @@ class QueueReadBackIntegrationTests {
             channel.waitForConfirmsOrDie(SETTLED.toMillis());
         });
 
+        perMessage.add(20);
+
         await().atMost(SETTLED).untilAsserted(() -> assertThat(readBack.sample())
-                .containsExactly(new Figure("queue.ready", 3), new Figure("queue.dead", 1)));
+                .containsExactly(
+                        new Figure("queue.ready", 60), new Figure("queue.messages", 3), new Figure("queue.dead", 1)));
+        assertThat(readBack.ready()).isEqualTo(60);
         readBack.purge();
         await().atMost(SETTLED).untilAsserted(() -> assertThat(readBack.sample())
-                .containsExactly(new Figure("queue.ready", 0), new Figure("queue.dead", 0)));
+                .containsExactly(
+                        new Figure("queue.ready", 0), new Figure("queue.messages", 0), new Figure("queue.dead", 0)));
+        assertThat(readBack.ready()).isZero();
     }
 
     private static void declare(boolean durable) throws Exception {

@@ -88,10 +88,10 @@ final class BatchListener implements ChannelAwareBatchMessageListener {
             if (!batch.isEmpty() && active.getAsBoolean() && !discarding) {
                 log.warn("stores {} messages of a queue that ended while they were gathered", batch.size());
                 processor.process(batch, () -> active.getAsBoolean() && !discarding);
-                counters.rescued.add(batch.size());
+                counters.rescued.add(posts(batch));
             }
         } catch (Patience.AbandonedException e) {
-            log.info("left a batch of {} unacknowledged", batch.size());
+            log.info("left a batch of {} messages unacknowledged", batch.size());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
@@ -141,15 +141,20 @@ final class BatchListener implements ChannelAwareBatchMessageListener {
                 boolean multiple = true;
                 channel.basicAck(last, multiple);
             }
-            counters.consumed.add(batch.size());
+            counters.consumed.add(posts(batch));
+            counters.messages.add(batch.size());
             counters.batches.increment();
         } catch (Patience.AbandonedException e) {
-            log.info("left a batch of {} unacknowledged", batch.size());
+            log.info("left a batch of {} messages unacknowledged", batch.size());
         } catch (IOException | ShutdownSignalException e) {
-            log.warn("{} posts are stored but not acknowledged; the broker delivers them again", batch.size());
+            log.warn("{} messages are stored but not acknowledged; the broker delivers them again", batch.size());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private static int posts(List<Delivery> batch) {
+        return batch.stream().mapToInt(Delivery::posts).sum();
     }
 
     interface IoAction {

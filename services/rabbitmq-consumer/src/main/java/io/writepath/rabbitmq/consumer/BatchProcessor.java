@@ -11,7 +11,10 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Brings every message of a batch to its end: stored, known to be stored, or parked. Then it may be acknowledged. */
+/**
+ * Brings every post of a batch of messages to its end: stored, known to be stored, or parked. Then the messages may be
+ * acknowledged.
+ */
 final class BatchProcessor {
 
     private static final Logger log = LoggerFactory.getLogger(BatchProcessor.class);
@@ -19,11 +22,14 @@ final class BatchProcessor {
     private final BatchStoring storing;
     private final DeadLetters deadLetters;
     private final ConsumerCounters counters;
+    private final int postsMax;
 
-    BatchProcessor(BatchStoring storing, DeadLetters deadLetters, ConsumerCounters counters) {
+    /** @param postsMax most posts in one write to the store */
+    BatchProcessor(BatchStoring storing, DeadLetters deadLetters, ConsumerCounters counters, int postsMax) {
         this.storing = storing;
         this.deadLetters = deadLetters;
         this.counters = counters;
+        this.postsMax = postsMax;
     }
 
     /**
@@ -43,7 +49,7 @@ final class BatchProcessor {
             } catch (RuntimeException e) {
                 // Nobody foresaw it, so nobody knows whose fault it is. Given back, the batch would come again at once
                 // and use up its delivery limit; then the broker would dead-letter posts that are as good as any.
-                log.error("a batch of {} failed unexpectedly and is tried again", batch.size(), e);
+                log.error("a batch of {} messages failed unexpectedly and is tried again", batch.size(), e);
                 patience.pause();
             }
         }
@@ -52,22 +58,29 @@ final class BatchProcessor {
     /** Harmless to repeat: what is stored already is found stored, and what is parked already is parked twice. */
     private void bringToEnd(List<Delivery> batch, Patience patience)
             throws Patience.AbandonedException, InterruptedException {
-        List<Incoming> good = new ArrayList<>(batch.size());
+        List<Incoming> good = new ArrayList<>();
         List<Incoming> bad = new ArrayList<>();
         for (Delivery delivery : batch) {
-            Incoming incoming = Incoming.of(delivery);
-            (incoming.objection() == null ? good : bad).add(incoming);
+            for (Incoming incoming : Incoming.of(delivery)) {
+                (incoming.objection() == null ? good : bad).add(incoming);
+            }
         }
-        if (!good.isEmpty()) {
-            List<Post> posts = good.stream()
-                    .map(incoming -> Objects.requireNonNull(incoming.post()))
-                    .toList();
-            sort(good, storing.store(posts, patience), bad);
-            countLag(posts);
+        for (int from = 0; from < good.size(); from += postsMax) {
+            patience.check();
+            store(good.subList(from, Math.min(from + postsMax, good.size())), bad, patience);
         }
         for (Incoming incoming : bad) {
             deadLetters.park(incoming, patience);
         }
+    }
+
+    private void store(List<Incoming> incoming, List<Incoming> bad, Patience patience)
+            throws Patience.AbandonedException, InterruptedException {
+        List<Post> posts = incoming.stream()
+                .map(each -> Objects.requireNonNull(each.post()))
+                .toList();
+        sort(incoming, storing.store(posts, patience), bad);
+        countLag(posts);
     }
 
     private void sort(List<Incoming> incoming, List<Outcome> outcomes, List<Incoming> bad) {
@@ -83,7 +96,7 @@ final class BatchProcessor {
 
     private void countDelivery(Delivery delivery) {
         if (delivery.redelivered()) {
-            counters.redelivered.increment();
+            counters.redelivered.add(delivery.posts());
         }
         if (!delivery.persistent()) {
             counters.notPersistent.increment();

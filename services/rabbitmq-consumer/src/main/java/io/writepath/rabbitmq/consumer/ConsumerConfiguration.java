@@ -5,6 +5,7 @@ import io.writepath.post.QueueInspector;
 import io.writepath.queue.rabbitmq.BrokerSettings;
 import io.writepath.queue.rabbitmq.ConfirmPublisher;
 import io.writepath.queue.rabbitmq.DeclaredWhenTold;
+import io.writepath.queue.rabbitmq.PostsPerMessage;
 import io.writepath.queue.rabbitmq.PublisherRoute;
 import io.writepath.queue.rabbitmq.QueueNames;
 import io.writepath.queue.rabbitmq.QueueReadBack;
@@ -37,8 +38,8 @@ public class ConsumerConfiguration {
     /** Publishes what is parked. Starting it waits for the broker and declares the topology. */
     @Bean
     ConfirmPublisher parkingPublisher(ConnectionFactory connections, BrokerSettings broker, QueueTopology topology) {
-        return new ConfirmPublisher(
-                connections, broker, topology, new PublisherRoute(PARKING, QueueNames.DEAD_LETTER_EXCHANGE, 1));
+        PublisherRoute route = new PublisherRoute(PARKING, QueueNames.DEAD_LETTER_EXCHANGE);
+        return new ConfirmPublisher(connections, broker, topology, route, new PostsPerMessage());
     }
 
     @Bean
@@ -48,9 +49,13 @@ public class ConsumerConfiguration {
 
     @Bean
     BatchProcessor batchProcessor(
-            PostBatchWriter writer, ConfirmPublisher parkingPublisher, ConsumerCounters counters) {
-        return new BatchProcessor(
-                new BatchStoring(writer, counters), new DeadLetters(parkingPublisher, counters), counters);
+            PostBatchWriter writer,
+            ConfirmPublisher parkingPublisher,
+            ConsumerSettings settings,
+            ConsumerCounters counters) {
+        BatchStoring storing = new BatchStoring(writer, counters);
+        DeadLetters deadLetters = new DeadLetters(parkingPublisher, counters);
+        return new BatchProcessor(storing, deadLetters, counters, settings.batchPosts());
     }
 
     /** The container is no bean: the consumer alone starts and stops it, also for a reset. */
@@ -86,7 +91,7 @@ public class ConsumerConfiguration {
         container.setBeanName(CONSUMER);
         container.setQueueNames(QueueNames.QUEUE);
         container.setConsumerBatchEnabled(true);
-        container.setBatchSize(settings.batchSize());
+        container.setBatchSize(settings.batchMessages());
         container.setPrefetchCount(settings.prefetch());
         container.setReceiveTimeout(settings.linger().toMillis());
         container.setBatchReceiveTimeout(settings.linger().toMillis());

@@ -8,14 +8,17 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What became of messages since the application started. */
+/** What became of posts since the application started. */
 final class ConsumerCounters implements MeterBinder {
 
     /** Batches this process can be at work on at once: its container listens with one thread. */
     private static final int LOOPS = 1;
 
-    /** Messages acknowledged, whatever became of them. */
+    /** Posts whose message was acknowledged, whatever became of them. */
     final LongAdder consumed = new LongAdder();
+
+    /** Messages acknowledged. */
+    final LongAdder messages = new LongAdder();
 
     /** Batches acknowledged. */
     final LongAdder batches = new LongAdder();
@@ -25,20 +28,21 @@ final class ConsumerCounters implements MeterBinder {
 
     final LongAdder stored = new LongAdder();
 
-    /** Messages whose post was in the store already, with the same content. */
+    /** In the store already, with the same content. */
     final LongAdder suppressedDuplicates = new LongAdder();
 
     final LongAdder parked = new LongAdder();
 
-    /** Messages the broker had delivered before, to this or another consumer. */
+    /** In messages that the broker had delivered before, to this or another consumer. */
     final LongAdder redelivered = new LongAdder();
 
-    /** Messages stored although their queue was deleted while their batch was gathered. */
+    /** Stored although the queue was deleted while their batch was gathered. */
     final LongAdder rescued = new LongAdder();
 
     /** Writes of a batch repeated because the store was not there. */
     final LongAdder storeRetries = new LongAdder();
 
+    /** Messages whose sender had not asked to keep them on disk. */
     final LongAdder notPersistent = new LongAdder();
 
     /** Age of the oldest post of the last batch when it was stored, milliseconds; 0 while the queue is empty. */
@@ -48,6 +52,7 @@ final class ConsumerCounters implements MeterBinder {
     public void bindTo(MeterRegistry registry) {
         Map.of(
                         "consumed", consumed,
+                        "messages.consumed", messages,
                         "batches", batches,
                         "stored", stored,
                         "suppressed.duplicates", suppressedDuplicates,

@@ -1,5 +1,6 @@
 package io.writepath.rabbitmq.consumer;
 
+import io.writepath.queue.rabbitmq.PostsPerMessage;
 import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -9,12 +10,15 @@ import org.springframework.context.annotation.Configuration;
 public class CountedDeliveries {
 
     @Bean
-    Deliveries deliveries() {
-        return new Deliveries();
+    Deliveries deliveries(PostsPerMessage perMessage) {
+        return new Deliveries(perMessage);
     }
 
     @Bean
     ConnectionFactoryCustomizer countDeliveries(Deliveries deliveries) {
-        return factory -> factory.setMetricsCollector(deliveries);
+        return factory -> {
+            factory.setMetricsCollector(deliveries);
+            factory.setTrafficListener(deliveries);
+        };
     }
 }

@@ -10,8 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Parks messages in the dead-letter queue, with the body as it came and the reason. Published with a confirm instead of
- * rejected: a rejected message could be lost between the queues, and would carry no reason.
+ * Parks posts in the dead-letter queue, each in a message of its own, as it came and with the reason. Published with a
+ * confirm instead of rejected: a rejected message would take its good posts along, could be lost between the queues,
+ * and would carry no reason.
  */
 final class DeadLetters {
 
@@ -27,24 +28,23 @@ final class DeadLetters {
         this.counters = counters;
     }
 
-    /** Returns once the broker confirmed the parked copy; a message may be parked twice, never lost. */
+    /** Returns once the broker confirmed the parked copy; a post may be parked twice, never lost. */
     void park(Incoming incoming, Patience patience) throws Patience.AbandonedException, InterruptedException {
         OutgoingMessage message = parked(incoming);
         PublishOutcome outcome = publisher.publish(message, CONFIRM_TIMEOUT);
         while (outcome != PublishOutcome.CONFIRMED) {
-            log.warn("message {} could not be parked: {}", message.id(), outcome.reason());
+            log.warn("post {} could not be parked: {}", message.id(), outcome.reason());
             patience.pause();
             outcome = publisher.publish(message, CONFIRM_TIMEOUT);
         }
         counters.parked.increment();
-        log.warn("message {} is parked: {}", message.id(), incoming.objection());
+        log.warn("post {} is parked: {}", message.id(), incoming.objection());
     }
 
     private static OutgoingMessage parked(Incoming incoming) {
-        Delivery delivery = incoming.delivery();
-        String id = Objects.requireNonNullElse(delivery.id(), UNKNOWN);
-        String type = Objects.requireNonNullElse(delivery.type(), UNKNOWN);
+        String type = Objects.requireNonNullElse(incoming.delivery().type(), UNKNOWN);
         String reason = Objects.requireNonNullElse(incoming.objection(), UNKNOWN);
-        return new OutgoingMessage(id, delivery.body(), Map.of("x-parked-reason", reason, "x-original-type", type));
+        Map<String, Object> headers = Map.of("x-parked-reason", reason, "x-original-type", type);
+        return new OutgoingMessage(incoming.id(), incoming.body(), headers);
     }
 }

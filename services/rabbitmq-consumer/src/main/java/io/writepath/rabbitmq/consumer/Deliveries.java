@@ -1,21 +1,35 @@
 package io.writepath.rabbitmq.consumer;
 
+import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Command;
 import com.rabbitmq.client.NoOpMetricsCollector;
+import com.rabbitmq.client.TrafficListener;
+import io.writepath.queue.rabbitmq.PostMessages;
+import io.writepath.queue.rabbitmq.PostsPerMessage;
 import io.writepath.queue.rabbitmq.QueueTopology;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the broker delivered to this process and nobody acknowledged, as the client library itself counts it: the
+ * What the broker delivered to this process and nobody acknowledged, as the client library itself sees it come: the
  * listener sees a message only when its batch is complete, and a queue is not drained while messages wait here for it.
  */
-public final class Deliveries extends NoOpMetricsCollector {
+public final class Deliveries extends NoOpMetricsCollector implements TrafficListener {
 
+    private final PostsPerMessage perMessage;
     private final Map<Channel, Consuming> consuming = new ConcurrentHashMap<>();
     private volatile long movedNanos = System.nanoTime();
+
+    /** @param perMessage learns of each message */
+    public Deliveries(PostsPerMessage perMessage) {
+        this.perMessage = perMessage;
+    }
 
     @Override
     public void basicConsume(Channel channel, String consumerTag, boolean autoAck) {
@@ -24,13 +38,24 @@ public final class Deliveries extends NoOpMetricsCollector {
         channel.addShutdownListener(cause -> consuming.remove(channel));
     }
 
+    /** On the connection's reading thread, of every command, before anybody else has what it brings. */
     @Override
-    public void consumedMessage(Channel channel, long deliveryTag, String consumerTag) {
-        Consuming here = consuming.get(channel);
-        if (here != null) {
-            movedNanos = System.nanoTime();
-            here.delivered = deliveryTag;
+    public void read(Command inbound) {
+        if (inbound.getMethod() instanceof AMQP.Basic.Deliver delivery) {
+            int posts = PostMessages.count(inbound.getContentBody());
+            delivered(delivery.getConsumerTag(), delivery.getDeliveryTag(), posts);
         }
+    }
+
+    @Override
+    public void write(Command outbound) {}
+
+    void delivered(String consumerTag, long deliveryTag, int posts) {
+        perMessage.add(posts);
+        movedNanos = System.nanoTime();
+        consuming.values().stream()
+                .filter(here -> here.consumerTag.equals(consumerTag))
+                .forEach(here -> here.deliver(deliveryTag, posts));
     }
 
     @Override
@@ -38,15 +63,13 @@ public final class Deliveries extends NoOpMetricsCollector {
         Consuming here = consuming.get(channel);
         if (here != null) {
             movedNanos = System.nanoTime();
-            here.acknowledged = deliveryTag == 0 ? here.delivered : deliveryTag;
+            here.acknowledge(deliveryTag == 0 ? here.delivered : deliveryTag);
         }
     }
 
-    /** Delivered to this process and not acknowledged, over all channels. */
+    /** Posts delivered to this process and not acknowledged, over all channels. */
     public long unacknowledged() {
-        return consuming.values().stream()
-                .mapToLong(here -> here.delivered - here.acknowledged)
-                .sum();
+        return consuming.values().stream().mapToLong(here -> here.posts.get()).sum();
     }
 
     /** Whether nothing is in hand, and nothing has come, gone or begun to be consumed for so long. */
@@ -95,6 +118,8 @@ public final class Deliveries extends NoOpMetricsCollector {
 
         private final String consumerTag;
         private final boolean automatic;
+        private final Queue<Held> held = new ConcurrentLinkedQueue<>();
+        private final AtomicLong posts = new AtomicLong();
         private volatile long delivered;
         private volatile long acknowledged;
 
@@ -102,5 +127,22 @@ public final class Deliveries extends NoOpMetricsCollector {
             this.consumerTag = consumerTag;
             this.automatic = automatic;
         }
+
+        void deliver(long tag, int postsInIt) {
+            posts.addAndGet(postsInIt);
+            held.add(new Held(tag, postsInIt));
+            delivered = tag;
+        }
+
+        /** With all before it; by one thread at a time. */
+        void acknowledge(long tag) {
+            for (Held next = held.peek(); next != null && next.tag <= tag; next = held.peek()) {
+                held.remove();
+                posts.addAndGet(-next.posts);
+            }
+            acknowledged = tag;
+        }
     }
+
+    private record Held(long tag, int posts) {}
 }

@@ -1,5 +1,6 @@
 package io.writepath.rabbitmq.consumer;
 
+import io.writepath.queue.rabbitmq.PostMessages;
 import org.jspecify.annotations.Nullable;
 import org.springframework.amqp.core.Message;
 import org.springframework.amqp.core.MessageDeliveryMode;
@@ -20,6 +21,11 @@ record Delivery(
         @Nullable String type,
         @Nullable String id,
         byte[] body) {
+
+    /** How many posts it holds; 1 where nobody can read it. */
+    int posts() {
+        return PostMessages.count(body);
+    }
 
     static Delivery of(Message message) {
         MessageProperties properties = message.getMessageProperties();

@@ -86,7 +86,7 @@ final class QueueConsumer implements SmartLifecycle, MeterBinder {
         }
     }
 
-    /** Messages delivered here and not acknowledged. */
+    /** Posts delivered here and not acknowledged. */
     long unacknowledged() {
         return deliveries.unacknowledged();
     }

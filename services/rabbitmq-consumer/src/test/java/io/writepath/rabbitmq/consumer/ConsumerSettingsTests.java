@@ -19,8 +19,8 @@ class ConsumerSettingsTests {
     void aPrefetchOfLessThanTwoBatchesEndsTheStart(CapturedOutput output) {
         assertRefused(
                 Configuration.class,
-                Map.of("WRITEPATH_CONSUMER_PREFETCH", "999"),
+                Map.of("WRITEPATH_CONSUMER_PREFETCH", "127"),
                 output,
-                "writepath.consumer.prefetch (999) must be at least twice writepath.consumer.batch-size (500)");
+                "writepath.consumer.prefetch (127) must be at least twice writepath.consumer.batch-messages (64)");
     }
 }

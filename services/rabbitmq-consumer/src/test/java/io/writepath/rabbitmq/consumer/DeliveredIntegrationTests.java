@@ -48,7 +48,7 @@ class DeliveredIntegrationTests {
     @Test
     void whatWasDeliveredIsStoredWhenItsQueueIsDeleted() throws Exception {
         AtomicBoolean open = new AtomicBoolean();
-        // One batch in hand, the rest delivered: too few for another whole batch.
+        // 70 messages: one batch in hand, the rest delivered, too few for another whole batch.
         List<Post> posts = Sender.posts(700);
         sender.send(posts);
         try (RunningConsumer consumer = RunningConsumer.start(RABBIT, POSTGRES, closedUntil(open))) {

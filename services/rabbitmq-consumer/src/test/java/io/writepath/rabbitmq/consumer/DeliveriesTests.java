@@ -3,6 +3,7 @@ package io.writepath.rabbitmq.consumer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.Channel;
+import io.writepath.queue.rabbitmq.PostsPerMessage;
 import java.lang.reflect.Proxy;
 import org.junit.jupiter.api.Test;
 
@@ -10,7 +11,8 @@ class DeliveriesTests {
 
     private static final String TAG = "consumer";
 
-    private final Deliveries deliveries = new Deliveries();
+    private final PostsPerMessage perMessage = new PostsPerMessage();
+    private final Deliveries deliveries = new Deliveries(perMessage);
     private final Channel channel = identityOnly();
 
     @Test
@@ -19,6 +21,20 @@ class DeliveriesTests {
         deliveries.basicAck(channel, 3, true);
 
         assertThat(deliveries.unacknowledged()).isEqualTo(2);
+    }
+
+    @Test
+    void everyPostOfAMessageIsCounted() {
+        deliveries.basicConsume(channel, TAG, false);
+        deliveries.delivered(TAG, 1, 20);
+        deliveries.delivered(TAG, 2, 1);
+        deliveries.delivered(TAG, 3, 9);
+        assertThat(deliveries.unacknowledged()).isEqualTo(30);
+
+        deliveries.basicAck(channel, 2, true);
+
+        assertThat(deliveries.unacknowledged()).isEqualTo(9);
+        assertThat(perMessage.estimate(3)).isEqualTo(30);
     }
 
     @Test
@@ -56,7 +72,7 @@ class DeliveriesTests {
     private void deliver(int messages) {
         deliveries.basicConsume(channel, TAG, false);
         for (long tag = 1; tag <= messages; tag++) {
-            deliveries.consumedMessage(channel, tag, TAG);
+            deliveries.delivered(TAG, tag, 1);
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.Channel;
+import io.writepath.queue.rabbitmq.PostsPerMessage;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +14,7 @@ import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
 
 class QueueConsumerTests {
 
-    private final Deliveries deliveries = new Deliveries();
+    private final Deliveries deliveries = new Deliveries(new PostsPerMessage());
     private final Container container = new Container();
     private final QueueConsumer consumer = new QueueConsumer(container, listener(), deliveries);
 

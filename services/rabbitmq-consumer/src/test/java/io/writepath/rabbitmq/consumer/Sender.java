@@ -1,5 +1,7 @@
 package io.writepath.rabbitmq.consumer;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -7,7 +9,6 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.MessageProperties;
 import io.writepath.post.Post;
-import io.writepath.queue.rabbitmq.OutgoingMessage;
 import io.writepath.queue.rabbitmq.PostMessages;
 import io.writepath.queue.rabbitmq.QueueNames;
 import io.writepath.queue.rabbitmq.QueueSettings;
@@ -17,11 +18,15 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Puts messages into the queue as the producer does, and looks into the dead-letter queue. */
+/** Puts posts into the queue as the producer does, and looks into the dead-letter queue. */
 final class Sender implements AutoCloseable {
+
+    /** Posts in one message. */
+    static final int GROUP = 10;
 
     private static final long CONFIRM_TIMEOUT_MS = 30_000;
     private static final QueueSettings DEFAULTS = new QueueSettings(1_000_000, 100);
@@ -46,19 +51,31 @@ final class Sender implements AutoCloseable {
                 .toList();
     }
 
+    /** Ten posts a message. */
     void send(List<Post> posts) throws Exception {
-        for (Post post : posts) {
-            OutgoingMessage message = PostMessages.encode(post);
-            send(message.id(), message.body());
+        for (int from = 0; from < posts.size(); from += GROUP) {
+            send("posts", body(posts.subList(from, Math.min(from + GROUP, posts.size()))));
         }
         awaitConfirms();
     }
 
-    /** Sends a body as if it were the post of this id; {@link #awaitConfirms} tells when it is queued. */
+    /** What a message of these posts holds. */
+    static byte[] body(List<Post> posts) {
+        return posts.stream()
+                .map(post -> new String(PostMessages.encode(post).body(), UTF_8))
+                .collect(Collectors.joining("\n"))
+                .getBytes(UTF_8);
+    }
+
+    /** Sends a body as if it were posts; {@link #awaitConfirms} tells when it is queued. */
     void send(String id, byte[] body) throws IOException {
+        send(id, PostMessages.TYPE, body);
+    }
+
+    void send(String id, String type, byte[] body) throws IOException {
         AMQP.BasicProperties properties = MessageProperties.MINIMAL_PERSISTENT_BASIC
                 .builder()
-                .type(PostMessages.TYPE)
+                .type(type)
                 .messageId(id)
                 .build();
         channel.basicPublish(QueueNames.EXCHANGE, QueueNames.ROUTING_KEY, properties, body);

@@ -5,6 +5,7 @@ import io.writepath.post.QueueInspector;
 import io.writepath.queue.rabbitmq.BrokerSettings;
 import io.writepath.queue.rabbitmq.ConfirmPublisher;
 import io.writepath.queue.rabbitmq.DeclaredWhenTold;
+import io.writepath.queue.rabbitmq.PostsPerMessage;
 import io.writepath.queue.rabbitmq.PublishMode;
 import io.writepath.queue.rabbitmq.PublisherRoute;
 import io.writepath.queue.rabbitmq.QueueNames;
@@ -26,10 +27,14 @@ public class ProducerConfiguration {
 
     @Bean
     ConfirmPublisher publisher(
-            ConnectionFactory connections, BrokerSettings broker, QueueTopology topology, PublisherSettings settings) {
+            ConnectionFactory connections,
+            BrokerSettings broker,
+            QueueTopology topology,
+            PublisherSettings settings,
+            PostsPerMessage perMessage) {
         PublishMode mode = new PublishMode(settings.confirms(), settings.mandatory(), topology.durable());
-        PublisherRoute route = new PublisherRoute(PUBLISHER, QueueNames.EXCHANGE, settings.channels(), mode);
-        return new ConfirmPublisher(connections, broker, topology, route);
+        PublisherRoute route = new PublisherRoute(PUBLISHER, QueueNames.EXCHANGE, settings.grouping(), mode);
+        return new ConfirmPublisher(connections, broker, topology, route, perMessage);
     }
 
     @Bean

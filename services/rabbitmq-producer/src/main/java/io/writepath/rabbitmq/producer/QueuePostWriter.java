@@ -9,8 +9,8 @@ import io.writepath.queue.rabbitmq.PublishOutcome;
 import java.time.Duration;
 
 /**
- * Writing is a confirmed message in a quorum queue. It cannot know what the final store holds under the id, so a
- * repeated id is always accepted; the consumer keeps the first and parks one with other content.
+ * Writing is a place in a confirmed message of a quorum queue. It cannot know what the final store holds under the id,
+ * so a repeated id is always accepted; the consumer keeps the first and parks one with other content.
  */
 final class QueuePostWriter implements PostWriter {
 

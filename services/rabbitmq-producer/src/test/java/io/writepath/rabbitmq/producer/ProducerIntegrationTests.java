@@ -3,7 +3,9 @@ package io.writepath.rabbitmq.producer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.writepath.post.QueueInspector;
+import io.writepath.queue.rabbitmq.QueueReadBack;
 import io.writepath.testsupport.BackingServices;
 import io.writepath.testsupport.PostgresService;
 import io.writepath.testsupport.RabbitService;
@@ -15,12 +17,17 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -80,11 +87,36 @@ class ProducerIntegrationTests {
     }
 
     @Test
+    void concurrentPostsShareMessagesAndEachHasItsOwnAnswer() throws Exception {
+        List<UUID> ids = ids(30);
+
+        List<HttpResponse<String>> answers = whileUnconfirmed(() -> ids.stream()
+                .map(id -> http.sendAsync(request(id, "together"), BodyHandlers.ofString()))
+                .toList());
+
+        assertThat(answers).hasSize(30).allMatch(answer -> answer.statusCode() == 201);
+        assertThat(answers.stream().map(answer -> answer.headers().firstValue("Location")))
+                .containsExactlyElementsOf(
+                        ids.stream().map(id -> Optional.of("/api/posts/" + id)).toList());
+        assertThat(context.getBean(QueueReadBack.class).messages()).isBetween(1L, 2L);
+    }
+
+    @Test
+    void eachPostOfAnUnroutableMessageIsUnavailable() throws Exception {
+        List<HttpResponse<String>> answers = whileUnconfirmed(() -> {
+            unbind();
+            return ids(20).stream()
+                    .map(id -> http.sendAsync(request(id, "nowhere"), BodyHandlers.ofString()))
+                    .toList();
+        });
+
+        assertThat(answers).hasSize(20).allSatisfy(answer -> assertUnavailable(answer, "no queue"));
+        assertThat(queue().pending().ready()).isZero();
+    }
+
+    @Test
     void anUnroutablePostIsUnavailableAndNotCounted() throws Exception {
-        try (var channel =
-                context.getBean(ConnectionFactory.class).createConnection().createChannel(false)) {
-            channel.queueUnbind("writepath.posts", "writepath.posts", "post");
-        }
+        unbind();
         assertUnavailable(post(UUID.randomUUID(), "nowhere"), "no queue");
         assertThat(queue().pending().ready()).isZero();
         await().atMost(SOON).until(() -> post(UUID.randomUUID(), "bound again").statusCode() == 201);
@@ -111,18 +143,49 @@ class ProducerIntegrationTests {
         await().atMost(SOON).until(() -> post(UUID.randomUUID(), "back").statusCode() == 201);
     }
 
+    /** Sends while the broker hears nothing, and lets it hear once the posts have gathered; all their answers. */
+    private List<HttpResponse<String>> whileUnconfirmed(Callable<List<CompletableFuture<HttpResponse<String>>>> send)
+            throws Exception {
+        proxy.freeze();
+        List<CompletableFuture<HttpResponse<String>>> sent = send.call();
+        MeterRegistry metrics = context.getBean(MeterRegistry.class);
+        await().atMost(SOON)
+                .until(() -> metrics.get("writepath.unconfirmed").gauge().value() == sent.size());
+        proxy.heal();
+        return sent.stream().map(CompletableFuture::join).toList();
+    }
+
+    private static List<UUID> ids(int count) {
+        return Stream.generate(UUID::randomUUID).limit(count).toList();
+    }
+
+    /** Over a connection of its own, which no proxy freezes. */
+    private static void unbind() throws Exception {
+        var connections = new CachingConnectionFactory(RABBIT.host(), RABBIT.port());
+        connections.setUsername(RABBIT.username());
+        connections.setPassword(RABBIT.password());
+        try (var channel = connections.createConnection().createChannel(false)) {
+            channel.queueUnbind("writepath.posts", "writepath.posts", "post");
+        } finally {
+            connections.destroy();
+        }
+    }
+
     private QueueInspector queue() {
         return context.getBean(QueueInspector.class);
     }
 
     private HttpResponse<String> post(UUID id, String content) throws Exception {
+        return http.send(request(id, content), BodyHandlers.ofString());
+    }
+
+    private HttpRequest request(UUID id, String content) {
         String port = context.getEnvironment().getRequiredProperty("local.server.port");
         String body = "{\"id\":\"%s\",\"content\":\"%s\"}".formatted(id, content);
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/posts"))
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/posts"))
                 .header("Content-Type", "application/json")
                 .POST(BodyPublishers.ofString(body))
                 .build();
-        return http.send(request, BodyHandlers.ofString());
     }
 
     private static void assertUnavailable(HttpResponse<String> answer, String reason) {

@@ -16,14 +16,14 @@ class PublisherSettingsTests {
     static class Configuration {}
 
     @Test
-    void noChannelEndsTheStart(CapturedOutput output) {
+    void noMessageUnderWayEndsTheStart(CapturedOutput output) {
         assertRefused(
                 Configuration.class,
-                Map.of("WRITEPATH_PUBLISHER_CHANNELS", "0"),
+                Map.of("WRITEPATH_PUBLISHER_MESSAGES_UNCONFIRMED", "0"),
                 output,
-                "Property: writepath.publisher.channels",
+                "Property: writepath.publisher.messagesUnconfirmed",
                 "Value: \"0\"",
-                "Origin: \"WRITEPATH_PUBLISHER_CHANNELS\"",
+                "Origin: \"WRITEPATH_PUBLISHER_MESSAGES_UNCONFIRMED\"",
                 "Reason: must be greater than or equal to 1");
     }
 }
