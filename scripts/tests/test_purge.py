@@ -69,7 +69,7 @@ def test_what_stays_is_an_error_within_a_bound(monkeypatch: pytest.MonkeyPatch) 
 
 @dataclass
 class FakeStore:
-    """Rows and waiting messages as functions of a time that only sleeping moves on."""
+    """Rows and waiting posts as functions of a time that only sleeping moves on."""
 
     rows_until_s: float
     waiting_until_s: float

@@ -299,7 +299,7 @@ def audit_lines(audit: Audit) -> Iterator[str]:
         values = ((name, getattr(audit, name)) for name in names)
         yield ", ".join(f"{name} {'unknown' if value is None else value}" for name, value in values)
     for reading, when in zip(audit.reads, READ_WHEN, strict=False):
-        yield f"{when}: {reading.store_rows} rows, {reading.left_in_queue} messages left in the queue"
+        yield f"{when}: {reading.store_rows} rows, {reading.left_in_queue} posts left in the queue"
     for words in audit.identities_broken:
         yield f"sums do not agree: {words}"
     if not audit.identities_broken:

@@ -62,7 +62,7 @@ def is_split(series: Series) -> bool:
 
 
 def queue_depth(seen: Series) -> tuple[Ints, Floats]:
-    """Epoch us, and messages ready and unacknowledged: the most that any service sees of the one queue."""
+    """Epoch us, and posts ready and unacknowledged: the most that any service sees of the one queue."""
     depth: dict[int, float] = {}
     for (component, metric), (at_us, ready) in seen.items():
         if metric != "queue_ready":
@@ -168,7 +168,7 @@ def system_share(seen: Series, cores: int) -> float | None:
 
 
 def queue_peak(seen: Series) -> float | None:
-    """The highest sum of ready and unacknowledged messages in one reading."""
+    """The highest sum of ready and unacknowledged posts in one reading."""
     _, depth = queue_depth(seen)
     return float(depth.max()) if len(depth) else None
 

@@ -361,7 +361,7 @@ def _queues(sampled: Sampled) -> Iterator[Signal]:
         work_s = np.divide(depth.value, taken_per_s, out=at_once, where=taken_per_s > 0)
         grows_per_s = float(theilslopes(depth.value, depth.at_us / US_PER_S).slope)
         if grows_per_s >= GROWS * float(consumed.value.mean()):
-            words = f"{{queue_ready:.0f}} messages waited, growing by {grows_per_s:.0f}/s"
+            words = f"{{queue_ready:.0f}} posts waited, growing by {grows_per_s:.0f}/s"
             rule = replace(QUEUE, words=f"{words}; {{consumed:.0f}}/s were consumed")
             yield Signal(rule, sampled, owner, replace(depth, value=work_s))
 

@@ -106,7 +106,7 @@ def _of_run(facts: LoadFacts, drain: Drain | None, generator: Generator, request
     if drain is not None and drain.capped:
         yield (
             f"the store was still receiving rows {drain.settle_seconds:.0f} s after the load:"
-            f" {drain.queue_ready_left + drain.queue_unacknowledged_left} messages left in the queue"
+            f" {drain.queue_ready_left + drain.queue_unacknowledged_left} posts left in the queue"
         )
     if facts.durability is not None and facts.durability.level > facts.declared_level:
         yield f"a 201 guarantees less than declared: level {facts.durability.level}, not {facts.declared_level}"

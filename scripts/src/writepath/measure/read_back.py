@@ -33,7 +33,7 @@ def drain(
 ) -> DrainFacts:
     """Waits until nothing has changed for quiet_s, or else QUIET_S; at most cap_s, or else CAP_S.
 
-    report gets rows stored and messages waiting at each poll.
+    report gets rows stored and posts waiting at each poll.
     """
     start = changed = clock()
     ends = start + (CAP_S if cap_s is None else cap_s)

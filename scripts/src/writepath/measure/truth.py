@@ -125,7 +125,7 @@ class Truth:
         rows, pending = self.count(), self.pending()
         if rows or pending.waiting or pending.dead:
             raise StartError(
-                f"the store is not empty before the load: {rows} rows, {pending.waiting} messages waiting,"
+                f"the store is not empty before the load: {rows} rows, {pending.waiting} posts waiting,"
                 f" {pending.dead} dead letters; data of an earlier run would be counted"
             )
 

@@ -112,7 +112,7 @@ class LoadResult:
     drain: Drain | None
     resources: dict[str, Resource]  # by component, "k6" among them
     disk_written_bytes: int | None  # to all disks of the host, during the load
-    queue_peak: float | None  # messages ready and unacknowledged in one sample
+    queue_peak: float | None  # posts ready and unacknowledged in one sample
     generator: Generator
     foreign_cpu_share: float | None  # of all processor time of the load: neither the run's nor the runner's
     verdict: Verdict

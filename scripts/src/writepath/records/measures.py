@@ -72,7 +72,7 @@ class Order:
     """Whether acknowledged writes reached the final store in the order they were sent; only of queue paths."""
 
     overtaken_share: float  # of the stored: durable after a write that was sent after their 201
-    redelivered: int | None  # messages delivered again, in load and drain; null: nobody counts
+    redelivered: int | None  # posts delivered again, in load and drain; null: nobody counts
 
 
 @record
@@ -110,7 +110,7 @@ class Audit:
     ok: int  # acknowledged, stored once in both reads, content as sent
     late: int | None  # of ok: durable more than 5 s after the 201; null if no time is known
     lost: int  # acknowledged, absent after the drain, and in no queue
-    stranded: int  # acknowledged, absent, accounted for by messages left in queue or dead-letter queue
+    stranded: int  # acknowledged, absent, accounted for by posts left in queue or dead-letter queue
     vanished: int | None  # acknowledged or recovered, missing after the restart alone; null: read once
     duplicated: int  # one id more than once
     corrupted: int  # content differs from what was sent

@@ -14,7 +14,7 @@ StepVerdict = Literal["pass", "fail", "noise"]  # noise: the host was noisy; ret
 
 @record
 class Backlog:
-    """Messages that were acknowledged but are not in the final store yet; only for queue paths."""
+    """Posts that were acknowledged but are not in the final store yet; only for queue paths."""
 
     at_start: float
     at_end: float

@@ -187,7 +187,7 @@ def _tables(found: Sequence[Struck], order: Sequence[str]) -> Iterator[Table]:
             "order",
             "Order of writes while consumers restart or are killed",
             "A write is overtaken if another write, sent after its 201, became durable before it."
-            " Redelivered: messages that the broker delivered more than once, over all faults of the cell.",
+            " Redelivered: posts that the broker delivered more than once, over all faults of the cell.",
             ORDER,
             queues,
         )

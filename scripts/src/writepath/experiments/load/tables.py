@@ -287,7 +287,7 @@ THROUGHPUT = (
     field("achieved_peak_per_s", "achieved peak", lambda r: r.achieved_peak_per_s, "201/s"),
     *ranks(load_ranks.durable_later, "durable_{}_ms", "time to durable, {}"),
     field("drain_s", "drain", lambda r: None if r.drain is None else r.drain.seconds, "s"),
-    field("queue_peak", "highest queue depth", lambda r: r.queue_peak, "messages", exact=True),
+    field("queue_peak", "highest queue depth", lambda r: r.queue_peak, "posts", exact=True),
 )
 ORDER = (
     _ordered("overtaken_percent", "overtaken writes", lambda order: 100 * order.overtaken_share, unit="%"),
