@@ -267,7 +267,7 @@ def started(engine: Engine, name: str, **choices: object) -> Iterator[DockerStac
 
 @pytest.fixture(scope="module")
 def queue(engine: Engine) -> Iterator[DockerStack]:
-    for stack in started(engine, "rabbitmq-jpa", small_disks={"postgres": DISK_BYTES}):
+    for stack in started(engine, "rabbitmq-jpa", disks={"postgres": DISK_BYTES}):
         assert poll.until(partial(queue_is_kept, stack), REVIVED_SECONDS)
         yield stack
 
@@ -370,8 +370,8 @@ def test_a_port_that_was_asked_for_is_left_alone_and_a_small_disk_is_added_to_th
 
 def test_only_a_store_gets_a_small_disk(runtime: DockerRuntime) -> None:
     with (
-        pytest.raises(UsageError, match="small_disks: nginx keeps no data; components that do: postgres"),
-        runtime.start(JPA, overrides={}, say=print, small_disks={"nginx": DISK_BYTES}),
+        pytest.raises(UsageError, match="disks: nginx keeps no data; components that do: postgres"),
+        runtime.start(JPA, overrides={}, say=print, disks={"nginx": DISK_BYTES}),
     ):
         raise AssertionError("it must not start")
 

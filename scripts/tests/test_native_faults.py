@@ -46,7 +46,7 @@ def jpa() -> Iterator[NativeStack]:
     """Two instances, and PostgreSQL on a small disk."""
     overrides = {"INSTANCES": "2"}
     disks = {"postgres": DISK_BYTES} if os.geteuid() == 0 else {}
-    with started("jpa", overrides=overrides, small_disks=disks) as stack:
+    with started("jpa", overrides=overrides, disks=disks) as stack:
         yield stack
 
 
@@ -123,7 +123,7 @@ def test_frozen_and_resumed(jpa: NativeStack) -> None:
 
 def test_a_full_disk_of_its_own_refuses_writes_until_it_is_freed(jpa: NativeStack) -> None:
     if os.geteuid() != 0:
-        with pytest.raises(SetupError, match="run as root"), started("jpa", small_disks={"postgres": 1}):
+        with pytest.raises(SetupError, match="run as root"), started("jpa", disks={"postgres": 1}):
             pytest.fail("it started")
         return
     before, folder = written(jpa), jpa.places["postgres"].folder

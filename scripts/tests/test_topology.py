@@ -1,5 +1,6 @@
 """docker-compose.yml is read as Compose reads it, and its mistakes are named by the key's path."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import yaml
 
 from writepath.config import registry
 from writepath.errors import UsageError
+from writepath.experiments.faults import catalogue
 from writepath.runtime import topology
 from writepath.runtime.network import Addresses
 
@@ -140,6 +142,20 @@ def test_an_address_puts_toxiproxy_between_and_nothing_else_changes(
     active = known.active(["rabbitmq", "rabbitmq-elasticsearch", "toxiproxy"])
     addresses = Addresses(known.services, active)
     assert f"127.0.0.1:{addresses.port('toxiproxy', port)}" in addresses.rewrite(changed[name])
+
+
+def test_a_fault_puts_toxiproxy_between_the_nodes_of_elasticsearch_and_nothing_else_does() -> None:
+    proxies = {
+        one["name"]: one for one in json.loads((ROOT / "toxiproxy/proxies.json").read_text(encoding="utf-8"))
+    }
+    struck = topology.load(ROOT, dict(catalogue.FAULTS["cut-nodes"].overrides)).services
+    links = zip(("elasticsearch", "elasticsearch-2"), catalogue.NODE_LINKS, strict=True)
+    for node, link in links:
+        plain, cut = (known[node].environment for known in (topology.load(ROOT, {}).services, struck))
+        assert (plain["transport.publish_host"], plain["transport.publish_port"]) == (node, "9300")
+        assert cut["transport.publish_host"] == "toxiproxy"
+        assert proxies[link]["listen"] == f"0.0.0.0:{cut['transport.publish_port']}"
+        assert proxies[link]["upstream"] == f"{node}:9300"
 
 
 def test_every_container_has_as_few_rights_as_it_can_do_with() -> None:

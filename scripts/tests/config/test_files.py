@@ -28,8 +28,10 @@ def test_twins_declare_what_they_promise_and_the_others_promise_disk() -> None:
     variants = SHIPPED.variants.values()
     assert {v.name: (v.naive_twin_of, v.level) for v in variants if v.naive_twin_of} == {
         "jpa-async-commit": ("jpa", "B"),
+        "jpa-no-fsync": ("jpa", "B"),
         "rabbitmq-jpa-unconfirmed": ("rabbitmq-jpa", "C"),
         "rabbitmq-jpa-transient": ("rabbitmq-jpa", "C"),
+        "rabbitmq-jpa-classic": ("rabbitmq-jpa", "B"),
         "rabbitmq-jpa-auto-ack": ("rabbitmq-jpa", "C"),
         "rabbitmq-jpa-not-mandatory": ("rabbitmq-jpa", "C"),
         "elasticsearch-1s0r-async": ("elasticsearch-1s0r", "B"),

@@ -9,7 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from http_server import Answer, serving
 from writepath.config import registry
+from writepath.config.registry import Variant
 from writepath.experiments.base import CellRun
 from writepath.experiments.faults import actions
 from writepath.experiments.faults.actions import CRASHES, Scene, Toxiproxy
@@ -17,7 +19,8 @@ from writepath.experiments.faults.catalogue import FAULTS
 from writepath.runtime.base import Stack
 from writepath.runtime.deadman import Heal
 
-VARIANT = registry.load(Path(__file__).resolve().parents[3]).variant("rabbitmq-jpa")
+KNOWN = registry.load(Path(__file__).resolve().parents[3])
+VARIANT = KNOWN.variant("rabbitmq-jpa")
 CONSUMER, SECOND = "rabbitmq-consumer", "rabbitmq-consumer-2"
 BOTH = f"{CONSUMER}, {SECOND}: replaced by a new process"
 
@@ -30,6 +33,8 @@ class PlannedStack:
     dies: bool = True
     falls_silent: bool = True
     left_bytes: int = 512
+    takes: bool = True  # a power cut, what was not flushed
+    shards: str = ""  # host:port of who says where they are
     done: list[str] = field(default_factory=list)
     components: tuple[str, ...] = ("rabbitmq-producer", CONSUMER, "rabbitmq", "postgres")
     _frozen: bool = False
@@ -73,11 +78,19 @@ class PlannedStack:
     def free_disk(self, component: str) -> None:
         self.done.append(f"free {component}")
 
+    def cut_power(self, component: str) -> str:
+        self.kill(component)
+        self.done[-1] = f"cut {component}"
+        return "gone" if self.takes else ""
 
-def struck(fault: str, stack: PlannedStack) -> tuple[str, list[Heal]]:
+    def address(self, _component: str, _port: int) -> str:
+        return self.shards
+
+
+def struck(fault: str, stack: PlannedStack, variant: Variant = VARIANT) -> tuple[str, list[Heal]]:
     """The proof of one fault that was done and undone, and what would undo it."""
     bench = SimpleNamespace(stopped=threading.Event())
-    run = cast("CellRun", SimpleNamespace(cell=SimpleNamespace(variant=VARIANT), bench=bench))
+    run = cast("CellRun", SimpleNamespace(cell=SimpleNamespace(variant=variant), bench=bench))
     scene = Scene(run=run, stack=cast("Stack", stack), toxiproxy=cast("Toxiproxy", None))
     with actions.struck(FAULTS[fault], scene, 1) as proof:
         pass
@@ -117,6 +130,13 @@ def struck(fault: str, stack: PlannedStack) -> tuple[str, list[Heal]]:
             "postgres",
         ),
         (
+            "power-cut-database",
+            {},
+            f"gone; {BOTH}",
+            ["cut postgres", "resume postgres", "revive postgres"],
+            "postgres",
+        ),
+        (
             "rolling-restart",
             {},
             BOTH,
@@ -147,6 +167,8 @@ def test_a_fault_is_done_undone_and_proved(
         ("crash-loop-consumer", {"dies": False}),
         ("pause-consumer", {"falls_silent": False}),
         ("fill-disk-database", {"dies": False, "left_bytes": 2 << 20}),
+        ("power-cut-database", {"takes": False}),
+        ("power-cut-database", {"dies": False}),
     ],
 )
 def test_a_fault_that_did_not_happen_has_no_proof(fault: str, planned: dict[str, Any]) -> None:
@@ -159,3 +181,36 @@ def test_what_was_half_done_is_undone() -> None:
     with pytest.raises(ZeroDivisionError):
         struck("kill-consumer-backlog", stack)
     assert stack.done == ["pause postgres", "resume postgres", f"revive {CONSUMER}"]
+
+
+def test_the_power_of_a_broker_is_cut_while_nobody_takes_its_messages() -> None:
+    stack = PlannedStack()
+    _, remedies = struck("power-cut-broker", stack)
+    assert stack.done == [
+        f"pause {CONSUMER}",
+        "cut rabbitmq",
+        "resume rabbitmq",
+        "revive rabbitmq",
+        f"resume {CONSUMER}",
+    ]
+    assert remedies == [("mend", "rabbitmq"), ("mend", CONSUMER)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "node"), [("kill-primary", "elasticsearch-2"), ("kill-replica", "elasticsearch")]
+)
+def test_of_two_nodes_the_one_is_killed_that_has_most_of_the_copies(fault: str, node: str) -> None:
+    """Once no copy is missing: a kill may move all primaries to the other node, where they stay."""
+    first, second = "elasticsearch", "elasticsearch-2"
+    copies = [(first, "p"), *[(second, "p")] * 3, *[(first, "r")] * 3, (second, "r")]
+    found = [{"node": name, "prirep": kind, "state": "STARTED"} for name, kind in copies]
+    missing = [
+        {"node": first, "prirep": "p", "state": "STARTED"},
+        {"node": None, "prirep": "r", "state": "UNASSIGNED"},
+    ]
+    answers = iter([missing, found])
+    with serving(lambda _: Answer(200, next(answers))) as url:
+        components = ("elasticsearch-writer", first, second)
+        stack = PlannedStack(components=components, shards=url.removeprefix("http://"))
+        struck(fault, stack, KNOWN.variant("elasticsearch-8s1r"))
+    assert stack.done == [f"kill {node}", f"revive {node}"]

@@ -7,7 +7,7 @@ from writepath.config import registry
 from writepath.errors import UsageError
 from writepath.experiments.base import Plan
 from writepath.experiments.faults import kind
-from writepath.experiments.faults.catalogue import FAULTS, STEADY_SECONDS, schedule
+from writepath.experiments.faults.catalogue import FAULTS, STEADY_SECONDS, STORES, schedule
 from writepath.experiments.faults.kind import FaultExperiment, FaultSuite
 from writepath.experiments.plan import order_of
 from writepath.options import Asked
@@ -43,6 +43,27 @@ def test_a_variant_is_struck_only_in_parts_that_it_has() -> None:
     assert {f"rabbitmq-jpa/kill-{role}" for role in roles} <= trials(variants=["rabbitmq-jpa"]).keys()
 
 
+def test_a_fault_of_nodes_or_of_copies_strikes_only_where_there_are_two() -> None:
+    faults = ["kill-primary", "kill-replica", "cut-nodes"]
+    variants = ["elasticsearch-1s0r", "elasticsearch-8s1r"]
+    expected = {f"elasticsearch-8s1r/{fault}" for fault in faults}
+    assert trials(faults=faults, variants=variants).keys() == expected <= trials().keys()
+
+
+def test_every_store_of_every_path_of_the_default_suite_loses_its_power() -> None:
+    found = {key for key in trials() if "power-cut" in key}
+    cuts = {role: f"power-cut-{role}" for role in ("database", "broker", "index")}
+    for variant in (
+        "jpa",
+        "rabbitmq-jpa",
+        "elasticsearch-1s0r",
+        "elasticsearch-8s1r",
+        "rabbitmq-elasticsearch-1s0r",
+    ):
+        own = kind.components_of(ROOT, KNOWN.variant(variant))
+        assert {f"{variant}/{cut}" for role, cut in cuts.items() if STORES[role] in own} <= found
+
+
 def test_kills_of_a_correct_variant_come_twenty_times_and_every_other_fault_six_times() -> None:
     found = trials()
     assert found["jpa/kill-database"] == found["rabbitmq-jpa/kill-broker"] == 20
@@ -66,6 +87,8 @@ def test_kill_each_strikes_every_part_of_each_family_once() -> None:
     expected = {"jpa/kill-each": 3, "rabbitmq-jpa/kill-each": 5, "elasticsearch-1s0r/kill-each": 3}
     assert trials(faults=["kill-each"]) == expected
     assert not any("kill-each" in key for key in trials())  # the suite kills each part in a cell of its own
+    replicated = "elasticsearch-8s1r"  # whose first node is known by two roles
+    assert trials(faults=["kill-each"], variants=[replicated]) == {f"{replicated}/kill-each": 4}
 
 
 def test_an_overload_needs_the_machine_to_itself() -> None:

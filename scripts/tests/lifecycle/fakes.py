@@ -119,6 +119,7 @@ class FakeRuntime(Runtime):
     stop_error: Exception | None = None
     lost: tuple[str, ...] = ()
     stuck: str = ""
+    powerless: str = "no loop device here"  # why no power can be cut
     interrupt_at: str | None = None  # the event that is answered with Ctrl-C
     starts: int = 0
     overrides: list[Mapping[str, str]] = field(default_factory=list)  # by start
@@ -137,6 +138,9 @@ class FakeRuntime(Runtime):
     def untrained(self, variant: Variant) -> Sequence[str]:
         self.events.append(f"train {variant.name}")
         return ()
+
+    def why_no_power_cut(self) -> str:
+        return self.powerless
 
     def make_cache(self, stack: object, component: str) -> None:
         raise AssertionError(stack, component)

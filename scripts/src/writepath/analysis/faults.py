@@ -155,6 +155,11 @@ def reduce_faults(raw: Mapping[str, Parts], facts: FaultFacts, host: Host) -> Ev
     return Evidence(tables=tables_of(found), facts=to_data(whole))
 
 
+def impossible(facts: FaultFacts) -> Evidence:
+    """Of a cell whose fault this machine cannot do: nothing but the reason."""
+    return Evidence(tables=tables_of(()), facts=to_data(facts))
+
+
 def absent(audit: Audit, marks: Marks) -> dict[str, Marks]:
     """Lost and stranded writes. Which of the absent the queue holds is not known.
 
@@ -221,6 +226,8 @@ def judge(found: Sequence[Trial], facts: FaultFacts) -> tuple[FaultStatus, tuple
     Where other cells ran at the same time, a recovery time is an upper bound, because cells share the processors while
     they start: one that is too long leaves the cell unknown.
     """
+    if facts.impossible:
+        return "unknown", (facts.impossible,)
     effective, audit = [trial for trial in found if trial.effective], facts.audit or not_read()
     losing = sum(1 for trial in effective if trial.broken)
     losses = (f"guarantees broken in {losing} of {len(effective)} faults",) if losing else ()

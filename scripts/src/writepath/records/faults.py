@@ -45,6 +45,7 @@ class FaultFacts:
     capacity_per_s: float | None = None  # measured for `overload`
     trials_asked: int
     parallel: int  # cells that ran at a time: times to recover are upper bounds where it is more than one
+    impossible: str = ""  # in words: why this machine cannot do it; then no load was sent
     injections: tuple[Injection, ...] = ()
     load_ended_at_us: int | None = None  # epoch: until when the load's answers are known
     load: LoadFacts | None = None  # null: published before a cell had them

@@ -20,6 +20,7 @@ SUMMED = ("trials", "effective", "losing", "deleting", "exposed", "broken", "dup
 MARKS = {"broke": "failed", "unknown": "unknown"}
 NO_FAULT = "none"
 KINDS_SHOWN = 3
+POWER_CUT = "power-cut-"  # begin of such a fault's key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,12 +206,14 @@ def _outcomes(correct: Sequence[Struck], order: Sequence[str]) -> Table:
         (one.variant.name, one.result.fault): f"{verdict_in_words(one.result)}{recovery_in_words(one.result)}"
         for one in correct
     }
+    cuts = any(fault.startswith(POWER_CUT) for fault in words)
+    model = "; a power cut also takes what was not flushed" if cuts else ", not a power cut"
     return Table(
         key="outcomes",
         title="Result of each variant under each fault",
         caption="Each cell runs one steady load and repeats one fault. No loss: every acknowledged write was in the"
         " store exactly once and unchanged, in two reads; the second read follows kill -9 of every store. The crash"
-        " model is a killed process, not a power cut. Lost data: an acknowledged write was missing or changed."
+        f" model is a killed process{model}. Lost data: an acknowledged write was missing or changed."
         " Destroyed: only messages that were in a queue when the fault deleted it are gone. Loss probability: 95 %"
         " upper confidence bound of the share of such faults that lose data; few faults give a high bound. Recovered"
         " in: median and maximum over the faults.",
@@ -306,5 +309,5 @@ def evidence(found: Iterable[Struck]) -> Table:
         "Loss probability: 95 % upper confidence bound of the share of such faults that lose data."
         f" {EXPOSED}",
         (VARIANT, GUARANTEE, FAULT, OUTCOME, NEAR),
-        [one for one in found if not one.correct or one.result.fault.startswith("kill-")],
+        [one for one in found if not one.correct or one.result.fault.startswith(("kill-", POWER_CUT))],
     )

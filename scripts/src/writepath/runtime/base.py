@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from writepath.config.registry import Serves, Variant
 from writepath.errors import UsageError
@@ -25,6 +25,8 @@ FILL = (  # a shell's, with the file to write; each ends when nothing more fits:
     ' cat /dev/zero) >"$0" 2>/dev/null || true'
 )
 FILL_SECONDS = 60.0
+# By component: the bytes of a small file system of its own, which can be filled; None: of one whose power can be cut.
+Disks: TypeAlias = Mapping[str, int | None]
 MASK = "***"
 _SECRET = re.compile(r"PASS(WORD|WD)?$|PASS(WORD)?_|SECRET|TOKEN|COOKIE|CREDENTIAL|API_?KEY", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"(?<=://)([^:/@\s]+):[^@/\s]+(?=@)")
@@ -148,6 +150,12 @@ class Stack(Protocol):
     def free_disk(self, component: str) -> None:
         """Takes away what fill_disk wrote; nothing where nothing is filled."""
 
+    def flush_disk(self, component: str) -> None:
+        """Has all that is written so far reach the disk its data was put on at the start, whose power can be cut."""
+
+    def cut_power(self, component: str) -> str:
+        """Kills it, and leaves of its data what had been flushed. The proof in words; empty: there is none."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
@@ -158,7 +166,7 @@ class Selection:
     active: Mapping[str, Service]  # those that are started
     profiles: Sequence[str] = ()
     settings: Mapping[str, str] = field(default_factory=dict)  # variables of the compose file
-    small_disks: Mapping[str, int] = field(default_factory=dict)  # bytes, by component
+    disks: Disks = field(default_factory=dict)
     serves: Serves = "writes"  # what the proxy is asked for at the start
 
 
@@ -189,15 +197,15 @@ class Runtime(Protocol):
         say: Callable[[str], None],
         only: Sequence[str] | None = None,
         profiles: Sequence[str] = (),
-        small_disks: Mapping[str, int] | None = None,
+        disks: Disks | None = None,
     ) -> Iterator[Stack]:
         """Starts every part side by side, yields when ready, always stops and removes state on exit.
 
         overrides are compose variables (INSTANCES, POOL_SIZE, ...); only limits it to some services (for tests);
-        profiles are started in addition to the variant's own; small_disks gives a component's data a separate file
-        system of so many bytes, which can be filled. SetupError where this machine allows no such file system.
+        profiles are started in addition to the variant's own; disks gives a component's data a separate file system.
+        SetupError where this machine allows no such file system.
         """
-        on, disks = [*variant.profiles, *profiles], small_disks or {}
+        on, asked = [*variant.profiles, *profiles], disks or {}
         settings = {
             **topology.derived(self.root, on, self.split, {**variant.settings, **overrides}),
             **variant.settings,
@@ -209,9 +217,9 @@ class Runtime(Protocol):
         active = known.active(on)
         chosen = {name: service for name, service in active.items() if only is None or name in only}
         keep = [name for name, service in chosen.items() if service.volumes]
-        if unknown := set(disks) - set(keep):
+        if unknown := set(asked) - set(keep):
             raise UsageError(
-                f"small_disks: {', '.join(sorted(unknown))} keeps no data; components that do: {', '.join(keep)}"
+                f"disks: {', '.join(sorted(unknown))} keeps no data; components that do: {', '.join(keep)}"
             )
         selection = Selection(
             name=variant.name,
@@ -219,7 +227,7 @@ class Runtime(Protocol):
             active=chosen,
             profiles=on,
             settings=settings,
-            small_disks=disks,
+            disks=asked,
             serves=variant.serves,
         )
         with self.stack(selection, say) as stack:
@@ -249,6 +257,9 @@ class Runtime(Protocol):
 
     def make_cache(self, stack: Any, component: str) -> None:
         """From what it has recorded on a stack of `aot.TRAINING` until it ended in order."""
+
+    def why_no_power_cut(self) -> str:
+        """Why a store's disk cannot lose its power here, in words; empty where it can."""
 
     def versions(self, variant: Variant) -> Mapping[str, str]:
         """Versions of each component in use."""

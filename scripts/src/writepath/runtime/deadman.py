@@ -17,6 +17,7 @@ import httpx
 from writepath import pidfile, poll
 from writepath.errors import StartError
 from writepath.process import Daemon
+from writepath.runtime import write_back
 
 Heal: TypeAlias = tuple[str, ...]  # a key of HEALS, and its arguments: another process can act on it
 NAME = "deadman"
@@ -116,11 +117,17 @@ def _reset(api: str) -> None:
         http.post(f"{api}/reset").raise_for_status()
 
 
+def _write_back(folder: str, notes: str) -> None:
+    """Lets the kernel write back by itself, as before; folder: of the stack for which that was held off."""
+    write_back.release(Path(folder), Path(notes))
+
+
 HEALS: Mapping[str, Callable[..., None]] = {  # done twice, each does no harm
     "continue": _go_on,
     "remove": _remove,
     "unpause": _unpause,
     "reset": _reset,
+    "write-back": _write_back,
 }
 
 if __name__ == "__main__":

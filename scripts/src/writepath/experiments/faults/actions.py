@@ -5,8 +5,9 @@ to serve again. It gives the proof that it happened, in words, to be asked for a
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +20,14 @@ from writepath import poll
 from writepath.errors import WritepathError
 from writepath.experiments.base import CellRun
 from writepath.experiments.faults import catalogue
-from writepath.experiments.faults.catalogue import STORES, Fault
+from writepath.experiments.faults.catalogue import (
+    HOLDERS,
+    NODE_LINKS,
+    POWER_CUT,
+    POWER_CUT_BACKLOG,
+    STORES,
+    Fault,
+)
 from writepath.measure.inspector import plain_client
 from writepath.runtime import topology
 from writepath.runtime.base import Stack
@@ -32,12 +40,17 @@ BACKLOG_S = 1.5
 FULL_BYTES = 1 << 20  # less than one more segment of any store's log
 QUEUE = EXCHANGE = "writepath.posts"  # services/post-api, QueueNames
 ROUTING_KEY = "post"
-AMQP_PORT = 5672
+SHARDS = "/_cat/shards/posts?format=json&h=node,prirep,state"  # services/store-elasticsearch, PostIndex
+AMQP_PORT, INDEX_PORT = 5672, 9200
 USER = "writepath"
 PASSWORD = "RABBITMQ_PASSWORD"  # noqa: S105 - the variable's name
 DELAY_MS = 400
 READY_S = 60.0
 _ANSWER_S = 5.0
+_FREEZING, _BACKLOGS = (
+    ("pause", POWER_CUT, POWER_CUT_BACKLOG),
+    ("kill-under-backlog", POWER_CUT_BACKLOG),
+)  # actions
 _COUNTER = 'toxiproxy_proxy_received_bytes_total\\{{[^}}]*proxy="{}"[^}}]*\\}} ([0-9.e+]+)'
 _TOXICS: Mapping[str, tuple[tuple[str, str, Mapping[str, int]], ...]] = {
     "cut": (),  # the proxy is turned off
@@ -110,19 +123,49 @@ class Scene:
 @contextmanager
 def struck(fault: Fault, scene: Scene, number: int) -> Iterator[Proof]:
     """Broken inside it, mended when it is left; mended, too, where it was only half done. number: of the trial."""
-    component = catalogue.component(fault, scene.run.cell.variant, scene.stack.components, number)
+    component = _component(fault, scene, number)
     with ExitStack() as heal:
         yield _STRIKES[fault.action](scene, component, heal)
 
 
 def remedies(fault: Fault, scene: Scene) -> Sequence[Heal]:
     """What would undo it without this process."""
-    component = catalogue.component(fault, scene.run.cell.variant, scene.stack.components)
-    if fault.action in _TOXICS:
+    if fault.action in _TOXICS or fault.action == "cut-nodes":
         return (("reset", scene.toxiproxy.url),)
-    if fault.action == "kill-under-backlog":
-        return scene.stack.remedies(_behind(scene, component))
-    return scene.stack.remedies(component) if fault.action in ("pause", "fill-disk") else ()
+    if fault.action not in (*_FREEZING, *_BACKLOGS, "fill-disk"):
+        return ()
+    component = _component(fault, scene)
+    frozen = [] if fault.action == "kill-under-backlog" else [component]
+    if fault.action in _BACKLOGS:
+        frozen.append(_behind(scene, component))
+    return [heal for each in frozen for heal in scene.stack.remedies(each)]
+
+
+def _component(fault: Fault, scene: Scene, number: int = 1) -> str:
+    """What is struck now; of a replicated index the node that has what the fault is for."""
+    known = catalogue.component(fault, scene.run.cell.variant, scene.stack.components, number)
+    has = HOLDERS.get(fault.role) if fault.action in ("kill", "pause") else None
+    return known if has is None else _holder(scene.stack, has)
+
+
+def _holder(stack: Stack, has: str) -> str:
+    """The node with most primary (p) or replica (r) shards, once every copy serves; named after its component."""
+    base = f"http://{stack.address(STORES['index'], INDEX_PORT)}"
+    with closing(plain_client(_ANSWER_S, base)) as client:
+        try:
+            nodes = poll.until(partial(_nodes, client, has), READY_S)
+        except (httpx.HTTPError, ValueError) as error:
+            raise FaultError(f"Elasticsearch does not say where its shards are: {error!r}") from error
+    if not nodes:
+        raise FaultError(f"not every copy of every shard serves after {READY_S:.0f} s")
+    return min(nodes, key=lambda node: (-nodes[node], node))
+
+
+def _nodes(client: httpx.Client, has: str) -> Counter[str]:
+    """How many of these shards each node has; none while a copy is missing."""
+    shards = client.get(SHARDS).raise_for_status().json()
+    serve = all(shard["state"] == "STARTED" for shard in shards)
+    return Counter(str(shard["node"]) for shard in shards if serve and shard["prirep"] == has)
 
 
 def _behind(scene: Scene, component: str) -> str:
@@ -185,6 +228,29 @@ def _kill_under_backlog(scene: Scene, component: str, heal: ExitStack) -> Proof:
     return lambda: f"{frozen()}; {killed()}" if frozen() and killed() else ""
 
 
+def _cut_power(scene: Scene, component: str, heal: ExitStack) -> Proof:
+    """What it had not flushed is gone; it is restarted on what is left."""
+    stack = scene.stack
+    before = stack.lives(component)
+    heal.callback(stack.revive, component)
+    heal.callback(stack.resume, component)  # where the cut fails in the middle of it
+    cut = stack.cut_power(component)
+
+    def proof() -> str:
+        replaced = _replaced(stack, component, before)
+        return f"{cut}; {replaced}" if cut and replaced else ""
+
+    return proof
+
+
+def _cut_power_under_backlog(scene: Scene, component: str, heal: ExitStack) -> Proof:
+    """With messages that only the component has, because the one behind it is frozen."""
+    frozen = _pause(scene, _behind(scene, component), heal)
+    scene.wait(BACKLOG_S)
+    cut = _cut_power(scene, component, heal)
+    return lambda: f"{frozen()}; {cut()}" if frozen() and cut() else ""
+
+
 def _fill_disk(scene: Scene, component: str, heal: ExitStack) -> Proof:
     """A separate file system, full to the last block; what ended for lack of it is restarted by the heal."""
     heal.callback(scene.stack.revive, component)
@@ -208,28 +274,31 @@ def _restart(scene: Scene, component: str, _: ExitStack, *, rolling: bool = Fals
     return lambda: _replaced(stack, component, ended)
 
 
-def _break_link(scene: Scene, store: str, heal: ExitStack, *, what: str) -> Proof:
+def _break_link(scene: Scene, store: str, heal: ExitStack, *, what: str, links: Sequence[str] = ()) -> Proof:
     """Cut, delay, reset or one-way black hole, by Toxiproxy, which is in between in every trial, the control's too.
+
+    links: names of its proxies; none: that of the store.
 
     Proved where the proxy says that it was broken, and its counters moved. It counts a connection's bytes when the
     connection ends: each of these faults ends some but the delay, of which the toxic alone is read back.
     """
-    proxy = scene.toxiproxy
-    before = proxy.received_bytes(store)
+    proxy, links = scene.toxiproxy, links or (store,)
+    before = sum(map(proxy.received_bytes, links))
     heal.callback(proxy.ask, "POST", "/reset")  # removes every toxic, enables every proxy
-    if what == "cut":
-        proxy.ask("POST", f"/proxies/{store}", {"enabled": False})
-    for kind, stream, attributes in _TOXICS[what]:
-        proxy.add(store, kind, stream, attributes)
-    found = proxy.ask("GET", f"/proxies/{store}").json()
-    broken = not found["enabled"] or found["toxics"]
+    for link in links:
+        if what == "cut":
+            proxy.ask("POST", f"/proxies/{link}", {"enabled": False})
+        for kind, stream, attributes in _TOXICS[what]:
+            proxy.add(link, kind, stream, attributes)
+    found = [proxy.ask("GET", f"/proxies/{link}").json() for link in links]
+    broken = all(not one["enabled"] or one["toxics"] for one in found)
 
     def proof() -> str:
-        ended = proxy.received_bytes(store) - before
+        ended = sum(map(proxy.received_bytes, links)) - before
         if not broken or (what != "delay" and ended <= 0):
             return ""
         moved = f"; connections that had carried {ended:.0f} bytes were closed" if ended > 0 else ""
-        return f"{what} on the link to {store}, confirmed by Toxiproxy{moved}"
+        return f"{what} on the link to {' and '.join(links)}, confirmed by Toxiproxy{moved}"
 
     return proof
 
@@ -266,10 +335,13 @@ _STRIKES: Mapping[str, Callable[[Scene, str, ExitStack], Proof]] = {
     "kill-under-backlog": _kill_under_backlog,
     "pause": _pause,
     "crash-loop": _crash_loop,
+    POWER_CUT: _cut_power,
+    POWER_CUT_BACKLOG: _cut_power_under_backlog,
     "fill-disk": _fill_disk,
     "restart": _restart,
     "rolling-restart": partial(_restart, rolling=True),
     "delete-queue": _delete,
     "delete-binding": partial(_delete, binding=True),
     **{what: partial(_break_link, what=what) for what in _TOXICS},
+    "cut-nodes": partial(_break_link, what="cut", links=NODE_LINKS),
 }

@@ -15,9 +15,16 @@ STORES = {
     "index": "elasticsearch",
     "replica": "elasticsearch-2",
 }
+HOLDERS = {
+    "primary": "p",
+    "replica": "r",
+}  # roles of whichever node has most of these shards, as _cat/shards has them
+NODE_LINKS = ("elasticsearch-node", "elasticsearch-2-node")  # Toxiproxy's, each in front of one node
 PROXY = "nginx"
 SMALL_DISK_BYTES = {"postgres": 192 << 20, "rabbitmq": 256 << 20, "elasticsearch": 128 << 20}
 OVERLOAD = "overload"
+POWER_CUT, POWER_CUT_BACKLOG = "power-cut", "power-cut-under-backlog"
+POWER_CUTS = frozenset({POWER_CUT, POWER_CUT_BACKLOG})
 LINKS = ("broker", "database", "index")  # each has its own Toxiproxy between the applications and itself
 MINIMUM = (3.0, 6.0)
 INSTANT = (0.5, 2.0)
@@ -28,7 +35,8 @@ ROLES = {
     "broker": "the broker",
     "database": "the database",
     "index": "the Elasticsearch node",
-    "replica": "the replica's Elasticsearch node",
+    "primary": "the Elasticsearch node with most primary shards",
+    "replica": "the Elasticsearch node with most replica shards",
     "proxy": "nginx",
 }
 
@@ -71,6 +79,15 @@ FAULTS: Mapping[str, Fault] = {
             "consumer",
             INSTANT,
         ),
+        *_each(POWER_CUT, "power cut of {}", ("database", "index"), INSTANT),
+        # It has no message for longer than some milliseconds, unless the consumer is stopped.
+        Fault(
+            "power-cut-broker",
+            "power cut of the broker with a backlog in its queue",
+            POWER_CUT_BACKLOG,
+            "broker",
+            INSTANT,
+        ),
         Fault("crash-loop-consumer", "crash loop of the consumer", "crash-loop", "consumer"),
         Fault("restart-consumer", "graceful restart of one consumer", "restart", "consumer", INSTANT),
         Fault("delete-queue", "queue deleted", "delete-queue", "broker"),
@@ -81,6 +98,17 @@ FAULTS: Mapping[str, Fault] = {
         *_each("reset", "connections reset between application and {}", LINKS, MINIMUM),
         *_each("blackhole-from", "responses from {} dropped", LINKS, (4.0, 8.0)),
         *_each("blackhole-to", "requests to {} dropped", LINKS, (4.0, 8.0)),
+        Fault(
+            "cut-nodes",
+            "network cut between the Elasticsearch nodes",
+            "cut-nodes",
+            "replica",
+            overrides=(
+                ("ELASTICSEARCH_NODE_HOST", "toxiproxy"),
+                ("ELASTICSEARCH_2_NODE_HOST", "toxiproxy"),
+                ("ELASTICSEARCH_2_NODE_PORT", "9302"),
+            ),
+        ),
         Fault(
             "rolling-restart",
             "graceful rolling restart of the application",
@@ -107,12 +135,16 @@ def fault(key: str) -> Fault:
 
 
 def component(one: Fault, variant: Variant, components: Collection[str], number: int = 1) -> str:
-    """The component that the fault strikes; empty where the variant has none of that role. number: of the trial."""
+    """The component that the fault strikes; empty where the variant has none of that role. number: of the trial.
+
+    Of HOLDERS only whether there is one: which it is depends on the shards at that moment.
+    """
     if one.action == "kill-each":
         each = parts(variant, components)
         return each[(number - 1) % len(each)]
     consumer = variant.inspector if variant.inspector != variant.ingress else ""
     names = {"application": variant.ingress, "consumer": consumer, "proxy": PROXY, **STORES}
+    names["primary"] = STORES["index"] if STORES["replica"] in components else ""
     name = names.get(one.role, "")
     return name if name in components else ""
 
@@ -120,7 +152,7 @@ def component(one: Fault, variant: Variant, components: Collection[str], number:
 def parts(variant: Variant, components: Collection[str]) -> tuple[str, ...]:
     """Every component that has a role, in the order of the roles: what `kill-each` strikes, one a trial."""
     names = (component(FAULTS[f"kill-{role}"], variant, components) for role in ROLES)
-    return tuple(filter(None, names))
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def applies(one: Fault, variant: Variant, components: Collection[str]) -> bool:

@@ -13,7 +13,7 @@ from pydantic import Field
 from writepath.analysis import raw
 from writepath.analysis.audit import Said, in_lines
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
-from writepath.analysis.faults import derive_faults, reduce_faults
+from writepath.analysis.faults import derive_faults, impossible, reduce_faults
 from writepath.config.checked import Names, entry
 from writepath.config.registry import Registry, Suite, Variant
 from writepath.config.settings import OF_LOAD, Factor
@@ -156,7 +156,7 @@ class FaultExperiment(Experiment[FaultResult]):
     def reduce(self, folder: Path, host: Host) -> Evidence:
         """Evidence of a folder of raw files."""
         facts = base.from_data(FaultFacts, load_facts(folder), str(folder / FACTS_FILE))
-        return reduce_faults(raw.tables(folder), facts, host)
+        return impossible(facts) if facts.impossible else reduce_faults(raw.tables(folder), facts, host)
 
     def audit(self, result: FaultResult) -> Said | None:
         """Of all writes of the load."""

@@ -54,10 +54,6 @@ def measure(run: CellRun, session: Session) -> None:
     fault = catalogue.fault(run.cell.levels[FACTOR])
     given = {name: value for name, value in run.settings.items() if name != FACTOR}
     run.settings = {**given, **THROUGH_TOXIPROXY, **dict(fault.overrides)}
-    store = STORES.get(fault.role, "")
-    small_disks = {store: catalogue.SMALL_DISK_BYTES[store]} if fault.action == "fill-disk" else {}
-    stack, truth = session.started(run, profiles=(TOXIPROXY,), small_disks=small_disks)
-    scene = Scene(run=run, stack=stack, toxiproxy=Toxiproxy(stack.address(TOXIPROXY, API_PORT)))
     facts = FaultFacts(
         fault=fault.key,
         words=fault.words,
@@ -66,11 +62,21 @@ def measure(run: CellRun, session: Session) -> None:
         trials_asked=run.params.trials[run.cell.name],
         parallel=run.parallel,
     )
+    cuts, store = fault.action in catalogue.POWER_CUTS, STORES.get(fault.role, "")
+    if cuts and (reason := run.bench.runtime.why_no_power_cut()):
+        save_facts(base.to_data(dataclasses.replace(facts, impossible=reason)), run.folder)
+        return
+    full = fault.action == "fill-disk"
+    disks = {store: catalogue.SMALL_DISK_BYTES[store] if full else None} if full or cuts else {}
+    stack, truth = session.started(run, profiles=(TOXIPROXY,), disks=disks)
+    scene = Scene(run=run, stack=stack, toxiproxy=Toxiproxy(stack.address(TOXIPROXY, API_PORT)))
     cell = _Cell(run=run, scene=scene, truth=truth, fault=fault, facts=facts)
     with contextlib.closing(scene.toxiproxy):
         run.verify(stack, truth)
         with run.step("verify"):
             truth.empty()
+            if cuts:
+                stack.flush_disk(store)  # what a weakened control is set back to must be whole
         with run.step("load"):
             load_facts = cell.load()
         scene.ready()

@@ -19,7 +19,7 @@ from writepath.runtime.base import INSPECTOR_PORT, PROXY, Runtime, Selection
 from writepath.runtime.docker import compose as files
 from writepath.runtime.docker import engine, images
 from writepath.runtime.docker.compose import Compose
-from writepath.runtime.docker.stack import DockerStack
+from writepath.runtime.docker.stack import NO_POWER_CUT, DockerStack
 from writepath.runtime.topology import Service
 
 _READY_SECONDS = 300  # a busy machine with two cores; most are there in 20
@@ -60,6 +60,9 @@ class DockerRuntime(Runtime):
     def stack(self, selection: Selection, say: Callable[[str], None]) -> Iterator[DockerStack]:
         """Started and ready; containers, networks and volumes are gone afterwards, whatever happens."""
         project, services = f"{project_prefix(self.root)}{secrets.token_hex(4)}", selection.active
+        disks = {name: size for name, size in selection.disks.items() if size is not None}
+        if len(disks) < len(selection.disks):
+            raise SetupError(NO_POWER_CUT)
         with ExitStack() as held:
             folder = pidfile.claim(self._state / project)
             held.callback(shutil.rmtree, folder)
@@ -70,7 +73,7 @@ class DockerRuntime(Runtime):
                 if service.module and service.environment[aot.SETTING] != aot.NONE
             }
             override = folder / "override.yml"
-            override.write_text(files.override(services, selection.small_disks, caches), encoding="utf-8")
+            override.write_text(files.override(services, disks, caches), encoding="utf-8")
             compose = Compose(
                 root=self.root,
                 project=project,
@@ -81,13 +84,17 @@ class DockerRuntime(Runtime):
             # Those of no variant's own profiles, as Toxiproxy: prepare does not know of them.
             others = [service for service in services.values() if not service.module]
             images.ensure(compose, others, self._engine, say)
-            _up(compose, [*services], [*map(files.holder, selection.small_disks)])
+            _up(compose, [*services], [*map(files.holder, disks)])
             stack = DockerStack(self._engine, project, selection, self.split)
             held.callback(stack.close)
             say(f"{selection.name}: waiting for {', '.join(stack.components)}")
             with stack.spread():
                 _await_ready(stack, services, selection.serves)
             yield stack
+
+    def why_no_power_cut(self) -> str:
+        """Always the same."""
+        return NO_POWER_CUT
 
     def make_cache(self, stack: DockerStack, component: str) -> None:
         """In a container of its own, of the same image, which sees the same jar."""

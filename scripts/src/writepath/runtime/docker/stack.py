@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from writepath.errors import StartError
+from writepath.errors import SetupError, StartError
 from writepath.process import call, end_of
 from writepath.processors import Split, listed
 from writepath.runtime import network, topology
@@ -25,6 +25,10 @@ from writepath.runtime.docker.compose import holder
 from writepath.runtime.docker.engine import GENERATOR, KILLED, Container, Engine, told
 
 _BEHIND_PROXY = "writer"  # the name by which the proxy looks up where to send
+NO_POWER_CUT = (
+    "a power cut is only possible in the native runtime: a container's data is on the engine's own disk;"
+    " use RUNTIME=native, as root"
+)
 _STOP_SECONDS = 40
 _BALLAST = ".writepath-ballast"
 _PAGE_BYTES = 64 * 1024  # a file system in memory rounds its size up to a page, of at most so many
@@ -40,7 +44,7 @@ class DockerStack(Stack):
         self.network = f"{project}_default"
         self.components: Sequence[str] = sorted(self.services)
         self.stores: Sequence[str] = [name for name in self.components if self.services[name].volumes]
-        self._disks = selection.small_disks
+        self._disks = {name: size for name, size in selection.disks.items() if size is not None}
         self._keepers = {name: engine.containers(project, holder(name))[0] for name in self._disks}
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="docker-stats")
         self._meters: dict[str, Meter] = {}
@@ -175,6 +179,14 @@ class DockerStack(Stack):
     def free_disk(self, component: str) -> None:
         """Takes away what fill_disk wrote."""
         _run(self._keeper(component), 'rm -f "$0"')
+
+    def flush_disk(self, component: str) -> None:
+        """SetupError."""
+        raise SetupError(f"{component}: {NO_POWER_CUT}")
+
+    def cut_power(self, component: str) -> str:
+        """SetupError."""
+        raise SetupError(f"{component}: {NO_POWER_CUT}")
 
     @told()
     def tails(self) -> str:

@@ -1,5 +1,6 @@
 """What this machine gives the native runtime: an unprivileged account to run as, small file systems that fill up."""
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -7,17 +8,20 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import psutil
 
 from writepath import poll, process
 from writepath.errors import SetupError, StartError
+from writepath.runtime import write_back
 from writepath.runtime.base import FILL, FILL_SECONDS
 from writepath.runtime.native import quota
 
 _UNPRIVILEGED = "nobody"
 _DAC_OVERRIDE = 1  # bit of CAP_DAC_OVERRIDE in /proc/<pid>/status
 _BUSY_SECONDS = 2.0
+_BLOCK_DEVICES = Path("/sys/block")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +103,7 @@ def _may_override() -> bool:
 class SmallDisk:
     """One mounted tmpfs."""
 
+    kind: ClassVar[str] = "a small disk"
     folder: Path
     device: int  # its number: what fill checks before it writes
 
@@ -135,17 +140,19 @@ def mount(folder: Path, size: int, account: Account) -> SmallDisk:
 
 
 def remove(folder: Path) -> None:
-    """Removes a stack's folder, its control groups and the file systems mounted below it first.
+    """Removes a stack's folder; first its control groups, what is mounted below it, and what it changed of the host.
 
     It stays with what of these stays, for the next attempt; nothing is removed through a file system that stays.
     """
     for point in _mounted_below(folder):
-        _unmount(point)
+        unmount(point)
+    _detach_below(folder)
+    write_back.release(folder, write_back.NOTES)
     if quota.removed(folder) and not _mounted_below(folder):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _unmount(point: Path) -> None:
+def unmount(point: Path) -> None:
     """At last without waiting for who still holds a file there: the name goes at once, the memory with the holder."""
     if not poll.until(lambda: process.attempt("umount", point).returncode == 0, _BUSY_SECONDS):
         process.attempt("umount", "--lazy", point)
@@ -157,3 +164,12 @@ def _mounted_below(folder: Path) -> list[Path]:
     points = [Path(mounted.mountpoint) for mounted in psutil.disk_partitions(all=True)]
     found = [point for point in points if point.is_relative_to(inside)]
     return sorted(found, key=lambda point: len(point.parts), reverse=True)
+
+
+def _detach_below(folder: Path) -> None:
+    """Loop devices on files below a folder: of a command that was killed before it mounted one."""
+    inside = folder.resolve()
+    for known in _BLOCK_DEVICES.glob("loop*/loop/backing_file"):
+        with contextlib.suppress(OSError):  # gone meanwhile
+            if Path(known.read_text(encoding="utf-8").strip()).is_relative_to(inside):
+                process.attempt("losetup", "--detach", f"/dev/{known.relative_to(_BLOCK_DEVICES).parts[0]}")

@@ -28,6 +28,16 @@ class Place:
     account: Account
     jars: Mapping[str, Path]  # of our own applications, by Maven module
 
+    @property
+    def disk(self) -> Path:
+        """Where a file system for its data alone is mounted, if it has one whose power can be cut."""
+        return self.folder / "disk"
+
+    @property
+    def data(self) -> Path:
+        """The folder of its data, which the recipe makes."""
+        return (self.disk if self.disk.is_dir() else self.folder) / "data"
+
     def port(self, inside: int | str, instance: int = 0) -> int:
         """The loopback port that stands for one of the service's own."""
         return self.addresses.port(self.service.name, inside, instance)

@@ -16,7 +16,9 @@ from writepath.errors import SetupError, StartError, WritepathError
 from writepath.provision import archives, golang, jdk, maven, state
 from writepath.runtime import network, topology
 from writepath.runtime.base import PROXY, PROXY_PORT, Runtime, Selection
-from writepath.runtime.native import host, recipes
+from writepath.runtime.native import host, power, recipes
+from writepath.runtime.native.host import SmallDisk
+from writepath.runtime.native.power import PowerDisk
 from writepath.runtime.native.recipe import Place
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.network import Addresses
@@ -51,6 +53,8 @@ class NativeRuntime(Runtime):
             folder = pidfile.claim(self._runs / f"{selection.name}-{os.getpid()}-{next(_numbers)}")
             held.callback(host.remove, folder)
             folder.chmod(0o755)
+            if None in selection.disks.values():
+                held.enter_context(power.write_back_held_off(folder))
             places = {
                 name: Place(
                     root=self.root,
@@ -63,10 +67,7 @@ class NativeRuntime(Runtime):
                 )
                 for name, service in selection.active.items()
             }
-            disks = {
-                name: host.mount(places[name].folder, size, account)
-                for name, size in selection.small_disks.items()
-            }
+            disks = {name: _disk(places[name], size) for name, size in selection.disks.items()}
             stack = NativeStack(folder, places, disks, self.split)
             held.callback(stack.close)
             with stack.spread():
@@ -75,6 +76,14 @@ class NativeRuntime(Runtime):
             parts = ", ".join(f"{part} {duration:.1f} s" for part, duration in in_order)
             say(f"{selection.name}: ready in {parts}")
             yield stack
+
+    def why_no_power_cut(self) -> str:
+        """By a trial, on a small disk."""
+        folder = pidfile.claim(self._runs / f"power-cut-{os.getpid()}-{next(_numbers)}")
+        try:
+            return power.why_not(folder)
+        finally:
+            host.remove(folder)
 
     def untrained(self, variant: Variant) -> Sequence[str]:
         """None where the JDK has no such caches."""
@@ -116,6 +125,14 @@ class NativeRuntime(Runtime):
     def _account(self) -> host.Account:
         places = [state.folder(self.root), archives.postgres(self.root), jdk.find().java]
         return host.account(path for path in places if path.exists())
+
+
+def _disk(place: Place, size: int | None) -> SmallDisk | PowerDisk:
+    """A small one is below all files of the service, one whose power can be cut below its data alone."""
+    if size is not None:
+        return host.mount(place.folder, size, place.account)
+    folder = place.account.make_folder(place.disk)
+    return power.made(folder, place.folder.with_suffix(".ext4"), place.account)
 
 
 def _addresses(selection: Selection) -> Addresses:

@@ -6,7 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from writepath import pidfile, poll
 from writepath.errors import StartError
@@ -17,9 +19,11 @@ from writepath.runtime.base import PROXY, PROXY_PORT, Meter, Stack, Usage, maske
 from writepath.runtime.deadman import Heal
 from writepath.runtime.native import quota, recipes, usage
 from writepath.runtime.native.host import SmallDisk
+from writepath.runtime.native.power import PowerDisk
 from writepath.runtime.native.recipe import Part, Place
 from writepath.runtime.network import LOOPBACK
 
+D = TypeVar("D", SmallDisk, PowerDisk)
 ORDERLY_SECONDS = 40.0
 _PORT_SECONDS = 10.0
 
@@ -95,7 +99,7 @@ class NativeStack(Stack):
         self,
         folder: Path,
         places: Mapping[str, Place],
-        disks: Mapping[str, SmallDisk],
+        disks: Mapping[str, SmallDisk | PowerDisk],
         split: Split,
     ) -> None:
         """Takes the folder for logs and pid files and, by component, where each is started."""
@@ -259,9 +263,8 @@ class NativeStack(Stack):
     def remedies(self, component: str) -> Sequence[Heal]:
         """SIGCONT for each of its processes and their families; the ballast's removal."""
         found: list[Heal] = [("continue", life) for life in self.lives(component).values()]
-        if component in self._disks:
-            found.append(("remove", str(self._disks[component].ballast)))
-        return found
+        disk = self._disks.get(component)
+        return [*found, ("remove", str(disk.ballast))] if isinstance(disk, SmallDisk) else found
 
     def is_ready(self, component: str) -> bool:
         """Whether every process of it runs and answers."""
@@ -272,19 +275,29 @@ class NativeStack(Stack):
 
     def fill_disk(self, component: str) -> int:
         """Fills the small file system below its data; the bytes left free."""
-        small = self._disk(component)
+        small = self._disk(component, SmallDisk)
         for each in self._all(component):
             each.excuse()  # a store may end itself when it cannot write
         return small.fill()
 
     def free_disk(self, component: str) -> None:
         """Takes away what filled it."""
-        self._disk(component).ballast.unlink(missing_ok=True)
+        self._disk(component, SmallDisk).ballast.unlink(missing_ok=True)
 
-    def _disk(self, component: str) -> SmallDisk:
-        if component not in self._disks:
-            raise StartError(f"{component}: its data is not on a small disk")
-        return self._disks[component]
+    def flush_disk(self, component: str) -> None:
+        """Of the file system below its data."""
+        self._disk(component, PowerDisk).flush()
+
+    def cut_power(self, component: str) -> str:
+        """Freezes it, keeps what its disk has, and kills it."""
+        disk = self._disk(component, PowerDisk)
+        return disk.cut(partial(self.pause, component), partial(self.kill, component))
+
+    def _disk(self, component: str, kind: type[D]) -> D:
+        found = self._disks.get(component)
+        if not isinstance(found, kind):
+            raise StartError(f"{component}: its data is not on {kind.kind}")
+        return found
 
     def close(self) -> None:
         """Ends every process."""

@@ -27,7 +27,7 @@ def _postgres(place: Place) -> Iterator[Part]:
 
     Without a Unix socket: a path below a deep checkout is too long for one.
     """
-    data = place.folder / "data"
+    data = place.data
     # Resolved: of a link, as in a cache folder shared by two checkouts, cp would copy the link alone.
     process.call("cp", "-a", "--reflink=auto", _template(place).resolve(), data)
     flags = list(place.service.command[1:])
@@ -134,7 +134,7 @@ def _rabbitmq_environment(place: Place) -> dict[str, str]:
         "RABBITMQ_CONFIG_FILES": str(folder / "none.d"),
         "RABBITMQ_ADVANCED_CONFIG_FILE": str(folder / "none.config"),
         "RABBITMQ_ENABLED_PLUGINS_FILE": str(plugins),
-        "RABBITMQ_MNESIA_BASE": str(folder / "data"),
+        "RABBITMQ_MNESIA_BASE": str(place.data),
         "RABBITMQ_LOG_BASE": str(folder / "log"),
         "RABBITMQ_LOGS": "-",
         "RABBITMQ_PID_FILE": str(folder / "node.pid"),
@@ -171,13 +171,17 @@ def _elasticsearch(place: Place) -> Iterator[Part]:
     environment = place.environment()
     given = {key: value for key, value in environment.items() if "." in key}
     plain = {key: value for key, value in environment.items() if "." not in key}
+    published = f"{given['transport.publish_host']}:{given['transport.publish_port']}"
+    publish_host, _, publish_port = place.addresses.rewrite(published).rpartition(":")
     settings = {
         "discovery.seed_hosts": "[]",  # else it looks for nodes of others on this host
         **given,
         "network.host": LOOPBACK,
         "http.port": str(place.port(ELASTICSEARCH_PORT)),
         "transport.port": str(place.port(TRANSPORT_PORT)),
-        "path.data": str(place.folder / "data"),
+        "transport.publish_host": publish_host,
+        "transport.publish_port": publish_port,
+        "path.data": str(place.data),
         "path.logs": str(place.folder / "log"),
     }
     yield Part(

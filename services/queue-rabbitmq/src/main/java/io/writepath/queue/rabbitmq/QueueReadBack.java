@@ -107,6 +107,9 @@ public final class QueueReadBack implements SampledFigures, VersionSource, AutoC
             if (!topology.durable()) {
                 settings.put(Durability.LOWERED_BY, "queue.durable");
                 level = Level.C;
+            } else if (!topology.flushed()) {
+                settings.put(Durability.LOWERED_BY, "queue.x-queue-type");
+                level = Level.B;
             }
         } catch (RefusedException e) {
             settings.put("queue.refused", e.getMessage());

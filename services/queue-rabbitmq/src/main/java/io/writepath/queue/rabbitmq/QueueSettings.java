@@ -40,6 +40,8 @@ public record QueueSettings(
         QUORUM,
         /** Durable, and bounded by nothing: as tutorials declare it. */
         CLASSIC,
+        /** Durable, of the one version of RabbitMQ 4: confirmed once it is written, flushed or not. */
+        CLASSIC_V2,
         /** In memory, with messages to match: gone when the broker restarts. */
         CLASSIC_TRANSIENT
     }

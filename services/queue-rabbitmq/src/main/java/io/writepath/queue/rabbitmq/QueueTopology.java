@@ -48,19 +48,23 @@ public final class QueueTopology {
                 QueueBuilder.durable(QueueNames.QUEUE)
                         .withArgument("x-queue-type", "classic")
                         .build();
-            case CLASSIC_TRANSIENT -> classicTransient(settings);
+            case CLASSIC_V2 ->
+                classic(QueueBuilder.durable(QueueNames.QUEUE), settings)
+                        .withArgument("x-queue-version", 2)
+                        .build();
+            case CLASSIC_TRANSIENT ->
+                classic(QueueBuilder.nonDurable(QueueNames.QUEUE), settings).build();
         };
     }
 
-    private static Queue classicTransient(QueueSettings settings) {
-        return QueueBuilder.nonDurable(QueueNames.QUEUE)
-                .withArgument("x-queue-type", "classic")
+    /** With the limits of the quorum queue. */
+    private static QueueBuilder classic(QueueBuilder queue, QueueSettings settings) {
+        return queue.withArgument("x-queue-type", "classic")
                 .maxLength(settings.maxLength())
                 .withArgument(MAX_BYTES, settings.maxSize().toBytes())
                 .overflow(QueueBuilder.Overflow.rejectPublish)
                 .deadLetterExchange(QueueNames.DEAD_LETTER_EXCHANGE)
-                .deadLetterRoutingKey(QueueNames.ROUTING_KEY)
-                .build();
+                .deadLetterRoutingKey(QueueNames.ROUTING_KEY);
     }
 
     /**
@@ -104,6 +108,11 @@ public final class QueueTopology {
     /** Whether the queue and what is in it outlive the broker's process. */
     public boolean durable() {
         return queue.isDurable();
+    }
+
+    /** Whether a confirm says that the message is flushed: of no type but quorum. */
+    boolean flushed() {
+        return "quorum".equals(queue.getArguments().get("x-queue-type"));
     }
 
     /** What the queue is declared with. */

@@ -57,6 +57,22 @@ class QueueReadBackIntegrationTests {
     }
 
     @Test
+    void aClassicQueueThatWasAskedForIsNotFlushedBeforeTheConfirm() throws Exception {
+        QueueTopology classic = new QueueTopology(new QueueSettings(1_000_000, 100, QueueSettings.Type.CLASSIC_V2));
+        Broker.declare(RABBIT, classic);
+
+        try (QueueReadBack asked = new QueueReadBack(Broker.connections(RABBIT), classic)) {
+            Durability durability = asked.durability();
+
+            assertThat(durability.level()).isEqualTo(Level.B);
+            assertThat(durability.settings())
+                    .containsEntry("queue.durable", "true")
+                    .containsEntry("queue.x-queue-version", "2")
+                    .containsEntry(Durability.LOWERED_BY, "queue.x-queue-type");
+        }
+    }
+
+    @Test
     void aTransientQueueKeepsNothing() throws Exception {
         declare(false);
 
