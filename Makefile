@@ -99,6 +99,10 @@ publish: ## publish a finished suite run [RUN=results/latest ADD=1]
 campaign: ## measure, publish and commit everything that is published; continues where it was stopped
 	@$(WRITEPATH) campaign $(OPTIONS)
 
+.PHONY: site
+site: ## write the results site: one folder that needs no server [results/site]
+	@$(WRITEPATH) site $(OPTIONS)
+
 .PHONY: verify
 verify: ## recompute every published figure from its raw data; RUN= also checks a raw run [RUN=results/latest]
 	@$(WRITEPATH) verify $(OPTIONS)

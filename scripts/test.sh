@@ -5,6 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 ./lint.sh
 python=../.writepath/venv/bin/python
 "$python" -m writepath setup --runtime "$1" # before several processes need what it builds
+"$python" -c 'from writepath.provision import packages as p; p.ensure(print, [p.CHROMIUM])' # so do the tests of the site
 export WRITEPATH_TEST_RUNTIME="$1"
 
 declare -A pids=()

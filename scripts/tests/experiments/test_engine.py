@@ -73,6 +73,25 @@ def interrupted(at: int) -> Callable[[CellRun], None]:
     return before
 
 
+def test_the_page_of_a_suite_run_has_each_cell_once_it_has_ended_and_the_terminal_prints_its_address(
+    tmp_path: Path,
+) -> None:
+    console = Console(file=io.StringIO(), width=40)
+    page = tmp_path / "results/latest/index.html"
+
+    def shown() -> tuple[str, int]:
+        text = (page.parent / "site/data.js").read_text(encoding="utf-8")
+        (suite,) = json.loads(text.removeprefix("writepath(").removesuffix(");\n"))["suites"]
+        return suite["status"], len(suite["evidence"])
+
+    seen = list[tuple[str, int]]()
+    kind = Toy(before=lambda _: seen.append(shown()))
+    engine.run(replace(planned(tmp_path, *NAMES), kind=kind), FakeRuntime(), Progress(console=console))
+    assert [*seen, shown()] == [("running", 0), ("running", 1), ("running", 2), ("finished", 3)]
+    assert page.is_file()
+    assert page.as_uri() in console.file.getvalue()  # type: ignore[attr-defined]
+
+
 def test_every_block_has_every_cell_once_in_an_order_of_the_seed_alone(tmp_path: Path) -> None:
     first, again, other = (
         order_of(planned(tmp_path, *"abcdefgh", repetitions=3, seed=seed)) for seed in (1, 1, 2)

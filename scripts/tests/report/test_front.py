@@ -84,7 +84,7 @@ def test_every_variant_of_the_load_suite_has_a_row(facts: Facts) -> None:
 
 
 def test_no_figure_of_the_guide_is_written_by_hand() -> None:
-    for name in (front.ANSWER, front.CHOOSING):
+    for name in (front.ANSWER, front.SENTENCES, front.CHOOSING):
         text = (TEMPLATES / name).read_text(encoding="utf-8")
         left = NO_FIGURES.sub("", GIVEN.sub("", text))
         lines = [line for line in left.splitlines() if re.search(r"\d", line)]

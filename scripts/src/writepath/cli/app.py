@@ -121,6 +121,16 @@ def verify(ctx: typer.Context, run: given.RawRun = None) -> int:
     return reporting.verify(ctx.obj.root, run, print)
 
 
+@command("site", "")
+def site(ctx: typer.Context) -> int:
+    """Write the results site of everything that is published, in results/site."""
+    from writepath.experiments import site as pages
+
+    root: Path = ctx.obj.root
+    print(f"wrote {pages.write_published(root, root / pages.FOLDER).as_uri()}")
+    return 0
+
+
 @command("publish", "", "--run results/latest --add")
 def publish(ctx: typer.Context, run: given.Run = None, add: given.Add = False) -> int:
     """Publish a finished suite run in docs/results/ and results/published/."""

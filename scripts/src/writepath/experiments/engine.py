@@ -18,7 +18,7 @@ from typing import Any
 
 from writepath import pidfile
 from writepath.errors import INTERRUPTED, UsageError, worst
-from writepath.experiments import control, read
+from writepath.experiments import control, read, site
 from writepath.experiments.attempt import Attempt, run_group
 from writepath.experiments.base import FEWEST_REPETITIONS, Cell, Plan, References
 from writepath.experiments.plan import Group, groups, order_of
@@ -144,6 +144,8 @@ def run(plan: Plan, runtime: Runtime, progress: Progress) -> tuple[int, Path]:
     progress.total = sum(map(len, engine.index.order))
     progress.load_seconds = plan.kind.load_seconds(plan.params)
     progress.say(_where(plan, engine.folder))
+    progress.say(f"figures so far: {(plan.root / RESULTS / LATEST / site.PAGE).as_uri()}")
+    engine.show(progress)
     try:
         with _opened(plan, runtime, progress) as bench:
             if plan.repetitions >= FEWEST_REPETITIONS:
@@ -154,14 +156,14 @@ def run(plan: Plan, runtime: Runtime, progress: Progress) -> tuple[int, Path]:
             for block in groups(plan):
                 engine.run_block(block, bench)
     except KeyboardInterrupt:
-        engine.end("aborted")
+        engine.end("aborted", progress)
         done = len(engine.index.cells)
         progress.say(f"stopped; {done} of {progress.total} cells are saved. Continue with RESUME=1.")
         return INTERRUPTED, engine.folder
     except BaseException:
-        engine.end("aborted")
+        engine.end("aborted", progress)
         raise
-    engine.end("finished")
+    engine.end("finished", progress)
     if plan.control is not None:
         control.remember(plan.state, read.saved(engine.folder), plan.kind.metrics)
     return worst(cell.exit_code for cell in engine.index.cells), engine.folder
@@ -217,10 +219,18 @@ class _Engine:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def end(self, status: Status) -> None:
-        """Saves how the suite run ended."""
+    def show(self, progress: Progress) -> None:
+        """Writes the page of the figures so far. One that cannot be written is said, and ends no suite run."""
+        try:
+            site.write_live(self.folder)
+        except Exception as error:  # noqa: BLE001 - the cells are saved, and `make report` says what is wrong
+            progress.say(f"{site.PAGE} was not written: {error}")
+
+    def end(self, status: Status, progress: Progress) -> None:
+        """Saves and shows how the suite run ended."""
         self.index = dataclasses.replace(self.index, status=status, finished_at=moment(time.time()))
         save_index(self.index, self.folder)
+        self.show(progress)
 
     def _left(self, block: tuple[Group, ...]) -> Iterator[Group]:
         done = {(cell.name, cell.block) for cell in self.index.cells}
@@ -243,6 +253,8 @@ class _Engine:
         for attempt in ended:
             line = "" if attempt.result is None else attempt.kind.line(attempt.result)
             bench.progress.cell_ended(attempt.record, line, share=len(ended))
+        with self._lock:  # lanes draw one after the other: matplotlib is not safe in threads
+            self.show(bench.progress)
         return ended
 
     def _attempt(self, cell: Cell, bench: Bench, parallel: int) -> Attempt:

@@ -48,6 +48,7 @@ RABBITMQ = Package(
 NGINX = Package(name="nginx", program="nginx")
 ALL = (RABBITMQ, NGINX)  # what a run needs
 PGBENCH = Package(name="postgresql", program="pgbench")  # no server of it ever runs
+CHROMIUM = Package(name="chromium", program="chromium")  # tests look at the results site in it
 
 
 def missing(among: Sequence[Package] = ALL) -> list[Package]:

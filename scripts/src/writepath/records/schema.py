@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from writepath.config.registry import SuitesFile, VariantsFile
-from writepath.records import capacity_run, ceilings, cell, faults, index, load, pair, search
+from writepath.records import capacity_run, ceilings, cell, faults, index, load, pair, search, site
 
 ROOT = Path(__file__).parents[4]
 RESULTS = (
@@ -30,13 +30,16 @@ SAVED: dict[str, tuple[type, str, int]] = {  # by name in schemas/: record, file
     "index": (index.Index, index.INDEX_FILE, index.SCHEMA_VERSION),
     "cell": (cell.CellRecord, cell.CELL_FILE, index.SCHEMA_VERSION),
 }
+EXPORTED: dict[str, tuple[type, str, int]] = {  # as SAVED, but written alone: for the results site
+    "site": (site.Site, site.DATA_FILE, site.SCHEMA_VERSION)
+}
 YAML_FILES = {"variants": VariantsFile, "suites": SuitesFile}
 DIALECT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 
 
 def files() -> dict[str, str]:
     """Name below schemas/ and text of each file."""
-    schemas = {name: _schema(*saved) for name, saved in SAVED.items()}
+    schemas = {name: _schema(*written) for name, written in (SAVED | EXPORTED).items()}
     schemas |= {name: _schema_of_yaml(name, kind) for name, kind in YAML_FILES.items()}
     return {
         f"{name}.schema.json": json.dumps(DIALECT | schema, indent=2, ensure_ascii=False) + "\n"

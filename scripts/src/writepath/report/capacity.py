@@ -176,6 +176,7 @@ MOST_COMMON = 4  # rates that several variants passed
 class Limit:
     """What was saturated in the failing steps next to a bracket."""
 
+    row: RowKey
     label: str  # of the variant
     bracket: str  # sustained or burst
     lowest_failing: Spread | None
@@ -277,6 +278,7 @@ class VariantFigures:
         saturated = (one for limited in seen for one in (limited.first, *limited.others) if one is not None)
         others = dict.fromkeys(one.resource for one in saturated)
         return Limit(
+            row=self.row,
             label=self.label,
             bracket="burst" if burst else "sustained",
             lowest_failing=(self.burst if burst else self.sustained).lowest_failing,

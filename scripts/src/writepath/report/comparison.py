@@ -24,6 +24,7 @@ LETTERS = len(string.ascii_uppercase)
 class Line(NamedTuple):
     """Of the table: a variant in one metric."""
 
+    row: RowKey
     variant: str
     metric: str
     words: tuple[str, str]  # for faster and slower
@@ -77,10 +78,11 @@ def with_baseline(
         both = middle(mine, again)
         estimates = [paired(_values(metric, own), both, metric.better) for own in results]
         judged = judge(estimates, metric.better, a_a)
-        found = zip(map(label, others), judged, strict=True)
-        by_metric.append([Line(title, metric.title, metric.words, one) for title, one in found])
+        found = zip(others, judged, strict=True)
+        by_metric.append([Line(row, label(row), metric.title, metric.words, one) for row, one in found])
         (check,) = judge([a_a], metric.better)
-        checks.append(Line(f"{base.title}{rows.AGAIN}", metric.title, ("different", "different"), check))
+        words = ("different", "different")
+        checks.append(Line(base, f"{base.title}{rows.AGAIN}", metric.title, words, check))
         if check.resolution_percent is not None:
             detected.append(f"{metric.title} {number(check.resolution_percent)} %")
     few = f"With {blocks} blocks no difference can be significant in a rank test: {FEWEST_PAIRS} blocks are needed."

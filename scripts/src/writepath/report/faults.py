@@ -10,7 +10,7 @@ from writepath.analysis import stats
 from writepath.records.faults import FaultResult
 from writepath.records.index import VariantRecord
 from writepath.report import rows
-from writepath.report.data import SuiteData
+from writepath.report.data import RowKey, SuiteData
 from writepath.report.fingerprint import in_one_line
 from writepath.report.model import ABSENT, Column, Report, Section, Table, plain, row_of
 from writepath.report.rows import Field, field
@@ -27,8 +27,13 @@ POWER_CUT = "power-cut-"  # begin of such a fault's key
 class Struck:
     """A variant under one fault, its blocks together."""
 
-    variant: VariantRecord
+    row: RowKey
     result: FaultResult
+
+    @property
+    def variant(self) -> VariantRecord:
+        """As it was defined when the suite ran."""
+        return self.row.variant
 
     @property
     def correct(self) -> bool:
@@ -52,7 +57,7 @@ def struck(data: SuiteData[FaultResult]) -> tuple[Struck, ...]:
     for row in data.rows:
         results = [one.result for one in data.of(row) if one.result is not None]
         if results:
-            found.append(Struck(variant=row.variant, result=_together(results)))
+            found.append(Struck(row=row, result=_together(results)))
     return tuple(found)
 
 
@@ -181,6 +186,7 @@ def _tables(found: Sequence[Struck], order: Sequence[str]) -> Iterator[Table]:
             " from the end of the fault to the first 10 s with 99.9 % success at 95 % of the scheduled rate.",
             FIELDS,
             [one for one in correct if one.variant.name == variant.name],
+            group="Fault by fault",
         )
     # The fault hits a consumer alone, or nothing.
     if queues := [one for one in correct if one.result.order is not None and one.result.fault in ORDERED]:
@@ -272,9 +278,14 @@ ORDER: tuple[Field[Struck], ...] = (  # of cells with an order
 
 
 def _table(
-    key: str, title: str, caption: str, fields: Sequence[Field[Struck]], found: Iterable[Struck]
+    key: str,
+    title: str,
+    caption: str,
+    fields: Sequence[Field[Struck]],
+    found: Iterable[Struck],
+    group: str = "",
 ) -> Table:
-    return rows.table(key, title, caption, fields, found, mark=lambda one: one.mark)
+    return rows.table(key, title, caption, fields, found, mark=lambda one: one.mark, group=group)
 
 
 def _controls(controls: Sequence[Struck], correct: Sequence[Struck]) -> Table:

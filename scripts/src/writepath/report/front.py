@@ -11,12 +11,12 @@ from writepath.report import rows
 from writepath.report.data import SuiteData
 from writepath.report.facts import Facts, NotPublishedError, published
 from writepath.report.faults import coverage_in_words
-from writepath.report.model import listed, number, short
+from writepath.report.model import Table, listed, number, short
 from writepath.report.plots import clocks_ms
 from writepath.report.render import bare, engine, escaped
 from writepath.report.rows import DAGGER, Field, field
 
-ANSWER, CHOOSING = "readme.md.j2", "choosing.md.j2"
+ANSWER, SENTENCES, CHOOSING = "readme.md.j2", "sentences.md.j2", "choosing.md.j2"
 CHOOSING_PAGE = "docs/choosing.md"
 NOTHING = "Nothing is published yet: run `make bench-all`, then `make publish`."
 
@@ -31,6 +31,14 @@ def answer(facts: Facts) -> str:
         return _rendered(ANSWER, facts, sentences=False)
 
 
+def sentences(facts: Facts) -> str:
+    """The README's sentences alone, as Markdown; empty where a suite that they quote is not published."""
+    try:
+        return _rendered(SENTENCES, facts)
+    except NotPublishedError:
+        return ""
+
+
 def choosing(facts: Facts) -> str | None:
     """docs/choosing.md; None where a figure that it quotes is not published."""
     try:
@@ -40,7 +48,12 @@ def choosing(facts: Facts) -> str | None:
 
 
 def table(facts: Facts) -> str:
-    """One row per write path: six columns."""
+    """One row per write path."""
+    return bare(paths(facts))
+
+
+def paths(facts: Facts) -> Table:
+    """The write paths that the README compares, in six columns."""
     fields: tuple[Field[VariantRecord], ...] = (
         field(
             "path",
@@ -64,7 +77,7 @@ def table(facts: Facts) -> str:
         ),
         field("loss", "data loss when its store or broker is killed", lambda one: facts.loss(one.name)),
     )
-    return bare(rows.table("paths", "", "", fields, facts.variants))
+    return rows.table("paths", "Write paths", "", fields, facts.variants)
 
 
 def classes(suites: Iterable[SuiteData[Any]]) -> str:
@@ -91,6 +104,11 @@ def throughput(facts: Facts) -> str:
 
 
 def footnote(facts: Facts) -> str:
+    """The note of the table."""
+    return escaped(note(facts))
+
+
+def note(facts: Facts) -> str:
     """What the columns of the table are, and where each was measured."""
     later = any(facts.durable_later(variant.name) for variant in facts.variants)
     words = [f"{DAGGER} The row reaches its store after the 201."] if later else []
@@ -106,7 +124,7 @@ def footnote(facts: Facts) -> str:
         words.append(f"Above that limit at {facts.rate_per_s}/s already: {listed(late)}.")
     if facts.faults:
         words.append(f"Native runtime: {coverage_in_words(facts.faults)[0]}")
-    return escaped(" ".join(words))
+    return " ".join(words)
 
 
 def picture_in_words(facts: Facts) -> str:
@@ -133,8 +151,8 @@ def _ms(value: float | None) -> str:
 def _rendered(name: str, facts: Facts, **given: bool) -> str:
     templates = engine()
     templates.filters["short"] = lambda figure: short(published(figure, "a time"))
-    sentences = (throughput, footnote, picture_in_words, cpu_in_words, table)
-    said = {sentence.__name__: partial(sentence, facts) for sentence in sentences}
+    parts = (throughput, footnote, picture_in_words, cpu_in_words, table)
+    said = {part.__name__: partial(part, facts) for part in parts}
     return templates.get_template(name).render(facts=facts, **said, **given)
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from writepath.analysis import stats
 from writepath.analysis.stats import Spread
+from writepath.records.index import Role
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +55,23 @@ Value = Cell | Spread | str | int | float | None
 
 
 @dataclass(frozen=True, kw_only=True)
+class Subject:
+    """Whose figures a row has: a variant at levels of the factors. The site finds the cells behind a figure by it."""
+
+    variant: str  # its name
+    levels: tuple[tuple[str, str], ...] = ()  # factor and level, in the factors' order
+    host: str = ""  # in a table of several hosts
+    block: int | None = None  # of a single cell; None: of all blocks
+    role: Role = "measured"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Row:
     """Cells in the columns' order."""
 
     cells: tuple[Cell, ...]
     mark: str = ""  # "invalid", "unknown", "failed": shown before the row
+    about: Subject | None = None  # None: not of a path that was measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +86,7 @@ class Table:
     notes: tuple[str, ...] = ()  # footnotes, in order
     names: int = 1  # so many columns, the first ones, name a row
     compared: bool = False  # `make compare` puts its figures side by side
+    group: str = ""  # title under which the site has all tables of the same columns in one; none: apart
 
     def __post_init__(self) -> None:
         """A row with other cells than columns would shift every figure after the gap."""
@@ -108,6 +122,7 @@ class Report:
     title: str
     answer: tuple[str, ...]  # one or two sentences
     facts: str  # where, when and how it was measured, in one line
+    legend: str = ""  # what the picture's axes, lines and marks are
     picture: Plot | None
     table: Table  # at most 7 columns
     details: tuple[Section, ...]
@@ -140,9 +155,9 @@ def cell(values: Iterable[Value]) -> Cell:
     return Cell(text=", ".join(dict.fromkeys(texts))) if texts else Cell(figure=stats.spread(figures))
 
 
-def row_of(*values: Value, mark: str = "") -> Row:
+def row_of(*values: Value, mark: str = "", about: Subject | None = None) -> Row:
     """A row of cells, texts and single figures."""
-    return Row(cells=tuple(cell([value]) for value in values), mark=mark)
+    return Row(cells=tuple(cell([value]) for value in values), mark=mark, about=about)
 
 
 ABSENT = "–"

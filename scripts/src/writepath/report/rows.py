@@ -3,11 +3,11 @@
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from writepath.records.index import Index
 from writepath.report.data import CellData, RowKey, SuiteData
-from writepath.report.model import Column, Table, Value, cell, row_of
+from writepath.report.model import Column, Subject, Table, Value, cell, row_of
 
 Label = Callable[[RowKey], str]
 
@@ -39,6 +39,32 @@ def field(
     return Field(key=key, title=title, get=get, unit=unit, exact=exact)
 
 
+@runtime_checkable
+class OfRow(Protocol):
+    """What is about a row of the suite."""
+
+    @property
+    def row(self) -> RowKey:
+        """That row."""
+
+
+def subject_of(found: object) -> Subject | None:
+    """Of a row of the suite, of a cell, of what is about a row, and of a tuple with one of them in it; else None."""
+    match found:
+        case RowKey():
+            return Subject(variant=found.variant.name, levels=found.levels)
+        case CellData():
+            own = found.record
+            levels = tuple(own.levels.items())
+            return Subject(variant=own.variant, levels=levels, block=own.block, role=own.role)
+        case tuple():
+            return next(filter(None, map(subject_of, found)), None)
+        case OfRow():
+            return subject_of(found.row)
+        case _:
+            return None
+
+
 def table(
     key: str,
     title: str,
@@ -55,7 +81,10 @@ def table(
         title=title,
         caption=caption,
         columns=tuple(fields),
-        rows=tuple(row_of(*(field.get(one) for field in fields), mark=mark(one)) for one in found),
+        rows=tuple(
+            row_of(*(field.get(one) for field in fields), mark=mark(one), about=subject_of(one))
+            for one in found
+        ),
         **more,
     )
 
@@ -66,7 +95,7 @@ def by_row(data: SuiteData[R], fields: Sequence[Field[CellData[R]]], label: Labe
     for key in data.rows:
         cells = data.shown(key)
         values = (cell(map(field.get, cells)) for field in fields)
-        rows.append(row_of(label(key), *values, mark=mark(cells)))
+        rows.append(row_of(label(key), *values, mark=mark(cells), about=subject_of(key)))
     return Table(columns=(VARIANT, *fields), rows=tuple(rows), **more)
 
 
@@ -87,7 +116,7 @@ def by_part(
         cells = [one for one in data.shown(key) if one.result is not None]
         for name, own in parts([one.result for one in cells if one.result is not None]):
             values = (cell(map(field.get, own)) for field in fields)
-            rows.append(row_of(label(key), name, *values, mark=mark(cells)))
+            rows.append(row_of(label(key), name, *values, mark=mark(cells), about=subject_of(key)))
     return Table(columns=(VARIANT, part, *fields), rows=tuple(rows), names=2, **more)
 
 
@@ -148,7 +177,11 @@ def merged(tables: Sequence[tuple[str, Table | None]]) -> Table | None:
         return known[0][1]
     widest = max((table for _, table in known), key=lambda table: len(table.columns))
     rows = tuple(
-        row_of(host, *row.cells, *[None] * (len(widest.columns) - len(row.cells)), mark=row.mark)
+        row_of(
+            *(host, *row.cells, *[None] * (len(widest.columns) - len(row.cells))),
+            mark=row.mark,
+            about=row.about and replace(row.about, host=host),
+        )
         for host, table in known
         for row in table.rows
     )

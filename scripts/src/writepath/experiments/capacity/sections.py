@@ -72,7 +72,8 @@ def report(data: Suite) -> Report:
     return Report(
         title=data.index.title,
         answer=tuple(rows.told(known, opening)) or ("No capacity run has finished.",),
-        facts=f"{load} Load generator and stores on the same host. {CURVES_SAY}",
+        facts=f"{load} Load generator and stores on the same host.",
+        legend=CURVES_SAY,
         picture=drawn[0] if drawn else None,
         table=main,
         details=(

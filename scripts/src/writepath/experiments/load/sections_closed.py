@@ -78,7 +78,7 @@ def by_level(data: Suite, fields: Sequence[Field[Own]], **more: Any) -> Table:
     for row in data.rows:
         cells = data.shown(row)
         values = (mean([each.get(one) for one in cells]) for each in fields)
-        body.append(row_of(title_of(data, row), *values, mark=mark(cells)))
+        body.append(row_of(title_of(data, row), *values, mark=mark(cells), about=rows.subject_of(row)))
     return Table(columns=(rows.VARIANT, *fields), rows=tuple(body), **more)
 
 
@@ -142,7 +142,8 @@ def causes(data: Suite) -> Table | None:
         for who, counted in seen:
             for cause in dict.fromkeys(itertools.chain.from_iterable(counted)):
                 count = model.interval([one.get(cause, 0) for one in counted])
-                body.append(row_of(title_of(data, row), who, cause, count))
+                about = rows.subject_of(row)
+                body.append(row_of(title_of(data, row), who, cause, count, about=about))
     if not body:
         return None
     return Table(
@@ -327,7 +328,7 @@ def original(data: Suite) -> Table | None:
         if (row := ours.get(tuple(sorted(levels.items())))) is not None:
             cells = data.shown(row)
             values = (mean([each.get(one) for one in cells]) for each in BESIDE)
-            body.append(row_of(title, "here", *values, mark=mark(cells)))
+            body.append(row_of(title, "here", *values, mark=mark(cells), about=rows.subject_of(row)))
     return Table(
         key="original_cells",
         title="The original's cells next to ours",

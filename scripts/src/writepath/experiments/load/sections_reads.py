@@ -267,7 +267,8 @@ def feed(data: Suite) -> Table | None:
         cells = data.shown(row)
         tps, *others = (closed.mean([each.get(one) for one in cells]) for each in FEED)
         ratio = _ratio(data, row, base)
-        body.append(row_of(closed.title_of(data, row), tps, ratio, *others, mark=closed.mark(cells)))
+        values = (closed.title_of(data, row), tps, ratio, *others)
+        body.append(row_of(*values, mark=closed.mark(cells), about=rows.subject_of(row)))
     return Table(
         key="feed",
         title="Feed by strategy",
@@ -358,7 +359,8 @@ def original(data: Suite) -> Table | None:
             cells = data.shown(row)
             here, *rest = (closed.mean([each.get(one) for one in cells]) for each in BESIDE)
             times = _ratio(data, row, ours.get(levels_of(first)))
-            body.append(row_of(title, "here", here, times, *rest, mark=closed.mark(cells)))
+            mark, about = closed.mark(cells), rows.subject_of(row)
+            body.append(row_of(title, "here", here, times, *rest, mark=mark, about=about))
     return Table(
         key="original_reads",
         title="The original's reads next to ours",

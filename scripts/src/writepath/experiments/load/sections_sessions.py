@@ -126,7 +126,7 @@ def sessions(data: Suite) -> Table | None:
         if (figures := theirs.get(tuple(sorted(row.levels)))) is not None:
             body.append(row_of(title, "original", *reads.quoted(figures, names)))
         ours = (cell(map(each.get, cells)) for each in SESSIONS)
-        body.append(row_of(title, "here", *ours, mark=rows.mark(cells)))
+        body.append(row_of(title, "here", *ours, mark=rows.mark(cells), about=rows.subject_of(row)))
     return Table(
         key="sessions",
         title="Requests and sessions",

@@ -455,7 +455,8 @@ def original(data: Suite) -> Table | None:
         for row in ours:
             cells = data.shown(row)
             here = (cell(map(one.get, cells)) for one in FIGURES)
-            body.append(row_of(label(data)(row), "here", *here, mark=rows.mark(cells)))
+            mark, about = rows.mark(cells), rows.subject_of(row)
+            body.append(row_of(label(data)(row), "here", *here, mark=mark, about=about))
     remarks = [published["remarks" if data.index.suite == ORIGINAL else "remarks_slow_database"]]
     if any(row.variant.name in same for row in data.rows):
         remarks.append(published["remarks_same_row"])

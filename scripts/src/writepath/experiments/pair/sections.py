@@ -99,7 +99,9 @@ def _rows(data: Suite, row: RowKey, own: Sequence[PairResult], judged: dict[Figu
         word = found.in_words(*figure.words) + (f": {found.because}" if found.word == "unresolved" else "")
         a, b = (spread(values(own, figure)[side]) for side in SIDES)
         yield row_of(
-            title, figure.title, a, b, ratio_cell(found.estimate), found.estimate.pairs, word, mark=mark
+            *(title, figure.title, a, b, ratio_cell(found.estimate), found.estimate.pairs, word),
+            mark=mark,
+            about=rows.subject_of(row),
         )
 
 

@@ -189,7 +189,8 @@ def rounds(data: Suite) -> Table:
             times = line.times(kind)
             own = (_round(times, number) for number in numbers)
             means = (cell(one.warm_mean_ms for one in times), cell(one.mean_ms for one in times))
-            body.append(row_of(line.row.title, line.mode, line.keyword, words, *own, *means))
+            named = (line.row.title, line.mode, line.keyword, words)
+            body.append(row_of(*named, *own, *means, about=rows.subject_of(line)))
     remarks = str(published_figures()["search"]["remarks"]).strip()
     return Table(
         key="rounds",
@@ -276,6 +277,7 @@ def _ratio_row(data: Suite, row: RowKey, other: RowKey, words: str, keyword: str
         ratio_cell(every),
         theirs[0]["mean_ms"] / theirs[1]["mean_ms"] if theirs[0] and theirs[1] and not control else None,
         min(first.pairs, every.pairs),
+        about=rows.subject_of(row),
     )
 
 
