@@ -61,7 +61,7 @@ class QueueReadBackIntegrationTests {
         QueueTopology classic = new QueueTopology(new QueueSettings(1_000_000, 100, QueueSettings.Type.CLASSIC_V2));
         Broker.declare(RABBIT, classic);
 
-        try (QueueReadBack asked = new QueueReadBack(Broker.connections(RABBIT), classic)) {
+        try (QueueReadBack asked = new QueueReadBack(Broker.connections(RABBIT), classic, perMessage)) {
             Durability durability = asked.durability();
 
             assertThat(durability.level()).isEqualTo(Level.B);
