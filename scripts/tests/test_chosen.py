@@ -20,6 +20,7 @@ def test_each_architecture_is_asked_everything_and_each_setting_what_it_changes(
     assert whole == {
         *("jpa", "rabbitmq-jpa", "elasticsearch-8s1r", "rabbitmq-elasticsearch-1s0r"),
         *("jpa-tutorial", "rabbitmq-tutorial"),  # code of their own
+        *("elasticsearch-tutorial", "elasticsearch-tutorial-no-refresh"),
     }
     in_part = {"jpa-trigram", "jpa-bigram", "elasticsearch-8s0r-single", "elasticsearch-8s0r-bigrams"}
     assert short.keys() - whole == {*in_part, "jpa-reader"}

@@ -78,10 +78,12 @@ def test_each_variant_has_the_images_of_the_applications_that_its_settings_name(
     monkeypatch.setattr(images, "ensure", ensure)
     monkeypatch.setattr(images, "ensure_generator", lambda *_: None)
     monkeypatch.setattr(DockerRuntime, "_engine", None)
-    known, names = registry.load(ROOT), ("jpa-tutorial", "rabbitmq-jpa", "rabbitmq-elasticsearch-1s0r")
+    known = registry.load(ROOT)
+    names = ("jpa-tutorial", "elasticsearch-tutorial", "rabbitmq-jpa", "rabbitmq-elasticsearch-1s0r")
     DockerRuntime(ROOT).prepare([known.variant(name) for name in names], print)
     assert had == [
         ("tutorial-writer", "tutorial"),
+        ("elasticsearch-tutorial-writer", None),
         ("rabbitmq-jpa-producer", "jpa"),
         ("rabbitmq-jpa-consumer", "jpa"),
         ("rabbitmq-elasticsearch-producer", "elasticsearch"),

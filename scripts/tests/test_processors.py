@@ -82,6 +82,7 @@ def test_what_depends_on_their_number_follows_those_of_the_system() -> None:
             "IMAGE_TAG": topology.checkout_key(ROOT),
             "SYSTEM_PROCESSORS": "0-2",
             "ELASTICSEARCH_PROCESSORS": processors_of_a_node,
+            "ELASTICSEARCH_WRITE_THREADS": processors_of_a_node,
             "JVM_PROCESSORS": "-XX:ActiveProcessorCount=3",
             "APPLICATION_JVM_PROCESSORS": "-XX:ActiveProcessorCount=3",
             "POOL_SIZE": "7",

@@ -11,7 +11,7 @@ from writepath.analysis import raw
 from writepath.config.registry import Phase
 from writepath.errors import AuditError
 from writepath.load import ledger, parquet
-from writepath.load.plan import arrival_plan
+from writepath.load.plan import arrival_plan, encode_id, new_run_id
 from writepath.measure import visible
 from writepath.measure.visible import Prober, sampled
 
@@ -86,6 +86,11 @@ def test_only_so_many_that_are_due_are_asked_for_at_once() -> None:
     probe.question()
     assert [len(asked) for asked in store.asked] == [visible.MOST_ASKED, 10, visible.MOST_ASKED]
     assert store.asked[2][0] == 0  # the longest unasked first
+
+
+def test_a_question_is_no_longer_than_an_application_takes() -> None:
+    ids = [encode_id(new_run_id(), sequence) for sequence in range(visible.MOST_ASKED)]
+    assert len(",".join(ids)) < 15 * 1024  # of the 16 KB of a request's head, other lines with it
 
 
 def test_what_has_waited_long_is_asked_seldom_and_at_last_no_more() -> None:

@@ -38,7 +38,12 @@ def test_twins_declare_what_they_promise_and_the_others_promise_disk() -> None:
         "elasticsearch-1s0r-auto-ids": ("elasticsearch-1s0r", "A"),
     }
     tutorials = {v.name: (v.tutorial_of, v.level) for v in variants if v.tutorial_of}
-    assert tutorials == {"jpa-tutorial": ("jpa", "A"), "rabbitmq-tutorial": ("rabbitmq-jpa", "C")}
+    assert tutorials == {
+        "jpa-tutorial": ("jpa", "A"),
+        "rabbitmq-tutorial": ("rabbitmq-jpa", "C"),
+        "elasticsearch-tutorial": ("elasticsearch-1s0r", "A"),
+        "elasticsearch-tutorial-no-refresh": ("elasticsearch-1s0r", "A"),
+    }
     assert {v.level for v in variants if not v.naive_twin_of and not v.tutorial_of} == {"A"}
 
 

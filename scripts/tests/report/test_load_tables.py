@@ -207,6 +207,19 @@ def test_a_page_of_a_climb_opens_with_the_limit_of_each_path() -> None:
     assert tables(Planted())["result"].key == report(Planted()).table.key
 
 
+def test_the_limit_of_a_refresh_interval_is_next_to_the_time_until_a_post_is_visible() -> None:
+    specs = [
+        Planted(
+            levels={"ELASTICSEARCH_REFRESH_INTERVAL": level},
+            changes={"climb": CLIMB, "time_to_visible_ms": constant(ms), "visible_samples": PLANNED},
+        )
+        for level, ms in (("1s", 500.0), ("30s", 15_000.0))
+    ]
+    table = report(*specs).table
+    assert [column.key for column in table.columns][2:4] == ["leaves_slo_per_s", "to_visible_median_ms"]
+    assert [line(table, row)[2:4] for row in (0, 1)] == [["1,840", "500"], ["1,840", "15,000"]]
+
+
 def lines(table: Table) -> list[list[str]]:
     return [texts(table, row) for row in table.rows]
 

@@ -24,7 +24,9 @@ _RANGES = {
     "APPLICATION_CPUS": (0, 64),
     "CONNECTION_TIMEOUT_MS": (250, 60_000),  # HikariCP takes no less
     "DATABASE_DELAY_MS": (0, 300),  # more, and a pool that checks a connection gives up after its 1 s
+    "ELASTICSEARCH_LINGER_MS": (0, 500),
     "ELASTICSEARCH_REPLICAS": (0, 1),
+    "ELASTICSEARCH_WRITE_THREADS": (1, 64),
     "POOL_MIN_IDLE": (0, 10_000),
     "POSTGRES_CONNECTIONS_MAX": (5, 10_000),  # three are reserved
     "RABBITMQ_MESSAGE_POSTS": (1, 10_000),
@@ -42,12 +44,16 @@ _RANGES = {
     "NGINX_CONNECT_TIMEOUT_SECONDS": (1, 75),  # nginx caps it there
     "NGINX_BODY_MAX_KIB": (1, 1_048_576),
 }
-_DERIVED = {"POOL_SIZE": "twice the system's processors, and one"}  # empty in .env: the runner computes it
+_DERIVED = {  # empty in .env: the runner computes them
+    "ELASTICSEARCH_WRITE_THREADS": "as many as the node has processors",
+    "POOL_SIZE": "twice the system's processors, and one",
+}
 _SWITCH = ("true", "false")
 _WORDS = {
     "AOT_CACHE": ("none", "trained"),
     "FEED_STRATEGY": ("per-parent", "by-key", "denormalised", "two-queries"),
     "VIRTUAL_THREADS": _SWITCH,
+    "ELASTICSEARCH_LANES": ("per-shard", "one"),
     "ELASTICSEARCH_WRITE_MODE": ("bulk", "single"),
     "ELASTICSEARCH_TRANSLOG_DURABILITY": ("request", "async"),
     "ELASTICSEARCH_IDS": ("own", "auto"),

@@ -13,7 +13,7 @@ import java.util.function.BiConsumer;
  * When the answer came that a post is on disk in every copy. Elasticsearch keeps no such moment, so this process does:
  * for the newest {@value #ENTRIES_MAX} posts, in primitive arrays of 24 bytes a post that grow as needed.
  */
-final class CommitRecorder implements CommitInspector {
+public final class CommitRecorder implements CommitInspector {
 
     private static final int ENTRIES_MAX = 2_000_000;
     private static final int CHUNK_ENTRIES = 1 << 14;
@@ -32,8 +32,13 @@ final class CommitRecorder implements CommitInspector {
         if (!(operation instanceof Operation.Confirm)
                 && reply instanceof Reply.Written written
                 && written.copies() >= copies) {
-            record(operation.id(), ChronoUnit.MICROS.between(Instant.EPOCH, arrivedAt));
+            record(operation.id(), arrivedAt);
         }
+    }
+
+    /** For a writer that knows by itself that all copies have a new document. */
+    public void record(UUID id, Instant durableAt) {
+        record(id, ChronoUnit.MICROS.between(Instant.EPOCH, durableAt));
     }
 
     private synchronized void record(UUID id, long epochMicros) {

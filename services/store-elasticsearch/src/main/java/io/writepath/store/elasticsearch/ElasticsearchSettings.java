@@ -23,7 +23,9 @@ import org.springframework.validation.annotation.Validated;
  * @param ids {@code own}: the post's id is the document's, so that a write sent again changes nothing; {@code auto}, a
  *     naive twin's, leaves the id to Elasticsearch and sends a failed write again
  * @param searchIndex what of a text is in the index; {@code words} costs a write nothing more than the text itself
- * @param bulksInFlight bulk requests under way at most; the documents that arrive meanwhile make up the next one
+ * @param lingerMs milliseconds that a document waits for others at most, once several are under way; 0: no wait
+ * @param lanes a queue and bulks for each shard, or one for all of them; automatic ids have one, as no shard is known
+ * @param bulksInFlight bulk requests under way at most, shared out among the lanes, of which each has one at least
  */
 @Validated
 @ConfigurationProperties("writepath.elasticsearch")
@@ -41,6 +43,8 @@ record ElasticsearchSettings(
         @DefaultValue("request") TranslogDurability translogDurability,
         @DefaultValue("own") Ids ids,
         @DefaultValue("words") SearchIndex searchIndex,
+        @DefaultValue("10") @Min(0) @Max(500) int lingerMs,
+        @DefaultValue("per-shard") Lanes lanes,
         @DefaultValue("2") @Min(1) @Max(64) int bulksInFlight) {
 
     private static final String ADDRESS = "https?://([\\w.-]+|\\[[\\da-fA-F:]+]):[1-9]\\d{0,4}/?";
@@ -53,6 +57,15 @@ record ElasticsearchSettings(
     /** Copies that must have a post before it counts as written: the primary's and every replica's. */
     int copies() {
         return replicas + 1;
+    }
+
+    int laneCount() {
+        return lanes == Lanes.PER_SHARD && ids == Ids.OWN ? shards : 1;
+    }
+
+    enum Lanes {
+        PER_SHARD,
+        ONE
     }
 
     enum WriteMode {

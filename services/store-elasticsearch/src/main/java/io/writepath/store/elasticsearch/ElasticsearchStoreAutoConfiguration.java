@@ -102,12 +102,7 @@ class ElasticsearchStoreAutoConfiguration {
             return switch (settings.writeMode()) {
                 case SINGLE -> new SingleSender(connection.foreground(), COPIES_WAIT, commits);
                 case BULK ->
-                    new BulkSender(
-                            connection.foreground(),
-                            COPIES_WAIT,
-                            commits,
-                            Thread::startVirtualThread,
-                            settings.bulksInFlight());
+                    new BulkSender(connection.foreground(), COPIES_WAIT, commits, Thread::startVirtualThread, settings);
             };
         }
 

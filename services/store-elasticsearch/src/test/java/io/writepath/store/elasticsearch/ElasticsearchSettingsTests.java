@@ -35,6 +35,8 @@ class ElasticsearchSettingsTests {
         "WRITEPATH_ELASTICSEARCH_TRANSLOG_DURABILITY, never",
         "WRITEPATH_ELASTICSEARCH_IDS, any",
         "WRITEPATH_ELASTICSEARCH_SEARCH_INDEX, letters",
+        "WRITEPATH_ELASTICSEARCH_LINGER_MS, 501",
+        "WRITEPATH_ELASTICSEARCH_LANES, two",
         "WRITEPATH_ELASTICSEARCH_BULKS_IN_FLIGHT, 0"
     })
     void aBadValueEndsTheStartNamingItsVariable(String variable, String value, CapturedOutput output) {
@@ -85,7 +87,8 @@ class ElasticsearchSettingsTests {
                 "WRITEPATH_ELASTICSEARCH_WRITE_MODE", "single",
                 "WRITEPATH_ELASTICSEARCH_TRANSLOG_DURABILITY", "async",
                 "WRITEPATH_ELASTICSEARCH_IDS", "auto",
-                "WRITEPATH_ELASTICSEARCH_SEARCH_INDEX", "bigrams");
+                "WRITEPATH_ELASTICSEARCH_SEARCH_INDEX", "bigrams",
+                "WRITEPATH_ELASTICSEARCH_LINGER_MS", "20");
         try (var context = BoundSettings.start(Configuration.class, variables)) {
             ElasticsearchSettings settings = context.getBean(ElasticsearchSettings.class);
             assertThat(settings.uris()).containsExactly("http://one:9200", "http://two:9200");
@@ -96,6 +99,27 @@ class ElasticsearchSettingsTests {
             assertThat(settings.translogDurability()).isEqualTo(TranslogDurability.Async);
             assertThat(settings.ids()).isEqualTo(ElasticsearchSettings.Ids.AUTO);
             assertThat(settings.searchIndex()).isEqualTo(SearchIndex.BIGRAMS);
+            assertThat(settings.lingerMs()).isEqualTo(20);
+        }
+    }
+
+    @Test
+    void eachShardHasALaneUnlessThereIsToBeOneOrNoShardIsKnown() {
+        assertThat(laneCount("LANES", "per-shard")).isEqualTo(8);
+        assertThat(laneCount("LANES", "one")).isEqualTo(1);
+        assertThat(laneCount("IDS", "auto")).isEqualTo(1);
+    }
+
+    private static int laneCount(String setting, String value) {
+        Map<String, Object> variables = Map.of(
+                "WRITEPATH_ELASTICSEARCH_URIS",
+                "http://one:9200",
+                "WRITEPATH_ELASTICSEARCH_SHARDS",
+                "8",
+                "WRITEPATH_ELASTICSEARCH_" + setting,
+                value);
+        try (var context = BoundSettings.start(Configuration.class, variables)) {
+            return context.getBean(ElasticsearchSettings.class).laneCount();
         }
     }
 }

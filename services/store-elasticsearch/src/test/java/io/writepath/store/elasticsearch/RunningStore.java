@@ -1,5 +1,6 @@
 package io.writepath.store.elasticsearch;
 
+import co.elastic.clients.json.JsonData;
 import io.writepath.post.Post;
 import io.writepath.post.StoreSizes;
 import io.writepath.post.StoreUnavailableException;
@@ -10,11 +11,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import tools.jackson.databind.JsonNode;
 
 /** The store as an application has it, over a real Elasticsearch. */
 final class RunningStore implements AutoCloseable {
@@ -101,6 +104,16 @@ final class RunningStore implements AutoCloseable {
         Awaitility.await().atMost(START_MAX).ignoreExceptions().untilAsserted(inspector()::assertReady);
     }
 
+    /** So that a write no longer waits until all declared copies are there. */
+    void letPrimariesWriteAlone() throws IOException {
+        Awaitility.await()
+                .atMost(START_MAX)
+                .ignoreExceptions()
+                .untilAsserted(context.getBean(PostIndex.class)::assertEnsured);
+        connection().background().indices().putSettings(put -> put.index(PostIndex.NAME)
+                .settings(settings -> settings.otherSettings("write.wait_for_active_shards", JsonData.of(1))));
+    }
+
     /** As a client does on 503: the same post again, until there is an answer. */
     Post writeUntilAnswered(Post post) {
         Instant giveUpAt = Instant.now().plus(START_MAX);
@@ -126,6 +139,29 @@ final class RunningStore implements AutoCloseable {
                 .aliases(PostIndex.ALIAS, alias -> alias.isWriteIndex(true))
                 .settings(settings -> settings.numberOfReplicas("0"))
                 .mappings(mapping -> mapping.properties("content", content -> content.integer(number -> number))));
+    }
+
+    /**
+     * Its nodes take one shard each, and there is one more.
+     *
+     * @return the shard that no node has
+     */
+    int replaceIndexByOneWithAShardMissing(int shards) throws IOException {
+        deleteIndex();
+        connection().background().indices().create(create -> create.index(PostIndex.NAME)
+                .aliases(PostIndex.ALIAS, alias -> alias.isWriteIndex(true))
+                .settings(settings -> settings.numberOfShards(Integer.toString(shards))
+                        .numberOfReplicas("0")
+                        .otherSettings("routing.allocation.total_shards_per_node", JsonData.of(1)))
+                .waitForActiveShards(active -> active.count(0)));
+        connection().background().cluster().health(health -> health.index(PostIndex.NAME)
+                .waitForActiveShards(active -> active.count(shards - 1)));
+        for (JsonNode shard : connection().get("/_cat/shards/" + PostIndex.NAME, Map.of("format", "json"))) {
+            if (shard.path("state").asString().equals("UNASSIGNED")) {
+                return Integer.parseInt(shard.path("shard").asString());
+            }
+        }
+        throw new IllegalStateException("each shard has a node");
     }
 
     static Post post(String content) {

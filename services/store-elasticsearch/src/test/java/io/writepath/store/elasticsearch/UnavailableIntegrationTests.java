@@ -120,6 +120,22 @@ class UnavailableIntegrationTests {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {BULK, SINGLE})
+    void aPostThatTheDeclaredReplicaDoesNotHaveIsNotAcknowledged(String mode) throws IOException {
+        try (RunningStore store =
+                RunningStore.start(service, mode, "writepath.elasticsearch.replicas=" + service.nodes())) {
+            store.letPrimariesWriteAlone();
+            Post alone = post("on disk once");
+            assertThatThrownBy(() -> store.writer().write(alone))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("of %d declared copies have the post", service.nodes() + 1);
+            assertThat(store.reader().find(alone.id())).contains(alone);
+        } finally {
+            RunningStore.startEmpty(service).close();
+        }
+    }
+
     @Test
     void aFullQueueRefusesAtOnceAndWhatItsCallersGaveUpIsNeverSent() {
         try (TcpProxy proxy = TcpProxy.to(service.host(), service.port());
