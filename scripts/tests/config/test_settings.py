@@ -59,6 +59,17 @@ def test_every_default_is_allowed_and_that_of_the_compose_file() -> None:
     assert all(KNOWN[name].checked(stack[name]) == stack[name] for name in stack.keys() - not_compose)
 
 
+def test_threads_and_collector_are_settings_of_every_application() -> None:
+    settings = {"VIRTUAL_THREADS": "false", "TOMCAT_THREADS": "64", "APPLICATION_GC": "Serial"}
+    applications = [one for one in topology.load(ROOT, settings).services.values() if one.module]
+    assert len(applications) == 5
+    for application in applications:
+        found = application.environment
+        collectors = [flag for flag in found["JDK_JAVA_OPTIONS"].split() if flag.endswith("GC")]
+        assert (found["VIRTUAL_THREADS"], found["TOMCAT_THREADS"]) == ("false", "64")
+        assert collectors == ["-XX:+UseSerialGC"]
+
+
 def test_every_setting_of_nginx_is_used_by_its_template_in_both_runtimes() -> None:
     template = (ROOT / "nginx/nginx.conf.template").read_text(encoding="utf-8")
     compose = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")

@@ -34,6 +34,12 @@ def test_a_write_answers_201_with_location_id_and_creation_time(subject: Subject
     assert before < datetime.fromisoformat(answer["createdAt"]) < datetime.now(UTC) + timedelta(seconds=5)
 
 
+def test_an_answer_is_sent_with_its_length_and_not_in_chunks(subject: Subject) -> None:
+    for answer in (subject.write("a short answer"), subject.write("")):
+        assert answer.headers["content-length"] == str(len(answer.content))
+        assert "transfer-encoding" not in answer.headers
+
+
 def test_the_server_makes_a_time_ordered_id(subject: Subject) -> None:
     ids = [uuid.UUID(subject.written("without an id")) for _ in range(3)]
     assert {each.version for each in ids} == {7}

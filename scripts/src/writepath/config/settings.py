@@ -51,6 +51,7 @@ _DERIVED = {  # empty in .env: the runner computes them
 _SWITCH = ("true", "false")
 _WORDS = {
     "AOT_CACHE": ("none", "trained"),
+    "APPLICATION_GC": ("G1", "Serial", "Parallel"),  # ZGC cannot use a cache of JDK 25
     "FEED_STRATEGY": ("per-parent", "by-key", "denormalised", "two-queries"),
     "VIRTUAL_THREADS": _SWITCH,
     "ELASTICSEARCH_LANES": ("per-shard", "one"),

@@ -19,7 +19,7 @@ DIGITS = 12
 RECORDING = "recorded.aotconf"
 JAVA = "JDK_JAVA_OPTIONS"
 _PROCESSORS = re.compile(rf"{topology.JVM_FLAG}\d+")
-CHOOSING = ("SPRING_PROFILES_ACTIVE", JAVA)  # decide which code runs, and the layout of the JVM
+CHOOSING = ("SPRING_PROFILES_ACTIVE", "VIRTUAL_THREADS", JAVA)  # which code runs, and the layout of the JVM
 
 
 def find(folder: Path, environment: Mapping[str, str]) -> Path | None:

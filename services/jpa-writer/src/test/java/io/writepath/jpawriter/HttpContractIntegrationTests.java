@@ -60,6 +60,23 @@ class HttpContractIntegrationTests {
     }
 
     @Test
+    void sendsAnAnswerWithItsLengthAndALongOneInChunks() {
+        var created = writer.post("{\"content\":\"좋은 영화\"}");
+        String id = JSON.readTree(created.body()).get("id").asString();
+        assertWhole(created);
+        assertWhole(writer.get("/api/posts/" + id));
+        assertWhole(search("영화", ""));
+        assertWhole(writer.get("/api/posts/5"));
+        assertWhole(writer.post("{}"));
+        for (int number = 0; number < 20; number++) {
+            writer.post("{\"content\":\"%s\"}".formatted("긴 ".repeat(400)));
+        }
+        var longer = search("긴", "");
+        assertThat(longer.headers().firstValue("Transfer-Encoding")).hasValue("chunked");
+        assertThat(JSON.readTree(longer.body()).get("posts")).hasSize(20);
+    }
+
+    @Test
     void answersARepeatedPostWithTheFirstOneAndStoresOneRow() {
         String body = "{\"id\":\"%s\",\"content\":\"a\"}".formatted(UUID.randomUUID());
         var first = expect(201, "post", "/api/posts", writer.post(body));
@@ -254,6 +271,12 @@ class HttpContractIntegrationTests {
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
         contract.assertAllows(method, path, answer);
         return JSON.readTree(answer.body());
+    }
+
+    private static void assertWhole(HttpResponse<String> answer) {
+        assertThat(answer.headers().firstValue("Transfer-Encoding")).isEmpty();
+        assertThat(answer.headers().firstValueAsLong("Content-Length"))
+                .hasValue(answer.body().getBytes(StandardCharsets.UTF_8).length);
     }
 
     private static void assertProblem(int status, HttpResponse<String> answer) {

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.writepath.testsupport.BackingServices;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.ThreadPoolExecutor;
+import org.apache.catalina.connector.Connector;
+import org.apache.tomcat.util.threads.ThreadPoolExecutor;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.tomcat.TomcatWebServer;
@@ -17,23 +20,42 @@ class TunedIntegrationTests {
 
     @Test
     void differsFromSpringBootsDefaults() {
+        try (var tuned = start()) {
+            assertThat(tuned.getBeansOfType(OpenEntityManagerInViewInterceptor.class))
+                    .isEmpty();
+            assertThat(tuned.getBean(HikariDataSource.class).isAutoCommit()).isFalse();
+            assertThat(connector(tuned).getProtocolHandler().getExecutor()).isNotInstanceOf(ThreadPoolExecutor.class);
+            assertThat(connector(tuned).getProperty("acceptCount")).isEqualTo(1024);
+        }
+    }
+
+    @Test
+    void servesWithPlatformThreadsWhereTheTopologySaysSo() {
+        try (var tuned = start("--VIRTUAL_THREADS=false", "--TOMCAT_THREADS=11")) {
+            assertThat(connector(tuned).getProtocolHandler().getExecutor())
+                    .isInstanceOfSatisfying(
+                            ThreadPoolExecutor.class,
+                            threads -> assertThat(threads.getMaximumPoolSize()).isEqualTo(11));
+        }
+    }
+
+    private static Connector connector(ServletWebServerApplicationContext context) {
+        return ((TomcatWebServer) Objects.requireNonNull(context.getWebServer()))
+                .getTomcat()
+                .getConnector();
+    }
+
+    private static ServletWebServerApplicationContext start(String... settings) {
         var postgres = BackingServices.postgres();
-        try (var tuned = (ServletWebServerApplicationContext) SpringApplication.run(
-                JpaWriter.class,
+        List<String> arguments = new ArrayList<>(List.of(
                 "--server.address=127.0.0.1",
                 "--server.port=0",
                 "--management.server.port=0",
                 "--spring.datasource.url=" + postgres.jdbcUrl(),
                 "--spring.datasource.username=" + postgres.username(),
-                "--spring.datasource.password=" + postgres.password())) {
-            assertThat(tuned.getBeansOfType(OpenEntityManagerInViewInterceptor.class))
-                    .isEmpty();
-            assertThat(tuned.getBean(HikariDataSource.class).isAutoCommit()).isFalse();
-            var connector = ((TomcatWebServer) Objects.requireNonNull(tuned.getWebServer()))
-                    .getTomcat()
-                    .getConnector();
-            assertThat(connector.getProtocolHandler().getExecutor()).isNotInstanceOf(ThreadPoolExecutor.class);
-            assertThat(connector.getProperty("acceptCount")).isEqualTo(1024);
-        }
+                "--spring.datasource.password=" + postgres.password()));
+        arguments.addAll(List.of(settings));
+        return (ServletWebServerApplicationContext)
+                SpringApplication.run(JpaWriter.class, arguments.toArray(String[]::new));
     }
 }

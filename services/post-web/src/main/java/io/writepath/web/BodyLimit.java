@@ -32,7 +32,7 @@ class BodyLimit extends RequestBodyAdviceAdapter {
             Type type,
             Class<? extends HttpMessageConverter<?>> converterType)
             throws IOException {
-        byte[] body = message.getBody().readNBytes(PostRequest.BYTES_MAX + 1);
+        byte[] body = read(message);
         if (body.length > PostRequest.BYTES_MAX) {
             String detail = "The body is larger than %d bytes; nothing was stored.".formatted(PostRequest.BYTES_MAX);
             throw new ErrorResponseException(
@@ -41,6 +41,13 @@ class BodyLimit extends RequestBodyAdviceAdapter {
                     null);
         }
         return new ReadBody(message.getHeaders(), body);
+    }
+
+    /** As much as its Content-Length says, in an array of that size, and never more than one byte beyond the limit. */
+    static byte[] read(HttpInputMessage message) throws IOException {
+        long length = message.getHeaders().getContentLength();
+        int most = length < 0 ? PostRequest.BYTES_MAX + 1 : (int) Math.min(length, PostRequest.BYTES_MAX + 1);
+        return message.getBody().readNBytes(most);
     }
 
     /** The body as read, for the converter to read once more. */

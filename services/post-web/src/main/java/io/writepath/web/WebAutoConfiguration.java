@@ -34,6 +34,11 @@ public class WebAutoConfiguration {
     }
 
     @Bean
+    ContentLengthFilter contentLengthFilter() {
+        return new ContentLengthFilter();
+    }
+
+    @Bean
     WebServerFactoryCustomizer<TomcatServletWebServerFactory> problemsFromTomcat() {
         return factory -> factory.addContextCustomizers(context -> {
             if (context.getParent() instanceof StandardHost host) {
