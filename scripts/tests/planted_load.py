@@ -27,6 +27,7 @@ GENERATOR = Generator(
 LATE = replace(GENERATOR, lateness_ms_p99=400.0)
 JPA, PRODUCER, CONSUMER = "jpa-writer", "rabbitmq-producer", "rabbitmq-consumer"
 ELASTICSEARCH = "elasticsearch-writer"
+BATCHED = "batched-writer"  # jpa-writer, as jpa-batched has it
 
 
 def at_s() -> Floats:
@@ -63,6 +64,7 @@ def healthy() -> Planted:
         **samples(JPA, cpu_seconds=0.2, in_flight=4, in_flight_max=256, in_flight_rejected=0),
         **samples(JPA, pool_active=2, pool_waiting=0, pool_max=5),
         **samples(JPA, database_waiting=1, database_between_statements=0, jvm_gc_seconds=0.01, jvm_seconds=1),
+        **samples(BATCHED, in_flight_max=256, inserts_in_flight=1, inserts_in_flight_max=2, insert_queued=2),
         **samples(PRODUCER, in_flight_max=256, unconfirmed=3, blocked=0),
         **samples(CONSUMER, queue_ready=0, consumed=500, consumer_busy_seconds=0.3, jvm_seconds=1),
         **samples(ELASTICSEARCH, in_flight_max=256, bulk_queued=10, bulk_rejected=0),
@@ -163,6 +165,11 @@ PLANTED: dict[str, tuple[Planted, str, str]] = {
         samples(ELASTICSEARCH, bulk_queued=200),
         ELASTICSEARCH,
         "200 documents waited for one of 2 bulk requests (100% in flight)",
+    ),
+    "inserts": (
+        samples(BATCHED, inserts_in_flight=2, insert_queued=180),
+        BATCHED,
+        "180 posts waited for one of 2 inserts (100% in flight)",
     ),
     "confirms": (
         samples(PRODUCER, unconfirmed=230),

@@ -64,12 +64,13 @@ def test_a_jvm_without_quota_is_told_nothing_where_processors_are_shared() -> No
 def test_an_ahead_of_time_cache_is_for_every_quota(tmp_path: Path) -> None:
     one, two, other = ({aot.JAVA: f"-Xmx1g {text}"} for text in (f"{topology.JVM_FLAG}1", "", "-XX:+UseZGC"))
     platform = {**one, "VIRTUAL_THREADS": "false"}
+    batched = {**one, "WRITEPATH_POSTGRES_WRITE_MODE": "batched"}
     (tmp_path / "made.aot").touch()
     flags = aot.creating(tmp_path, one, tmp_path / aot.RECORDING)
     Path(flags[-1].partition("=")[2]).write_bytes(b"cache")
     aot.keep(tmp_path, one)
     assert aot.find(tmp_path, one) == aot.find(tmp_path, two) is not None
-    assert aot.find(tmp_path, other) is aot.find(tmp_path, platform) is None
+    assert {aot.find(tmp_path, each) for each in (other, platform, batched)} == {None}
 
 
 def test_a_machine_without_control_groups_is_refused_in_words_with_the_runtime_that_has_them(

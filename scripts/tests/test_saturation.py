@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from planted_load import (
+    BATCHED,
     CONSUMER,
     CORES,
     COUNTED,
@@ -116,6 +117,11 @@ def test_the_one_that_was_at_its_limit_earlier_is_first() -> None:
         (
             samples(CONSUMER, consumer_loops=1, pool_max=5, database_waiting=0.8, consumer_busy_seconds=0.97),
             ["database-waits", "consumer"],
+        ),
+        # Of a pool of 5 batched writes use two.
+        (
+            samples(BATCHED, inserts_in_flight=2, insert_queued=180, pool_max=5, database_waiting=1.5),
+            ["database-waits", "inserts"],
         ),
         # Both ends of a queue look at the same store.
         (

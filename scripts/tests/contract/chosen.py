@@ -13,6 +13,7 @@ CHANGES = {
     "POSTGRES_SEARCH_INDEX": SEARCHES,
     "ELASTICSEARCH_SEARCH_INDEX": SEARCHES,
     "ELASTICSEARCH_WRITE_MODE": frozenset({"test_write", "test_outage"}),
+    "POSTGRES_WRITE_MODE": frozenset({"test_write", "test_outage"}),
 }
 
 # What a variant with Spring Boot's defaults does not promise, and why. No other variant is excepted from anything.

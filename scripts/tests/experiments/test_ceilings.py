@@ -136,6 +136,7 @@ def test_a_write_of_the_tools_is_as_long_as_one_of_the_dataset(tmp_path: Path) -
     ("variant", "bounds"),
     [
         ("jpa-tutorial", (PGBENCH,)),
+        ("jpa-batched", (PGBENCH_BATCH,)),
         ("rabbitmq-jpa", (CONSUMED, PGBENCH_BATCH)),
         ("rabbitmq-tutorial", (CONSUMED, PGBENCH)),
         ("elasticsearch-8s0r-single", (SINGLE,)),

@@ -78,6 +78,15 @@ def test_a_weakened_control_is_struck_where_it_must_lose_and_its_correct_variant
     assert {f"{CONTROLS[key.partition('/')[0]]}/{key.partition('/')[2]}" for key in wanted} <= found.keys()
 
 
+def test_writes_that_share_a_commit_lose_application_database_and_the_way_to_it() -> None:
+    found = trials()
+    ways = {f"{action}-database" for action in ("kill", "pause", "cut", "reset", "blackhole-from")}
+    ways |= {"power-cut-database"}
+    wanted = {f"jpa-batched/{fault}" for fault in ways | {"none", "kill-application"}}
+    assert wanted <= found.keys()
+    assert {found[key] for key in wanted} == {6}
+
+
 def test_a_fault_that_a_variant_is_not_struck_by_is_run_where_the_user_names_both() -> None:
     assert "jpa-async-commit/kill-proxy" not in trials(faults=["kill-proxy"])
     assert trials(faults=["kill-proxy"], variants=["jpa-async-commit"]) == {"jpa-async-commit/kill-proxy": 6}

@@ -1,4 +1,4 @@
-"""Each family survives kill -9 of each of its parts: the command as a user types it, on real parts, under load."""
+"""Each path survives kill -9 of each of its parts: the command as a user types it, on real parts, under load."""
 
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from writepath.experiments import read
 
 PARTS = {
     "jpa": {"jpa-writer", "postgres", "nginx"},
+    "jpa-batched": {"jpa-writer", "postgres", "nginx"},
     "rabbitmq-jpa": {"rabbitmq-producer", "rabbitmq-consumer", "rabbitmq", "postgres", "nginx"},
     "elasticsearch-1s0r": {"elasticsearch-writer", "elasticsearch", "nginx"},
 }
@@ -21,7 +22,7 @@ INTERRUPTED = 130
 
 @pytest.mark.native
 @pytest.mark.timeout(2 * MINUTES_5)
-def test_each_family_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> None:
+def test_each_path_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> None:
     checkout = own_checkout.copied(tmp_path)
     asked = {"FAULT": "kill-each", "VARIANTS": ",".join(PARTS), "JOBS": "2", "PROCESSORS": "shared"}
     with Command(checkout, "bench-faults", **asked) as command:

@@ -39,6 +39,7 @@ RESOURCES: Mapping[str, str] = {
     "consumer": "consumer (one batch at a time)",
     "pool": "connection pool",
     "bulks": "bulk requests in flight",
+    "inserts": "inserts in flight",
     "confirms": "broker confirms",
     "queue": "queue",
     "in-flight": "requests in flight",
@@ -61,6 +62,7 @@ METRICS = frozenset(
         *("pool_max", "pool_waiting", "pool_active"),
         *("in_flight", "in_flight_max", "in_flight_rejected", "unconfirmed"),
         *("bulks_in_flight", "bulks_in_flight_max", "bulk_queued", *REJECTED),
+        *("inserts_in_flight", "inserts_in_flight_max", "insert_queued"),
         *("index_write_threads", "index_write_active", "index_write_queue"),
         *("consumer_loops", "consumer_busy_seconds", "consumed", "queue_ready", "queue_unacknowledged"),
         *("connections_open", "connections_max", "connections_refused"),
@@ -257,7 +259,8 @@ RULES = (
             also=_largest_waits,
             named="postgres",
         )
-        for most in ("consumer_loops", "pool_max")  # of a component with both, the fewer are told first
+        # Of a component with two of them, the fewer are told first.
+        for most in ("consumer_loops", "inserts_in_flight_max", "pool_max")
     ),
     Rule(
         "broker-blocked",
@@ -289,6 +292,14 @@ RULES = (
         "{bulk_queued:.0f} documents waited for one of {bulks_in_flight_max:.0f} bulk requests"
         " ({bulks_in_flight / bulks_in_flight_max:.0%} in flight)",
         full="bulks_in_flight / bulks_in_flight_max",
+    ),
+    Rule(
+        "inserts",
+        "insert_queued / in_flight_max",
+        0.50,  # as of bulks
+        "{insert_queued:.0f} posts waited for one of {inserts_in_flight_max:.0f} inserts"
+        " ({inserts_in_flight / inserts_in_flight_max:.0%} in flight)",
+        full="inserts_in_flight / inserts_in_flight_max",
     ),
     Rule(
         "confirms",

@@ -29,6 +29,7 @@ _RANGES = {
     "ELASTICSEARCH_WRITE_THREADS": (1, 64),
     "POOL_MIN_IDLE": (0, 10_000),
     "POSTGRES_CONNECTIONS_MAX": (5, 10_000),  # three are reserved
+    "POSTGRES_INSERTS_IN_FLIGHT": (1, 64),
     "RABBITMQ_MESSAGE_POSTS": (1, 10_000),
     "RABBITMQ_MESSAGE_KIB": (1, 8_192),  # RabbitMQ 4 takes 16 MiB at most
     "RABBITMQ_MESSAGES_UNCONFIRMED": (1, 1_000),
@@ -62,6 +63,7 @@ _WORDS = {
     "POSTGRES_SYNCHRONOUS_COMMIT": ("on", "off", "local", "remote_write", "remote_apply"),
     "POSTGRES_FSYNC": ("on", "off"),
     "POSTGRES_SEARCH_INDEX": ("none", "trigram", "bigram"),
+    "POSTGRES_WRITE_MODE": ("single", "batched"),
     "RABBITMQ_QUEUE_TYPE": ("quorum", "classic", "classic-v2", "classic-transient"),
     "RABBITMQ_PUBLISHER_CONFIRMS": _SWITCH,
     "RABBITMQ_PUBLISHER_MANDATORY": _SWITCH,

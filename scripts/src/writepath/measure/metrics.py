@@ -20,6 +20,7 @@ _OURS = (  # writepath_NAME, of a counter with _total, is NAME
     *("index_merges", "index_merge_seconds", "index_refresh_seconds", "index_seconds", "index_gc_seconds"),
     *("allocation_retries", "bulk_queued", "bulks_in_flight", "bulk_rejected", "bulks_in_flight_max"),
     *("bulks_sent", "bulk_documents_mean", "singles_in_flight", "singles_sent", "singles_rejected"),
+    *("insert_queued", "inserts_in_flight", "inserts_in_flight_max", "inserts_sent", "insert_posts_mean"),
     *("queue_ready", "queue_messages", "queue_dead", "queue_unacknowledged", "consumer_connected"),
     *("consumer_loops", "consumer_busy_seconds", "consumed", "batches", "stored", "suppressed_duplicates"),
     *("parked", "redelivered", "rescued", "store_retries", "confirmed", "returned", "nacked"),

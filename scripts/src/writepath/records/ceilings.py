@@ -6,7 +6,7 @@ from writepath.records.base import record
 from writepath.records.measures import Verdict
 
 PGBENCH = "pgbench"  # one row a transaction
-PGBENCH_BATCH = "pgbench-batch"  # 500 rows a transaction, as our consumer writes
+PGBENCH_BATCH = "pgbench-batch"  # 500 rows a transaction, as many as our batches have at most
 PUBLISHED = "rabbitmq-perf-test"
 CONSUMED = "rabbitmq-perf-test-consumed"
 SINGLE = "elasticsearch-single"
@@ -67,7 +67,7 @@ def of(family: str, settings: Mapping[str, str]) -> tuple[str, ...]:
     """
     index = SINGLE if settings.get("ELASTICSEARCH_WRITE_MODE") == "single" else BULK
     if family == "jpa":
-        return (PGBENCH,)
+        return (PGBENCH_BATCH if settings.get("POSTGRES_WRITE_MODE") == "batched" else PGBENCH,)
     if family == "rabbitmq-jpa":
         tutorial = "tutorial" in (settings.get("STORE"), settings.get("STYLE"))  # STYLE: of earlier runs
         return (CONSUMED, PGBENCH if tutorial else PGBENCH_BATCH)

@@ -19,7 +19,10 @@ DIGITS = 12
 RECORDING = "recorded.aotconf"
 JAVA = "JDK_JAVA_OPTIONS"
 _PROCESSORS = re.compile(rf"{topology.JVM_FLAG}\d+")
-CHOOSING = ("SPRING_PROFILES_ACTIVE", "VIRTUAL_THREADS", JAVA)  # which code runs, and the layout of the JVM
+CHOOSING = (  # which code runs, and the layout of the JVM
+    *("SPRING_PROFILES_ACTIVE", "VIRTUAL_THREADS", "WRITEPATH_POSTGRES_WRITE_MODE"),
+    JAVA,
+)
 
 
 def find(folder: Path, environment: Mapping[str, str]) -> Path | None:

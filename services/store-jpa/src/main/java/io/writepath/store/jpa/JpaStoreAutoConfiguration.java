@@ -1,6 +1,7 @@
 package io.writepath.store.jpa;
 
 import io.writepath.post.PostWriter;
+import java.time.Duration;
 import java.util.Properties;
 import org.postgresql.Driver;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -26,6 +27,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 @EnableJpaRepositories(basePackageClasses = PostRepository.class, considerNestedRepositories = false)
 public class JpaStoreAutoConfiguration {
 
+    /** Of a post that shares an insert: with a read of a post that is there already, below the deadline of 5 s. */
+    private static final Duration WRITE_WAIT = Duration.ofSeconds(2);
+
     /** A connection without the pool's limits: to build an index takes longer than any request may wait. */
     @Bean(defaultCandidate = false)
     @FlywayDataSource
@@ -47,8 +51,18 @@ public class JpaStoreAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(PostWriter.class)
-    JpaPostWriter postWriter(PostRepository repository, PostgresAvailability postgres) {
-        return new JpaPostWriter(repository, postgres);
+    PostWriter postWriter(
+            PostRepository repository,
+            BatchInsert batches,
+            JpaPostReader reader,
+            PostgresSettings declared,
+            PostgresAvailability postgres) {
+        return switch (declared.writeMode()) {
+            case SINGLE -> new JpaPostWriter(repository, postgres);
+            case BATCHED ->
+                new BatchedPostWriter(
+                        batches, reader, Thread::startVirtualThread, declared.insertsInFlight(), WRITE_WAIT);
+        };
     }
 
     @Bean
