@@ -152,7 +152,7 @@ def require_idle() -> None:
     programs, (busy_s, total_s) = _used_s(), _worked_and_total_s()
     time.sleep(IDLE_LOOK_S)
     busy_after_s, total_after_s = _worked_and_total_s()
-    share = (busy_after_s - busy_s) / max(total_after_s - total_s, 1e-9)
+    share = max(busy_after_s - busy_s, 0.0) / max(total_after_s - total_s, 1e-9)
     if share > IDLE_LIMIT:
         used = {one: used_s - programs.get(one, 0.0) for one, used_s in _used_s().items()}
         most = sorted(used, key=used.__getitem__, reverse=True)[:NAMED]

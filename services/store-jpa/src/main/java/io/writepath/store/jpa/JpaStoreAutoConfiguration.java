@@ -1,5 +1,6 @@
 package io.writepath.store.jpa;
 
+import io.writepath.post.PostBatchWriter;
 import io.writepath.post.PostWriter;
 import java.time.Duration;
 import java.util.Properties;
@@ -53,7 +54,7 @@ public class JpaStoreAutoConfiguration {
     @ConditionalOnMissingBean(PostWriter.class)
     PostWriter postWriter(
             PostRepository repository,
-            BatchInsert batches,
+            PostBatchWriter postBatchWriter,
             JpaPostReader reader,
             PostgresSettings declared,
             PostgresAvailability postgres) {
@@ -61,7 +62,7 @@ public class JpaStoreAutoConfiguration {
             case SINGLE -> new JpaPostWriter(repository, postgres);
             case BATCHED ->
                 new BatchedPostWriter(
-                        batches, reader, Thread::startVirtualThread, declared.insertsInFlight(), WRITE_WAIT);
+                        postBatchWriter, reader, Thread::startVirtualThread, declared.insertsInFlight(), WRITE_WAIT);
         };
     }
 
