@@ -125,17 +125,19 @@ def test_an_estimate_counts_a_start_and_a_warm_up_for_each_stack_and_a_load_for_
     assert [len(group) for block in planning.groups(plan) for group in block].count(6) == 3 * 4
     stacks, cells = 3 * 5, 3 * 25
     assert plan.params.warm_up_seconds > series.UNTIL_STEADY_S
-    per_stack_s = FIRST_GUESS_OVERHEAD_S + series.UNTIL_STEADY_S
+    per_stack_s = FIRST_GUESS_OVERHEAD_S + series.UNTIL_STEADY_S + plan.params.warm_up_confined_s
     assert series.expected_seconds(plan) == stacks * per_stack_s + cells * plan.params.seconds
 
 
 def test_cells_of_references_last_as_long_as_their_kind_says() -> None:
-    plan = planning.plan(SHIPPED, Asked(suite="index-cost", reps=1))
+    plan = planning.plan(SHIPPED, Asked(suite="capacity", reps=1))
     assert plan.references is not None
     tools_s = plan.references.kind.load_seconds(plan.references.params)
     steps_s = plan.params.at_most_seconds - plan.params.warm_up_seconds
     each_s = FIRST_GUESS_OVERHEAD_S + series.UNTIL_STEADY_S + steps_s
-    assert series.expected_seconds(plan) == 5 * each_s + 3 * (FIRST_GUESS_OVERHEAD_S + tools_s)
+    assert series.expected_seconds(plan) == len(plan.variants) * each_s + 3 * (
+        FIRST_GUESS_OVERHEAD_S + tools_s
+    )
 
 
 def test_every_suite_of_a_shipped_series_takes_a_seed_and_repetitions() -> None:

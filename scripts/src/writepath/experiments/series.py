@@ -83,8 +83,10 @@ def _group_seconds(plan: Plan, group: planning.Group) -> float:
     other = plan.references
     design: Plan | References = plan if group[0].role != "reference" or other is None else other
     longest_s = getattr(design.params, "warm_up_seconds", 0.0)
+    confined_s = getattr(design.params, "warm_up_confined_s", None) or 0.0
     load_s = design.kind.load_seconds(design.params) - longest_s
-    return FIRST_GUESS_OVERHEAD_S + min(longest_s, UNTIL_STEADY_S) + len(group) * load_s
+    warm_up_s = min(longest_s - confined_s, UNTIL_STEADY_S) + confined_s
+    return FIRST_GUESS_OVERHEAD_S + warm_up_s + len(group) * load_s
 
 
 def _require_short(member: Member, plan: Plan) -> None:

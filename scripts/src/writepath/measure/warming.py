@@ -1,6 +1,7 @@
 """Warms a started stack before its load, by so many requests or until the path is steady; trains applications."""
 
 import contextlib
+import math
 import shutil
 import tempfile
 import time
@@ -52,7 +53,9 @@ def warm_up(
             k6.run(replace(load, plan=CROWD, run_id=new_run_id()), prefixes)
         with k6.Generator(load, prefixes) as generator:
             if until_steady:
-                found = _follow(generator, tail, stack, plan, confine=spread.close)
+                found = _follow(
+                    generator, tail, stack, plan, asked.confined_seconds or 0, confine=spread.close
+                )
                 generator.stop()
             result = generator.result()
     if not tail.poll().acknowledged:
@@ -73,19 +76,31 @@ def _plan(asked: WarmUp, at_most_s: float) -> LoadPlan:
 
 
 def _follow(
-    generator: k6.Generator, tail: Tail, stack: Stack, plan: LoadPlan, confine: Callable[[], None]
+    generator: k6.Generator,
+    tail: Tail,
+    stack: Stack,
+    plan: LoadPlan,
+    confined_s: float,
+    confine: Callable[[], None],
 ) -> WarmUpFacts:
-    """Until the path is steady, and for one window more on the processors that it will have; or the load ends."""
-    began_s, windows, steady = time.monotonic(), list[WarmUpWindow](), False
+    """Until the path is steady, then on the processors that it will have; or the load ends.
+
+    confined_s: how long it has those, at least one window.
+    """
+    began_s, windows, steady_s = time.monotonic(), list[WarmUpWindow](), math.inf
     for window in _windows(generator, tail, stack, plan.seconds):
         windows.append(window)
-        if steady:
+        if window.until_s - steady_s >= confined_s:
             break
-        if steady := rule.is_steady(windows):
+        if steady_s == math.inf and rule.is_steady(windows):
             confine()
+            steady_s = window.until_s
     seconds = round(time.monotonic() - began_s, 3)
     return WarmUpFacts(
-        seconds=seconds, virtual_users=plan.virtual_users, steady=steady, windows=tuple(windows)
+        seconds=seconds,
+        virtual_users=plan.virtual_users,
+        steady=steady_s < math.inf,
+        windows=tuple(windows),
     )
 
 
