@@ -100,17 +100,15 @@ def test_without_warm_up_the_verified_write_is_removed_before_the_load(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("at_most_s", "confined_s", "windows", "confined_windows", "words"),
+    ("at_most_s", "windows", "confined_windows", "words"),
     [
-        (30.0, None, 5, 1, ()),  # one is compared with the last three; then one more
-        (30.0, 0.5, 9, 5, ()),
+        (30.0, 8, 4, ()),  # one is compared with the last three, twice
         # there is time for three at most
-        (0.3, None, 2, 0, ("not steady after", "median latency is not known: too few windows")),
+        (0.3, 2, 0, ("not steady after", "median latency is not known: too few windows")),
     ],
 )
 def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdict_unknown(
     at_most_s: float,
-    confined_s: float | None,
     windows: int,
     confined_windows: int,
     words: tuple[str, ...],
@@ -121,8 +119,8 @@ def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdi
     for name, seconds in (("WINDOW_S", 0.1), ("TICK_S", 0.01)):
         monkeypatch.setattr(warming, name, seconds)
     monkeypatch.setattr(warming, "CROWD", ClosedPlan(virtual_users=4, seconds=0.1))
-    asked = WarmUp(virtual_users=2, at_most_seconds=at_most_s, confined_seconds=confined_s)
-    run = measured(tmp_path, FakeRuntime(), scenario=replace(SCENARIO, warm_up=asked))
+    asked, runtime = WarmUp(virtual_users=2, at_most_seconds=at_most_s), FakeRuntime()
+    run = measured(tmp_path, runtime, scenario=replace(SCENARIO, warm_up=asked))
     found, kind = facts_of(run).warm_up, LoadExperiment()
     assert found is not None
     assert (found.steady, found.seconds < 30) == (not words, True)
@@ -132,6 +130,10 @@ def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdi
     assert confined == sorted(confined)
     assert abs(confined.count(True) - confined_windows) <= 1
     assert any(confined) == found.steady
+    between, again = ["posts", "reset", "write", "posts"], ["write"] * found.steady
+    assert runtime.events[5 : -len(READ) - len(STOPPED)] == [
+        "k6", "write", *between, *again, "reset", "k6", "write",
+    ]  # fmt: skip
     reasons = kind.derive(kind.reduce(run.folder, run.bench.host)).verdict.reasons
     said = [reason for reason in reasons if "warm-up" in reason]
     assert len(said) == bool(words)

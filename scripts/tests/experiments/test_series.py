@@ -125,7 +125,7 @@ def test_an_estimate_counts_a_start_and_a_warm_up_for_each_stack_and_a_load_for_
     assert [len(group) for block in planning.groups(plan) for group in block].count(6) == 3 * 4
     stacks, cells = 3 * 5, 3 * 25
     assert plan.params.warm_up_seconds > series.UNTIL_STEADY_S
-    per_stack_s = FIRST_GUESS_OVERHEAD_S + series.UNTIL_STEADY_S + plan.params.warm_up_confined_s
+    per_stack_s = FIRST_GUESS_OVERHEAD_S + series.UNTIL_STEADY_S
     assert series.expected_seconds(plan) == stacks * per_stack_s + cells * plan.params.seconds
 
 

@@ -34,11 +34,11 @@ def _moving(windows: Sequence[WarmUpWindow]) -> Iterator[str]:
 def unsteady(found: WarmUpFacts | None) -> Iterator[str]:
     """Why the figures after it may be those of a path that is still warming up; nothing of a steady one."""
     if found is not None and not found.steady:
-        moving = ", ".join(_moving(found.windows))
-        yield (
-            f"not steady after {found.seconds:.0f} s of warm-up: in its last {LAST} windows {moving}"
-            f" (limit {FALLS:.0%})"
-        )
+        moving = ", ".join(
+            _moving(found.windows)
+        )  # nothing, where only the processors of the load did not suffice
+        words = f": in its last {LAST} windows {moving} (limit {FALLS:.0%})" if moving else ""
+        yield f"not steady after {found.seconds:.0f} s of warm-up{words}"
 
 
 def in_words(found: WarmUpFacts) -> str:

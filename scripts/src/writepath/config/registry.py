@@ -56,7 +56,6 @@ Script = Annotated[
 WARM_UPS = (
     {"requests", "rate_per_s"},
     {"virtual_users", "at_most_seconds"},
-    {"virtual_users", "at_most_seconds", "confined_seconds"},
     {"virtual_users", "for_seconds"},
 )
 Entries = Field(min_length=1, json_schema_extra={"additionalProperties": False})
@@ -99,14 +98,13 @@ class WarmUp:
     rate_per_s: Rate | None = None
     virtual_users: Users | None = None
     at_most_seconds: WarmUpSeconds | None = None
-    confined_seconds: Seconds | None = None  # once steady, on the load's processors; null: one window
     for_seconds: Seconds | None = None
 
     @property
     def seconds(self) -> float:
         """How long it takes, at most."""
         if self.at_most_seconds is not None:
-            return self.at_most_seconds + (self.confined_seconds or 0)
+            return self.at_most_seconds
         return self.for_seconds or (self.requests or 0) / (self.rate_per_s or 1)
 
 

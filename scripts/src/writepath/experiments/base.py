@@ -110,12 +110,12 @@ class CellRun:
                 **({"OpenTelemetry traces": ", ".join(sorted(traces))} if traces else {}),
             }
 
-    def warm_up(self, stack: Stack, *, warm: bool = False) -> WarmUpFacts | None:
+    def warm_up(self, stack: Stack, truth: Truth, *, warm: bool = False) -> WarmUpFacts | None:
         """As the scenario says. warm: by an earlier cell."""
         if self.suite.load.warm_up is None:
             return None
         with self.step("warm-up"):
-            return warming.warm_up(self.suite.load, self.bench, stack, self.folder, warm=warm)
+            return warming.warm_up(self.suite.load, self.bench, stack, truth, self.folder, warm=warm)
 
     def canary(self) -> Canary:
         """How fast the host is now."""

@@ -1,6 +1,5 @@
 """Suites that run one after the other: what each takes of the options, how long it takes, what RESUME=1 continues."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -15,7 +14,7 @@ from writepath.options import Asked, Call
 from writepath.progress import FIRST_GUESS_OVERHEAD_S
 
 MINUTE_S = 60.0
-UNTIL_STEADY_S = 45.0  # a warm-up that may last longer seldom does
+UNTIL_STEADY_S = 60.0  # a warm-up that may last longer seldom does
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,14 +82,12 @@ def _group_seconds(plan: Plan, group: planning.Group) -> float:
     other = plan.references
     design: Plan | References = plan if group[0].role != "reference" or other is None else other
     longest_s = getattr(design.params, "warm_up_seconds", 0.0)
-    confined_s = getattr(design.params, "warm_up_confined_s", None) or 0.0
     load_s = design.kind.load_seconds(design.params) - longest_s
-    warm_up_s = min(longest_s - confined_s, UNTIL_STEADY_S) + confined_s
-    return FIRST_GUESS_OVERHEAD_S + warm_up_s + len(group) * load_s
+    return FIRST_GUESS_OVERHEAD_S + min(longest_s, UNTIL_STEADY_S) + len(group) * load_s
 
 
 def _require_short(member: Member, plan: Plan) -> None:
-    minutes = math.ceil(expected_seconds(plan) / MINUTE_S)
+    minutes = round(expected_seconds(plan) / MINUTE_S)
     if member.minutes is not None and minutes > member.minutes:
         raise UsageError(
             f"{SUITES_FILE}: a series has suite '{member.name}', which takes about {minutes} minutes"

@@ -93,7 +93,7 @@ class WarmPath:
     def prepare(self) -> float | None:
         """Leaves a path that is proved to work, and warm. The rate at which the ramp begins; None: the suite's."""
         self.verify()
-        self.know(warm_up=self.run.warm_up(self.stack))
+        self.know(warm_up=self.run.warm_up(self.stack, self.truth))
         return None
 
     def before_load(self) -> None:

@@ -1,11 +1,9 @@
 """Warms a started stack before its load, by so many requests or until the path is steady; trains applications."""
 
-import contextlib
-import math
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +16,11 @@ from writepath.config.settings import Factor
 from writepath.errors import LoadError
 from writepath.load import k6
 from writepath.load.ledger import Tail
-from writepath.load.plan import ClosedPlan, LoadPlan, constant_plan, new_run_id
+from writepath.load.plan import ClosedPlan, LoadPlan, constant_plan, encode_id, new_run_id
 from writepath.measure.loading import TICK_S, Bench, load_of
+from writepath.measure.rows import content_hashes
 from writepath.measure.sampler import K6
+from writepath.measure.truth import Truth
 from writepath.records.warm_up import WarmUpFacts, WarmUpWindow
 from writepath.runtime import aot
 from writepath.runtime.base import Stack
@@ -33,7 +33,7 @@ CROWD = ClosedPlan(virtual_users=512, seconds=8.0)
 
 
 def warm_up(
-    scenario: Scenario, bench: Bench, stack: Stack, folder: Path, *, warm: bool = False
+    scenario: Scenario, bench: Bench, stack: Stack, truth: Truth, folder: Path, *, warm: bool = False
 ) -> WarmUpFacts | None:
     """As the scenario says; nothing stays of the requests. folder: where a failure leaves its traces.
 
@@ -43,29 +43,77 @@ def warm_up(
         return None
     place, found = folder / "warm-up", None
     place.mkdir(exist_ok=True)
-    until_steady = asked.at_most_seconds is not None and not warm
     plan = _plan(asked, SHORT_S if warm else asked.seconds)
     load = load_of(scenario, bench, stack, plan, new_run_id(), place)
-    tail, prefixes = Tail(load.ledger), bench.runtime.load_generator(stack.network)
-    with contextlib.ExitStack() as spread:
-        if until_steady:
-            spread.enter_context(stack.spread())
-            k6.run(replace(load, plan=CROWD, run_id=new_run_id()), prefixes)
+    prefixes = bench.runtime.load_generator(stack.network)
+    if asked.at_most_seconds is None or warm:
         with k6.Generator(load, prefixes) as generator:
-            if until_steady:
-                found = _follow(
-                    generator, tail, stack, plan, asked.confined_seconds or 0, confine=spread.close
-                )
-                generator.stop()
-            result = generator.result()
+            _require_acknowledged(generator, Tail(load.ledger))
+    else:
+        found = _until_steady(load, prefixes, stack, lambda: rehearse(truth, writes=scenario.reads is None))
+        bench.progress.say(f"  {rule.in_words(found)}")
+    shutil.rmtree(place)  # excluded from every figure, so it must not lie beside them
+    return found
+
+
+def _until_steady(
+    load: k6.Load, prefixes: Sequence[Sequence[str]], stack: Stack, between: Callable[[], None]
+) -> WarmUpFacts:
+    """On all processors; then, once the runner has asked what it asks, on those that the path will have."""
+    began_s = time.monotonic()
+    with stack.spread():
+        k6.run(replace(load, plan=CROWD, run_id=new_run_id()), prefixes)
+        windows, steady = _windows_of(load, prefixes, stack)
+        between()
+    if steady:
+        again = replace(load, run_id=new_run_id())
+        more, steady = _windows_of(again, prefixes, stack, after_s=windows[-1].until_s)
+        windows += more
+    return WarmUpFacts(
+        seconds=round(time.monotonic() - began_s, 3),
+        virtual_users=load.plan.virtual_users,
+        steady=steady,
+        windows=tuple(windows),
+    )
+
+
+def _windows_of(
+    load: k6.Load, prefixes: Sequence[Sequence[str]], stack: Stack, after_s: float = 0.0
+) -> tuple[list[WarmUpWindow], bool]:
+    """Until the path is steady or the load ends. after_s: of the windows before."""
+    tail, windows, steady = Tail(load.ledger), list[WarmUpWindow](), False
+    with k6.Generator(load, prefixes) as generator:
+        for window in _windows(generator, tail, stack, load.plan.seconds):
+            windows.append(replace(window, until_s=round(after_s + window.until_s, 3)))
+            if steady := rule.is_steady(windows):
+                break
+        generator.stop()
+        _require_acknowledged(generator, tail)
+    return windows, steady
+
+
+def _require_acknowledged(generator: k6.Generator, tail: Tail) -> None:
+    result = generator.result()
     if not tail.poll().acknowledged:
         raise LoadError(
             f"no request of the warm-up was acknowledged; k6: {result.meaning}; see warm-up/k6.log"
         )
-    if found is not None:
-        bench.progress.say(f"  {rule.in_words(found)}")
-    shutil.rmtree(place)  # excluded from every figure, so it must not lie beside them
-    return found
+
+
+def rehearse(truth: Truth, *, writes: bool) -> None:
+    """Asks the path what is asked before, during and after each load; only the requests of a load are left to compile.
+
+    A JVM compiles hot code without the branches that no request has taken. The first one that takes them sends whole
+    call chains back to the interpreter: on one processor a write then costs two to three times as much, for seconds.
+    """
+    if writes:
+        run_id = new_run_id()
+        truth.read(run_id, content_hashes([]))
+        truth.empty()
+        truth.verify_one_write(run_id, "warm-up")
+        truth.store.visible([encode_id(run_id, 0)])
+        truth.reading()
+    truth.gauges()
 
 
 def _plan(asked: WarmUp, at_most_s: float) -> LoadPlan:
@@ -73,35 +121,6 @@ def _plan(asked: WarmUp, at_most_s: float) -> LoadPlan:
         return ClosedPlan(virtual_users=asked.virtual_users, seconds=min(at_most_s, asked.seconds))
     requests, rate_per_s = asked.requests or 1, asked.rate_per_s or 1.0
     return constant_plan("warm-up", min(requests, max(1, round(at_most_s * rate_per_s))), rate_per_s)
-
-
-def _follow(
-    generator: k6.Generator,
-    tail: Tail,
-    stack: Stack,
-    plan: LoadPlan,
-    confined_s: float,
-    confine: Callable[[], None],
-) -> WarmUpFacts:
-    """Until the path is steady, then on the processors that it will have; or the load ends.
-
-    confined_s: how long it has those, at least one window.
-    """
-    began_s, windows, steady_s = time.monotonic(), list[WarmUpWindow](), math.inf
-    for window in _windows(generator, tail, stack, plan.seconds):
-        windows.append(window)
-        if window.until_s - steady_s >= confined_s:
-            break
-        if steady_s == math.inf and rule.is_steady(windows):
-            confine()
-            steady_s = window.until_s
-    seconds = round(time.monotonic() - began_s, 3)
-    return WarmUpFacts(
-        seconds=seconds,
-        virtual_users=plan.virtual_users,
-        steady=steady_s < math.inf,
-        windows=tuple(windows),
-    )
 
 
 def _windows(generator: k6.Generator, tail: Tail, stack: Stack, at_most_s: float) -> Iterator[WarmUpWindow]:

@@ -14,7 +14,6 @@ class WarmUpParams:
     warm_up_per_s: float  # 0: none, or until steady
     warm_up_users: int | None = None  # of the closed load until steady
     warm_up_at_most_s: float | None = None
-    warm_up_confined_s: float | None = None  # once steady, on the processors of the load
     warm_up_for_s: float | None = None  # of the closed load for a fixed time
 
     @property
@@ -22,7 +21,7 @@ class WarmUpParams:
         """At most; 0 without a warm-up."""
         fixed_s = self.warm_up_requests / self.warm_up_per_s if self.warm_up_requests else 0.0
         if self.warm_up_at_most_s is not None:
-            return self.warm_up_at_most_s + (self.warm_up_confined_s or 0)
+            return self.warm_up_at_most_s
         return self.warm_up_for_s or fixed_s
 
 
@@ -33,7 +32,6 @@ def warm_up_params(asked: WarmUp | None) -> dict[str, Any]:
         "warm_up_per_s": (asked.rate_per_s if asked else None) or 0.0,
         "warm_up_users": asked.virtual_users if asked else None,
         "warm_up_at_most_s": asked.at_most_seconds if asked else None,
-        "warm_up_confined_s": asked.confined_seconds if asked else None,
         "warm_up_for_s": asked.for_seconds if asked else None,
     }
 

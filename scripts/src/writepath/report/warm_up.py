@@ -73,9 +73,7 @@ def in_words(params: Mapping[str, Any]) -> str:
     if requests := params.get("warm_up_requests"):
         sent = f"{requests:,} requests"
     elif at_most_s := params.get("warm_up_at_most_s"):
-        confined_s = params.get("warm_up_confined_s")
-        then = f" then {plain(confined_s)} s on the processors of the load," if confined_s else ""
-        sent = f"until steady, at most {plain(at_most_s)} s,{then}"
+        sent = f"until steady, at most {plain(at_most_s)} s,"
     elif for_s := params.get("warm_up_for_s"):
         sent = f"{plain(for_s)} s,"
     else:

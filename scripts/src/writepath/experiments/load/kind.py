@@ -104,7 +104,7 @@ def measure(run: CellRun, session: Session) -> None:
     once = run.params.second_read == "stack"
     crash = not (once and session.left)
     # Without a restart since the load before, a warm stack is still warm.
-    warm_up = None if once and session.warm else run.warm_up(stack, warm=session.warm)
+    warm_up = None if once and session.warm else run.warm_up(stack, truth, warm=session.warm)
     with run.step("empty"):
         truth.empty()
     keep, store = partial(_keep, run.folder), truth.store
@@ -126,7 +126,7 @@ def _measure_reads(run: CellRun, session: Session) -> None:
     plan = loading.plan_of(run.suite.load, settings)
     stack, truth = session.started(run)
     run.verify(stack, truth)
-    warm_up = None if session.warm else run.warm_up(stack)
+    warm_up = None if session.warm else run.warm_up(stack, truth)
     with run.step("load"):
         load = _planned(run, plan, stack)
         facts, _ = _drive(run, load, stack, truth, warm_up)

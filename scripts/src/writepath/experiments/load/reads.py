@@ -140,7 +140,7 @@ def _warm(run: CellRun) -> Iterator[Attempt]:
     """A warm stack of its own, on which rates are tried."""
     with Session(run.bench) as session:
         stack, truth = session.started(run)
-        run.warm_up(stack)
+        run.warm_up(stack, truth)
         yield partial(_step, run, stack, truth)
 
 
