@@ -19,7 +19,7 @@ def test_the_median_round_decides_over_each_goal(beyond: Round) -> None:
 
 @pytest.mark.native
 def test_a_load_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No goal is judged here: a second on a busy machine says nothing."""
+    """No goal is judged here: a second on a busy machine says nothing, and may cost less than k6's start."""
     seen: list[Round] = []
 
     def judge(found: list[Round]) -> tuple[()]:
@@ -29,5 +29,5 @@ def test_a_load_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder_part, "findings", judge)
     said: list[str] = []
     assert recorder_part.run(said.append, rounds=2, rate_per_s=200, seconds=1)
-    assert all(min(one.p99_ms, one.cpu_us) > 0 for one in seen)
+    assert [one.p99_ms > 0 for one in seen] == [True, True]
     assert [line.split(":")[0].strip() for line in said[-2:]] == ["round 1 of 2", "round 2 of 2"]
