@@ -77,12 +77,15 @@ def test_lists_that_cannot_be_used_are_refused_with_option_value_and_remedy(
 
 def test_what_depends_on_their_number_follows_those_of_the_system() -> None:
     split = Split(generator=frozenset({3}), system=frozenset({0, 1, 2}), asked="split")
-    for profiles, processors_of_a_node in ((["jpa"], "3"), (["elasticsearch", "replica"], "1")):
+    for profiles, processors_of_a_node, write_threads in (
+        (["jpa"], "3", "4"),
+        (["elasticsearch", "replica"], "1", "2"),
+    ):
         assert topology.derived(ROOT, profiles, split, {}) == {
             "IMAGE_TAG": topology.checkout_key(ROOT),
             "SYSTEM_PROCESSORS": "0-2",
             "ELASTICSEARCH_PROCESSORS": processors_of_a_node,
-            "ELASTICSEARCH_WRITE_THREADS": processors_of_a_node,
+            "ELASTICSEARCH_WRITE_THREADS": write_threads,
             "JVM_PROCESSORS": "-XX:ActiveProcessorCount=3",
             "APPLICATION_JVM_PROCESSORS": "-XX:ActiveProcessorCount=3",
             "POOL_SIZE": "7",

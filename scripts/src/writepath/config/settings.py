@@ -46,7 +46,7 @@ _RANGES = {
     "NGINX_BODY_MAX_KIB": (1, 1_048_576),
 }
 _DERIVED = {  # empty in .env: the runner computes them
-    "ELASTICSEARCH_WRITE_THREADS": "as many as the node has processors",
+    "ELASTICSEARCH_WRITE_THREADS": "one more than the node has processors",
     "POOL_SIZE": "twice the system's processors, and one",
 }
 _SWITCH = ("true", "false")

@@ -162,12 +162,12 @@ def derived(root: Path, profiles: Iterable[str], split: Split, settings: Mapping
     nodes = sum("node.name" in service.environment for service in active)
     quota = max((service.cpus for service in active), default=0.0)
     told = "" if split.is_shared else f"{JVM_FLAG}{count}"
-    of_node = str(max(1, count // (nodes or 1)))
+    of_node = max(1, count // (nodes or 1))
     found = {
         "IMAGE_TAG": checkout_key(root),
         "SYSTEM_PROCESSORS": "" if split.is_shared else listed(split.system),
-        "ELASTICSEARCH_PROCESSORS": of_node,
-        "ELASTICSEARCH_WRITE_THREADS": of_node,
+        "ELASTICSEARCH_PROCESSORS": str(of_node),
+        "ELASTICSEARCH_WRITE_THREADS": str(of_node + 1),  # the most: each waits for its flush
         "JVM_PROCESSORS": told,
         "APPLICATION_JVM_PROCESSORS": f"{JVM_FLAG}{min(count, math.ceil(quota))}" if quota else told,
         "POOL_SIZE": str(2 * count + 1),
