@@ -102,7 +102,7 @@ class WarmUp:
 
     @property
     def seconds(self) -> float:
-        """How long it takes, at most."""
+        """How long it takes, at most; until steady: each of its two parts."""
         if self.at_most_seconds is not None:
             return self.at_most_seconds
         return self.for_seconds or (self.requests or 0) / (self.rate_per_s or 1)
