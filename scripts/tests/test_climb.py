@@ -17,11 +17,11 @@ from writepath.records.load_facts import PhaseFacts
 
 PHASES = (
     PhaseFacts(name="sustained", seconds=5.0, from_per_s=100.0, to_per_s=100.0),
-    PhaseFacts(name="climb", seconds=5.0, from_per_s=100.0, to_per_s=600.0),
+    PhaseFacts(name="climb", seconds=8.0, from_per_s=100.0, to_per_s=900.0),
     PhaseFacts(name="recovery", seconds=2.0, from_per_s=100.0, to_per_s=100.0),
 )
-LOAD = dataclasses.replace(FACTS, phases=PHASES, seconds=12.0, slo_ms=100.0)
-BEYOND_S, CLIMB_ENDS_S = 8, 10  # of the load
+LOAD = dataclasses.replace(FACTS, phases=PHASES, seconds=15.0, slo_ms=100.0)
+BEYOND_S, CLIMB_ENDS_S = 8, 13  # of the load
 STARTS_US = arrival_plan([Phase(**vars(phase)) for phase in PHASES]).starts_ns // 1000
 AT_S = STARTS_US / 1e6
 COUNT = len(STARTS_US)
@@ -71,7 +71,7 @@ def test_a_path_leaves_the_slo_at_the_rate_after_the_last_good_second(
     assert refused == pytest.approx(beyond.sum() / 2, abs=1)
     assert found.errors_by_hop == {"proxy": 0, "application": 0, "store": refused, "generator": 0}
     assert found.drained_seconds == pytest.approx(3.0, abs=0.01)
-    assert (found.before, found.before_per_s, found.highest_per_s) == ("sustained", 100, 600)
+    assert (found.before, found.before_per_s, found.highest_per_s) == ("sustained", 100, 900)
     assert found.durable_latency_ms.median == pytest.approx(1.0, rel=2e-3)
 
 
@@ -79,6 +79,45 @@ def test_a_path_that_never_fails_has_no_such_rate_and_one_that_always_does_the_f
     fast = climb(**ALL_SERVED, duration_us=np.full(COUNT, 1_000))
     assert (fast.leaves_slo_per_s, fast.goodput_per_s) == (None, None)
     assert climb(**ALL_SERVED, duration_us=np.full(COUNT, 101_000)).leaves_slo_per_s == 100.0
+
+
+def sampled(system_busy: float, in_flight: float) -> dict[str, Any]:
+    """Every second of the load: a share of the host's two processors, and of 64 requests in flight."""
+    seconds = range(int(LOAD.seconds) + 1)
+    host = {
+        "total_seconds": [2.0 * at for at in seconds],
+        "busy_seconds": [2 * system_busy * at for at in seconds],
+    }
+    app = {"in_flight": [in_flight * 64 for _ in seconds], "in_flight_max": [64.0 for _ in seconds]}
+    return {
+        "samples": {
+            **{("host", name): values for name, values in host.items()},
+            **{("app", name): values for name, values in app.items()},
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("system_busy", "in_flight", "resource", "component"),
+    [(0.97, 1.0, "host-cpu", "host"), (0.5, 1.0, "in-flight", "app")],
+    ids=["processors before what waits for them", "a limit on idle processors"],
+)
+def test_the_bottleneck_of_a_climb_is_what_was_full_when_it_left_the_slo(
+    system_busy: float, in_flight: float, resource: str, component: str
+) -> None:
+    found = climb(**sampled(system_busy, in_flight)).limited_by
+    assert found is not None
+    assert found.first is not None
+    assert (found.first.resource, found.first.component) == (resource, component)
+
+
+def test_a_climb_has_no_bottleneck_where_it_kept_the_slo_and_where_no_sample_tells() -> None:
+    idle = climb(**sampled(0.5, 0.1)).limited_by
+    assert idle is not None
+    assert (idle.first, idle.nearest and idle.nearest.resource) == (None, "host-cpu")
+    full = sampled(0.97, 1.0)
+    assert climb(**ALL_SERVED, duration_us=np.full(COUNT, 1_000), **full).limited_by is None
+    assert climb().limited_by is None
 
 
 def test_what_is_not_sent_beyond_the_limit_is_the_paths_fault_and_not_the_generators() -> None:

@@ -130,9 +130,10 @@ def test_a_warm_up_ends_when_the_path_is_steady_and_unsteady_ones_make_the_verdi
     assert confined == sorted(confined)
     assert abs(confined.count(True) - confined_windows) <= 1
     assert any(confined) == found.steady
-    between, again = ["posts", "reset", "write", "posts"], ["write"] * found.steady
+    between = ["posts", *["reset", "write", "posts"] * warming.TRAPS]
+    again = ["write"] * found.steady
     assert runtime.events[5 : -len(READ) - len(STOPPED)] == [
-        "k6", "write", *between, *again, "reset", "k6", "write",
+        "k6", "write", *between, "write", *between, *again, "reset", "k6", "write",
     ]  # fmt: skip
     reasons = kind.derive(kind.reduce(run.folder, run.bench.host)).verdict.reasons
     said = [reason for reason in reasons if "warm-up" in reason]

@@ -28,6 +28,7 @@ from writepath.records.measures import (
     Resource,
     Verdict,
 )
+from writepath.records.steps import LimitedBy, Saturated
 from writepath.report.data import CellData, SuiteData
 from writepath.report.model import Report, Table
 
@@ -47,6 +48,7 @@ CLIMB = Climb(  # after those phases
     slo_ms=100.0, before="sustained", before_per_s=100.0, highest_per_s=4000.0, leaves_slo_per_s=1840.0,
     goodput_per_s=900.0, errors_by_hop={"proxy": 0, "application": 1200, "store": 30, "generator": 0},
     durable_latency_ms=NO_LATENCY, drained_seconds=2.5,
+    limited_by=LimitedBy(first=Saturated(resource="pool", component="app", evidence="24 requests waited")),
 )  # fmt: skip
 CANARY = Canary(
     fsync_ms_p50=0.5, fsync_ms_p99=2.0, cpu_ms=40.0, steal_share=0.0, load_average_1m=0.1, disk_free_bytes=1

@@ -195,12 +195,27 @@ def test_every_delay_stands_below_the_one_row_of_the_original() -> None:
 
 
 def test_a_page_of_a_climb_opens_with_the_limit_of_each_path() -> None:
-    never = replace(CLIMB, leaves_slo_per_s=None, goodput_per_s=None, errors_by_hop={}, drained_seconds=None)
+    never = replace(
+        CLIMB,
+        leaves_slo_per_s=None,
+        goodput_per_s=None,
+        errors_by_hop={},
+        drained_seconds=None,
+        limited_by=None,
+    )
     page = report(Planted(changes={"climb": CLIMB}), Planted(variant="b", changes={"climb": never}))
     table = page.table
     assert [column.title for column in table.columns][1:3] == ["p99 at 100/s", "p99 leaves 100 ms at"]
-    assert line(table, 0) == ["JPA", "119", "1,840", "900", "application 1,200, store 30", "2.50"]
-    assert line(table, 1) == ["B", "119", "> 4,000", "–", "none", "–"]
+    assert line(table, 0) == [
+        "JPA",
+        "119",
+        "1,840",
+        "connection pool (app)",
+        "900",
+        "application 1,200, store 30",
+        "2.50",
+    ]
+    assert line(table, 1) == ["B", "119", "> 4,000", "–", "–", "none", "–"]
     assert "The p99 leaves 100 ms at: B above 4,000/s, JPA 1,840/s." in page.answer
     assert page.picture is not None
     assert page.picture.file == "latency-over-time.svg"

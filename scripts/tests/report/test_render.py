@@ -12,9 +12,10 @@ from rich.console import Console
 
 from report.planted_suite import Planted, report
 from report.planted_suite import tables as load_tables
+from writepath.analysis.stats import Spread
 from writepath.records.measures import Verdict
 from writepath.report import render
-from writepath.report.model import Column, Report, Table, cell, number, row_of, shown
+from writepath.report.model import Cell, Column, Report, Table, cell, number, row_of, shown
 from writepath.report.terminal import print_report, print_tables
 
 HOSTILE = (
@@ -40,6 +41,16 @@ def test_measured_values_have_three_or_four_significant_digits(value: float, exp
 
 def test_counts_are_never_rounded() -> None:
     assert number(66433, exact=True) == "66,433"
+
+
+def test_the_mean_of_several_counts_is_rounded_and_a_quoted_figure_is_not() -> None:
+    requests, mean = (
+        Column(key="n", title="executed", exact=True),
+        Spread(median=13491.33, low=3191.25, high=23791.41, repetitions=3),
+    )
+    assert shown(Cell(figure=mean), requests) == "13,490 (3,191–23,790)"
+    assert shown(Cell(figure=mean, exact=True), requests) == "13,491.33 (3,191.25–23,791.41)"
+    assert shown(cell([13491, 13492, 13493]), requests) == "13,492 (13,491–13,493)"
 
 
 def test_a_row_with_a_missing_cell_is_an_error() -> None:

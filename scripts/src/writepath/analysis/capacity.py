@@ -16,14 +16,13 @@ from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
 from writepath.analysis.load_aggregates import SCHEDULED
 from writepath.analysis.load_result import HOP_NAMES, generator_of, hops, scalars_of
 from writepath.analysis.load_rows import Rows
-from writepath.analysis.samples import K6
+from writepath.analysis.samples import K6, inside
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Floats, Ints, Marks
 from writepath.analysis.steps import (
     RAMP_METRICS,
     Tables,
     derive_step,
     folder_of,
-    inside,
     load_of,
     reduce_requests,
     reduce_samples,

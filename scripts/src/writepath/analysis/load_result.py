@@ -25,6 +25,7 @@ from writepath.analysis.samples import (
     disk_written,
     foreign_share,
     generator_share,
+    inside,
     needed,
     pool_waiting,
     queue_peak,
@@ -33,6 +34,7 @@ from writepath.analysis.samples import (
     system_share,
     time_wait,
 )
+from writepath.analysis.saturation import limited_by, read_by_rules
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Bands
 from writepath.analysis.times import MEAN_DIGITS, Times, times
 from writepath.analysis.verdict import judge
@@ -52,7 +54,7 @@ from writepath.records.base import from_data, to_data
 from writepath.records.load import Climb, ClosedLoad, LoadPhase, LoadResult
 from writepath.records.load_facts import LoadFacts, PhaseFacts
 from writepath.records.measures import Drain, Generator, Host, Order, Requests
-from writepath.records.steps import SentFacts
+from writepath.records.steps import LimitedBy, SentFacts
 
 STATUSES = (201, 500, 502, 503, 504)  # with columns of their own
 ERRORS = {  # k6's codes
@@ -133,7 +135,9 @@ def reduce_load(raw: Mapping[str, Parts], facts: LoadFacts) -> Evidence:
     """What is published of a load. raw: by name the parts of a table: requests; stored, samples and visible if any."""
     rows = load_rows.of_raw(raw[REQUESTS], raw.get(STORED), facts.operations, len(facts.reads))
     samples = pa.concat_tables([SAMPLES_SCHEMA.empty_table(), *raw.get(SAMPLES, ())])
-    tables = {UNEXPECTED: rows.unexpected, SAMPLES: needed(samples)}
+    climbs = facts.slo_ms is not None
+    needs = needed(samples, lambda metric: climbs and read_by_rules(metric))
+    tables = {UNEXPECTED: rows.unexpected, SAMPLES: needs}
     if VISIBLE in raw:
         tables[VISIBLE] = _with_starts(pa.concat_tables(raw[VISIBLE]), rows)
     if SESSION_REQUESTS in raw:
@@ -223,7 +227,7 @@ def derive_load(evidence: Evidence) -> LoadResult:
         load_started_at=facts.load_started_at,
         load_finished_at=facts.load_finished_at,
         warm_up=facts.warm_up,
-        climb=_climb(facts, tables, scalars["origin_us"], _by_hop(answers, requests.dropped)),
+        climb=_climb(facts, tables, seen, _by_hop(answers, requests.dropped), judged["generator"]),
         closed=_closed(facts, requests, seen, at_proxy),
         read_load=read_load(facts, tables, seen, requests, at_proxy),
         session_load=session_load(facts, evidence.tables),
@@ -398,8 +402,16 @@ def climbing(phases: Sequence[Phase | PhaseFacts]) -> int:
     )
 
 
+IN_FLIGHT = "in_flight"  # every application that writes tells it
+LEFT_S = 10  # after a path has left the SLO: samples are smoothed over 5 s, and only what lasts is a limit
+
+
 def _climb(
-    facts: LoadFacts, tables: Mapping[str, pa.Table], origin_us: int, errors_by_hop: dict[str, int]
+    facts: LoadFacts,
+    tables: Mapping[str, pa.Table],
+    seen: Series,
+    errors_by_hop: dict[str, int],
+    generator: Generator,
 ) -> Climb | None:
     """Of a load beyond what the path sustains: where it leaves the SLO, goodput beyond, backlog; None without an SLO.
 
@@ -409,7 +421,7 @@ def _climb(
     """
     if facts.slo_ms is None:
         return None
-    at = climbing(facts.phases)
+    at, origin_us = climbing(facts.phases), scalars_of(tables)["origin_us"]
     climb, before = facts.phases[at], facts.phases[at - 1]
     begin_s = sum(phase.seconds for phase in facts.phases[:at])
     end_s = begin_s + climb.seconds
@@ -422,6 +434,7 @@ def _climb(
     left = first < len(planned)
     last_us = int(whole(tables["phases"], "durable_last_us")[: at + 1].max())
     ended_us = origin_us + round(end_s * US_PER_S)
+    sampled = inside(seen, origin_us + round(begin_s * US_PER_S), min(climb.seconds, first + LEFT_S))
     sent_before = int(whole(tables["phases"], "planned")[at - 1])
     return Climb(
         slo_ms=facts.slo_ms,
@@ -433,4 +446,12 @@ def _climb(
         errors_by_hop=errors_by_hop,
         durable_latency_ms=times(tables, DURABLE, at - 1).latency(sent_before),
         drained_seconds=None if last_us == NO_TIME else round(max(0, last_us - ended_us) / US_PER_S, 3),
+        limited_by=_bottleneck(facts, sampled, generator) if left else None,
     )
+
+
+def _bottleneck(facts: LoadFacts, sampled: Series, generator: Generator) -> LimitedBy | None:
+    """None of evidence without the samples that the rules read: an older release published processor times alone."""
+    if facts.host is None or all(metric != IN_FLIGHT for _, metric in sampled):
+        return None
+    return limited_by(sampled, facts.host.system_cores, generator)

@@ -39,10 +39,12 @@ SAMPLES_SCHEMA = pa.schema(
 PROCESS_COUNTED = "native"  # there, the bytes a process wrote are whole folios of the page cache: no figure
 
 
-def needed(samples: pa.Table) -> pa.Table:
-    """The samples that figures are made of, by component, metric and time."""
+def needed(samples: pa.Table, also: Callable[[str], bool] = lambda _: False) -> pa.Table:
+    """The samples that figures are made of, by component, metric and time. also: whether a metric is one, too."""
     order = [(name, "ascending") for name in ("component", "metric", "at_us")]
-    own = samples.filter(pc.is_in(column_of(samples, "metric"), pa.array(METRICS)))
+    seen = pc.unique(column_of(samples, "metric")).to_pylist()
+    metrics = pa.array([name for name in seen if name in METRICS or also(name)], pa.string())
+    own = samples.filter(pc.is_in(column_of(samples, "metric"), metrics))
     return own.sort_by(order).select(SAMPLES_SCHEMA.names)
 
 
@@ -54,6 +56,16 @@ def series(samples: pa.Table) -> Series:
     for place, key in enumerate(words):
         places.setdefault(key, []).append(place)
     return {key: (at_us[own], value[own]) for key, own in places.items()}
+
+
+def inside(seen: Series, from_us: int, seconds: float) -> Series:
+    """What was sampled from a moment on, for so long."""
+    to_us = from_us + round(seconds * US_PER_S)
+    return {
+        key: (at_us[within], value[within])
+        for key, (at_us, value) in seen.items()
+        if (within := (at_us >= from_us) & (at_us <= to_us)).any()
+    }
 
 
 def is_split(series: Series) -> bool:

@@ -48,6 +48,8 @@ RESOURCES: Mapping[str, str] = {
     "generator": "load generator",
 }
 
+UNSATURATED = "none saturated"
+
 PROXY = "nginx"
 HOST_CPU, SYSTEM_CPU, GENERATOR = "host-cpu", "system-cpu", "generator"
 DISKS = "disk_busy_seconds"  # then a disk's number, where there are several
@@ -79,6 +81,12 @@ NOT_FULL = "the host CPU was not saturated"
 def read_by_rules(metric: str) -> bool:
     """Whether a rule or a figure of a load step reads it."""
     return metric in METRICS or metric.startswith((DISKS, WAIT))
+
+
+def in_words(found: Saturated) -> str:
+    """Which resource, and whose where it is not the host's: `connection pool (jpa-writer)`."""
+    title = RESOURCES.get(found.resource, found.resource)
+    return title if found.component == HOST else f"{title} ({found.component})"
 
 
 class Means(dict[str, Any]):

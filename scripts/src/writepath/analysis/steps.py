@@ -21,8 +21,8 @@ from writepath.analysis.load_result import SHARE_DIGITS, answers_of, counted, ge
 from writepath.analysis.samples import (
     RESIDENT,
     SAMPLES_SCHEMA,
-    Series,
     foreign_share,
+    inside,
     queue_depth,
     resources,
     series,
@@ -241,16 +241,6 @@ def sampled_figures(tables: Tables, run: CapacityFacts, step: StepFacts, host: H
         host_full=(shared_busy_share(within) or 0.0) >= HOST_FULL_SHARE,
         limited_by=limited_by(within, host.system_cores, generator_of(tables, seen, step.sent, host)),
     )
-
-
-def inside(seen: Series, from_us: int, seconds: float) -> Series:
-    """What was sampled while the load lasted."""
-    to_us = from_us + round(seconds * US_PER_S)
-    return {
-        key: (at_us[within], value[within])
-        for key, (at_us, value) in seen.items()
-        if (within := (at_us >= from_us) & (at_us <= to_us)).any()
-    }
 
 
 def _stored_per_s(step: StepFacts, known: Mapping[str, int]) -> float | None:

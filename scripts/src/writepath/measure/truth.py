@@ -150,7 +150,7 @@ class Truth:
         if not poll.until(thrown_away, EMPTY_TIMEOUT_S, every_s=POLL_S):
             self.require_empty()
 
-    def verify_one_write(self, run_id: str, content: str) -> None:
+    def verify_one_write(self, run_id: str, content: str, *, reads: int = 1) -> None:
         """POST through the proxy, GET by id, the row in the store as it was sent; StartError where it is not."""
         post_id = encode_id(run_id, 0)
         with plain_client(REQUEST_TIMEOUT_S, self.base_url) as client:
@@ -164,7 +164,8 @@ class Truth:
                 answer = client.post("/api/posts", json={"id": post_id, "content": content})
                 if answer.status_code != CREATED or answer.json().get("id") != post_id:
                     raise StartError(f"the first POST was answered {answer.status_code}: {short(answer)}")
-                found = poll.until(stored, VISIBLE_TIMEOUT_S)
+                for _ in range(reads):
+                    found = poll.until(stored, VISIBLE_TIMEOUT_S)
             except (httpx.HTTPError, ValueError) as error:
                 raise StartError(
                     f"the first write got no answer ({type(error).__name__}: {error})"

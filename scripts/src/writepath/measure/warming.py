@@ -63,6 +63,7 @@ def _until_steady(
     began_s = time.monotonic()
     with stack.spread():
         k6.run(replace(load, plan=CROWD, run_id=new_run_id()), prefixes)
+        between()
         windows, steady = _windows_of(load, prefixes, stack)
         between()
     if steady:
@@ -100,20 +101,27 @@ def _require_acknowledged(generator: k6.Generator, tail: Tail) -> None:
         )
 
 
+# Code that meets a class for which it was not compiled is compiled anew at the fourth time (PerBytecodeTrapLimit), so
+# that a rehearsal of one time would leave the next ones to the loads.
+TRAPS = 5
+
+
 def rehearse(truth: Truth, *, writes: bool) -> None:
     """Asks the path what is asked before, during and after each load; only the requests of a load are left to compile.
 
     A JVM compiles hot code without the branches that no request has taken. The first one that takes them sends whole
     call chains back to the interpreter: on one processor a write then costs two to three times as much, for seconds.
+    The proxy gives each request to the next instance: a write and as many reads as instances end one further.
     """
-    if writes:
-        run_id = new_run_id()
-        truth.read(run_id, content_hashes([]))
-        truth.empty()
-        truth.verify_one_write(run_id, "warm-up")
-        truth.store.visible([encode_id(run_id, 0)])
-        truth.reading()
-    truth.gauges()
+    run_id, instances = new_run_id(), len(truth.ingress.urls)
+    for _ in range(TRAPS):
+        if writes:
+            truth.read(run_id, content_hashes(["warm-up"]))
+            truth.empty()
+            truth.verify_one_write(run_id, "warm-up", reads=instances)
+            truth.store.visible([encode_id(run_id, 0)])
+            truth.reading()
+        truth.gauges()
 
 
 def _plan(asked: WarmUp, at_most_s: float) -> LoadPlan:
@@ -174,11 +182,13 @@ def train(bench: Bench, variant: Variant, settings: Mapping[str, str]) -> None:
     images = {name: value for name, value in settings.items() if name.endswith("_IMAGE")}
     with (
         runtime.start(variant, overrides={**images, **aot.TRAINING}, say=say) as stack,
+        Truth.of(stack, variant) as truth,
         tempfile.TemporaryDirectory(prefix="training-", dir=bench.content.parent) as folder,
     ):
         for plan in (CROWD, TRAINING_PLAN):
             load = load_of(TRAINING, bench, stack, plan, new_run_id(), Path(folder))
             k6.run(load, runtime.load_generator(stack.network))
+            rehearse(truth, writes=True)
         for name in names:
             stack.terminate(name)
             runtime.make_cache(stack, name)

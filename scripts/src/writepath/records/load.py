@@ -3,6 +3,7 @@
 from writepath.records.base import record
 from writepath.records.load_facts import FoundRate
 from writepath.records.measures import Audit, Drain, Generator, Latency, Order, Requests, Resource, Verdict
+from writepath.records.steps import LimitedBy
 from writepath.records.warm_up import WarmUpFacts
 
 
@@ -35,6 +36,7 @@ class Climb:
     drained_seconds: (
         float | None
     )  # from the climb's end until its rows were in the final store; null: no time
+    limited_by: LimitedBy | None = None  # until it had left the SLO; null: it never did, or no sample tells
 
 
 @record

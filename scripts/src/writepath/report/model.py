@@ -17,7 +17,7 @@ class Column:
     key: str
     title: str
     unit: str = ""  # shown in the header; the values are in it
-    exact: bool = False  # a count: printed in full; measured values are rounded to what they carry
+    exact: bool = False  # a count: printed in full; measured values and means are rounded to what they carry
 
     @property
     def header(self) -> str:
@@ -171,8 +171,11 @@ def shown(cell: Cell, column: Column) -> str:
         return cell.text
     if cell.figure is None:
         return ABSENT
-    exact = column.exact or cell.exact
     figure, (low_sign, high_sign) = cell.figure, cell.ends
+    whole = all(float(value).is_integer() for value in (figure.median, figure.low, figure.high))
+    exact = cell.exact or (
+        column.exact and (whole or not cell.spans)
+    )  # the mean of several counts is no count
     middle, low, high = (number(value, exact=exact) for value in (figure.median, figure.low, figure.high))
     if not cell.spans or (low == middle == high and low_sign == high_sign):
         return f"{cell.prefix}{middle}"

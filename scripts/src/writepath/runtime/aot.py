@@ -16,6 +16,9 @@ NONE, TRAINED, RECORD = "none", "trained", "record"  # record: in the training r
 TRAINING = {SETTING: RECORD, "INSTANCES": "1", "CONSUMERS": "1"}
 CREATE_SECONDS = 300.0
 DIGITS = 12
+TRAINING_RUN = (
+    "with the requests of the runner"  # another one makes other profiles: a cache of an older one is not used
+)
 RECORDING = "recorded.aotconf"
 JAVA = "JDK_JAVA_OPTIONS"
 _PROCESSORS = re.compile(rf"{topology.JVM_FLAG}\d+")
@@ -68,5 +71,6 @@ def _part(folder: Path, environment: Mapping[str, str]) -> Path:
 
 def _key(environment: Mapping[str, str]) -> str:
     """Whatever the number of processors: it chooses no code, and one cache is for all levels of APPLICATION_CPUS."""
-    chosen = "\0".join(_PROCESSORS.sub("", environment.get(name, "")) for name in CHOOSING)
+    values = (_PROCESSORS.sub("", environment.get(name, "")) for name in CHOOSING)
+    chosen = "\0".join((*values, TRAINING_RUN))
     return hashlib.sha256(chosen.encode()).hexdigest()[:DIGITS]

@@ -7,8 +7,8 @@ import operator
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from writepath.analysis.saturation import in_words
 from writepath.experiments.capacity import search_tables, tables
-from writepath.experiments.capacity.tables import resource_in_words
 from writepath.records.capacity_run import CapacityResult
 from writepath.report import rows, warm_up
 from writepath.report.capacity import (
@@ -130,7 +130,7 @@ def _baseline(base: VariantFigures) -> str:
         late, limit = base.p99_at(), base.limited(burst=False)
         if late is None or limit.shown is None or not limit.times:
             return f"{words}."
-        resource = resource_in_words(limit.shown)
+        resource = in_words(limit.shown)
         return f"{words}. p99 at this rate: {short(late.median)} ms; bottleneck above it: {resource}."
     if any(one.lower_bound and one.lowest_failing_per_s is not None for one in known.by_block.values()):
         return f"{words}; the load generator may have been the limit."

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from writepath.analysis import stats
-from writepath.analysis.samples import HOST
-from writepath.analysis.saturation import RESOURCES
+from writepath.analysis.saturation import RESOURCES, UNSATURATED, in_words
 from writepath.records import ceilings as ceiling_names
 from writepath.records.capacity_run import CapacityResult, Overload
-from writepath.records.steps import LoadStep, Saturated, unresolved
+from writepath.records.steps import LoadStep, unresolved
 from writepath.report import ceilings as tools
 from writepath.report import rows
 from writepath.report.capacity import (
@@ -160,7 +159,6 @@ def rates(figures: CapacityFigures) -> Table:
     )
 
 
-UNSATURATED = "none saturated"
 SUSPECTED = "load generator (suspected)"
 
 
@@ -168,18 +166,12 @@ def limit_in_words(limit: Limit) -> str:
     """`connection pool (jpa-writer), 2 of 3`; the load generator first where it is suspected."""
     if not limit.steps:
         return "not reached"
-    words = UNSATURATED if limit.shown is None else resource_in_words(limit.shown)
+    words = UNSATURATED if limit.shown is None else in_words(limit.shown)
     if limit.shown is not None and not limit.times:
         words = f"{UNSATURATED}; highest use: {words}"
     elif limit.times and limit.steps > 1:
         words += f", {limit.times} of {limit.steps}"
     return f"{SUSPECTED}; {words}" if limit.suspected else words
-
-
-def resource_in_words(found: Saturated) -> str:
-    """Which, and whose where it is not the host's."""
-    title = RESOURCES.get(found.resource, found.resource)
-    return title if found.component == HOST else f"{title} ({found.component})"
 
 
 LIMITED: tuple[Field[Limit], ...] = (
@@ -363,7 +355,7 @@ def _result(step: LoadStep) -> str:
 
 def _bottleneck(step: LoadStep) -> str:
     first = step.limited_by.first if step.limited_by else None
-    return resource_in_words(first) if first else ABSENT
+    return in_words(first) if first else ABSENT
 
 
 STEPS: tuple[Field[Made], ...] = (

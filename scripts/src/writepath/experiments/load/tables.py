@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from writepath.analysis import stats
+from writepath.analysis.saturation import UNSATURATED, in_words
 from writepath.records.load import Climb, LoadPhase, LoadResult
 from writepath.records.measures import Audit, Latency, Order
 from writepath.report import load_ranks, rows
@@ -164,6 +165,14 @@ def _by_hop(climb: Climb) -> str:
     return ", ".join(words) or "none"
 
 
+def _bottleneck(climb: Climb) -> str | None:
+    if (found := climb.limited_by) is None:
+        return None
+    if found.first is not None:
+        return in_words(found.first)
+    return f"{UNSATURATED}; highest use: {in_words(found.nearest)}" if found.nearest else UNSATURATED
+
+
 def _of_climb(key: str, title: str, get: Callable[[Climb], Value], unit: str = "") -> Field[Own]:
     return field(key, title, lambda r: None if r.climb is None else get(r.climb), unit)
 
@@ -182,6 +191,7 @@ def climb(data: Suite) -> Table | None:
             "ms",
         ),
         field("leaves_slo_per_s", f"p99 leaves {number(one.slo_ms)} ms at", load_ranks.leaves_slo, "req/s"),
+        _of_climb("climb_limited_by", "bottleneck", _bottleneck),
         _of_climb("beyond_goodput_per_s", "goodput beyond", lambda climb: climb.goodput_per_s, "1/s"),
         _of_climb("errors_by_hop", "not acknowledged, by hop", _by_hop),
         _of_climb("climb_drained_s", "backlog stored after", lambda climb: climb.drained_seconds, "s"),
