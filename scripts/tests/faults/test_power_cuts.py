@@ -26,9 +26,8 @@ PAIRS = {
     "broker": ("rabbitmq-jpa", "rabbitmq-jpa-classic"),
     "index": ("elasticsearch-1s0r", "elasticsearch-1s0r-async"),
 }
-CUTS = {
-    "index": 2
-}  # by store, where not 1: one may come just after the flush that the control does every 5 s
+# By store, where not 1: one cut may come just after the flush that the control does every 5 s.
+CUTS = {"index": 2}
 
 
 @pytest.mark.parametrize("weakened", [False, True])

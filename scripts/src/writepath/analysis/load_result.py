@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from writepath.analysis import load_rows, stats
 from writepath.analysis.audit import ACKNOWLEDGED, REJECTED, audit_of
+from writepath.analysis.climb import P99, climb_of
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.load_aggregates import ACCEPT, CLOSED_PHASE, DURABLE, LATENESS, SCHEDULED, aggregated
 from writepath.analysis.load_reads import SESSION_REQUESTS, read_load, reduce_sessions, session_load
@@ -25,7 +26,6 @@ from writepath.analysis.samples import (
     disk_written,
     foreign_share,
     generator_share,
-    inside,
     needed,
     pool_waiting,
     queue_peak,
@@ -34,11 +34,10 @@ from writepath.analysis.samples import (
     system_share,
     time_wait,
 )
-from writepath.analysis.saturation import limited_by, read_by_rules
+from writepath.analysis.saturation import read_by_rules
 from writepath.analysis.stats import US_PER_MS, US_PER_S, Bands
 from writepath.analysis.times import MEAN_DIGITS, Times, times
 from writepath.analysis.verdict import judge
-from writepath.config.registry import Phase
 from writepath.errors import LoadError
 from writepath.load.ledger import (
     END_OF_FILE,
@@ -51,10 +50,10 @@ from writepath.load.ledger import (
 )
 from writepath.load.parquet import column_of, moments, whole
 from writepath.records.base import from_data, to_data
-from writepath.records.load import Climb, ClosedLoad, LoadPhase, LoadResult
-from writepath.records.load_facts import LoadFacts, PhaseFacts
+from writepath.records.load import ClosedLoad, LoadPhase, LoadResult
+from writepath.records.load_facts import LoadFacts
 from writepath.records.measures import Drain, Generator, Host, Order, Requests
-from writepath.records.steps import LimitedBy, SentFacts
+from writepath.records.steps import SentFacts
 
 STATUSES = (201, 500, 502, 503, 504)  # with columns of their own
 ERRORS = {  # k6's codes
@@ -184,7 +183,6 @@ def _with_starts(table: pa.Table, rows: Rows) -> pa.Table:
 
 LATER_SHARE = 0.01  # of the acknowledged: so many rows durable after their 201 are no rounding
 SHARE_DIGITS = 4
-P99 = 0.99
 
 
 def derive_load(evidence: Evidence) -> LoadResult:
@@ -227,7 +225,9 @@ def derive_load(evidence: Evidence) -> LoadResult:
         load_started_at=facts.load_started_at,
         load_finished_at=facts.load_finished_at,
         warm_up=facts.warm_up,
-        climb=_climb(facts, tables, seen, _by_hop(answers, requests.dropped), judged["generator"]),
+        climb=climb_of(
+            facts, tables, scalars["origin_us"], seen, _by_hop(answers, requests.dropped), judged["generator"]
+        ),
         closed=_closed(facts, requests, seen, at_proxy),
         read_load=read_load(facts, tables, seen, requests, at_proxy),
         session_load=session_load(facts, evidence.tables),
@@ -393,65 +393,3 @@ def _by_hop(answers: Sequence[Answered], dropped: int) -> dict[str, int]:
     counts = np.bincount(hops(status, code)[failed], weights=number[failed], minlength=len(HOP_NAMES))
     found = dict(zip(HOP_NAMES, counts.astype(int).tolist(), strict=True))
     return found | {"generator": found["generator"] + dropped}
-
-
-def climbing(phases: Sequence[Phase | PhaseFacts]) -> int:
-    """Index of the phase that rises to the highest rate."""
-    return max(
-        range(len(phases)), key=lambda at: (phases[at].to_per_s > phases[at].from_per_s, phases[at].to_per_s)
-    )
-
-
-IN_FLIGHT = "in_flight"  # every application that writes tells it
-LEFT_S = 10  # after a path has left the SLO: samples are smoothed over 5 s, and only what lasts is a limit
-
-
-def _climb(
-    facts: LoadFacts,
-    tables: Mapping[str, pa.Table],
-    seen: Series,
-    errors_by_hop: dict[str, int],
-    generator: Generator,
-) -> Climb | None:
-    """Of a load beyond what the path sustains: where it leaves the SLO, goodput beyond, backlog; None without an SLO.
-
-    The path leaves the SLO at the rate of the first second of the climb after the last one that was within it. A second
-    is within it where the p99 of the requests scheduled in it is, from their scheduled send time; one that was not
-    acknowledged counts as infinite. A short stall before that is no departure.
-    """
-    if facts.slo_ms is None:
-        return None
-    at, origin_us = climbing(facts.phases), scalars_of(tables)["origin_us"]
-    climb, before = facts.phases[at], facts.phases[at - 1]
-    begin_s = sum(phase.seconds for phase in facts.phases[:at])
-    end_s = begin_s + climb.seconds
-    planned, in_time = (
-        whole(tables["seconds"], name)[round(begin_s) : round(end_s)] for name in ("planned", "within")
-    )
-    ranks = np.array([stats.rank(count, P99) for count in planned.tolist()])
-    good = np.flatnonzero(in_time >= ranks)
-    first = int(good[-1]) + 1 if len(good) else 0  # second of the climb
-    left = first < len(planned)
-    last_us = int(whole(tables["phases"], "durable_last_us")[: at + 1].max())
-    ended_us = origin_us + round(end_s * US_PER_S)
-    sampled = inside(seen, origin_us + round(begin_s * US_PER_S), min(climb.seconds, first + LEFT_S))
-    sent_before = int(whole(tables["phases"], "planned")[at - 1])
-    return Climb(
-        slo_ms=facts.slo_ms,
-        before=before.name,
-        before_per_s=before.to_per_s,
-        highest_per_s=climb.to_per_s,
-        leaves_slo_per_s=(float(planned[first]) if first else climb.from_per_s) if left else None,
-        goodput_per_s=round(float(in_time[first:].mean()), 3) if left else None,
-        errors_by_hop=errors_by_hop,
-        durable_latency_ms=times(tables, DURABLE, at - 1).latency(sent_before),
-        drained_seconds=None if last_us == NO_TIME else round(max(0, last_us - ended_us) / US_PER_S, 3),
-        limited_by=_bottleneck(facts, sampled, generator) if left else None,
-    )
-
-
-def _bottleneck(facts: LoadFacts, sampled: Series, generator: Generator) -> LimitedBy | None:
-    """None of evidence without the samples that the rules read: an older release published processor times alone."""
-    if facts.host is None or all(metric != IN_FLIGHT for _, metric in sampled):
-        return None
-    return limited_by(sampled, facts.host.system_cores, generator)

@@ -48,8 +48,6 @@ RESOURCES: Mapping[str, str] = {
     "generator": "load generator",
 }
 
-UNSATURATED = "none saturated"
-
 PROXY = "nginx"
 HOST_CPU, SYSTEM_CPU, GENERATOR = "host-cpu", "system-cpu", "generator"
 DISKS = "disk_busy_seconds"  # then a disk's number, where there are several
@@ -87,6 +85,11 @@ def in_words(found: Saturated) -> str:
     """Which resource, and whose where it is not the host's: `connection pool (jpa-writer)`."""
     title = RESOURCES.get(found.resource, found.resource)
     return title if found.component == HOST else f"{title} ({found.component})"
+
+
+def unsaturated(nearest: Saturated | None) -> str:
+    """Where no resource was at its limit: which one used the most of it, if that is known."""
+    return "none saturated" + (f"; highest use: {in_words(nearest)}" if nearest else "")
 
 
 class Means(dict[str, Any]):

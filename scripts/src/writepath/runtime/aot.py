@@ -17,7 +17,7 @@ TRAINING = {SETTING: RECORD, "INSTANCES": "1", "CONSUMERS": "1"}
 CREATE_SECONDS = 300.0
 DIGITS = 12
 TRAINING_RUN = (
-    "with the requests of the runner"  # another one makes other profiles: a cache of an older one is not used
+    "with the requests of the runner"  # of another one an older cache has profiles, and is not used
 )
 RECORDING = "recorded.aotconf"
 JAVA = "JDK_JAVA_OPTIONS"

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from writepath.analysis import stats
-from writepath.analysis.saturation import RESOURCES, UNSATURATED, in_words
+from writepath.analysis.saturation import RESOURCES, in_words, unsaturated
 from writepath.records import ceilings as ceiling_names
 from writepath.records.capacity_run import CapacityResult, Overload
 from writepath.records.steps import LoadStep, unresolved
@@ -166,10 +166,8 @@ def limit_in_words(limit: Limit) -> str:
     """`connection pool (jpa-writer), 2 of 3`; the load generator first where it is suspected."""
     if not limit.steps:
         return "not reached"
-    words = UNSATURATED if limit.shown is None else in_words(limit.shown)
-    if limit.shown is not None and not limit.times:
-        words = f"{UNSATURATED}; highest use: {words}"
-    elif limit.times and limit.steps > 1:
+    words = in_words(limit.shown) if limit.shown and limit.times else unsaturated(limit.shown)
+    if limit.times and limit.steps > 1:
         words += f", {limit.times} of {limit.steps}"
     return f"{SUSPECTED}; {words}" if limit.suspected else words
 

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from writepath.analysis import raw
 from writepath.analysis.audit import Said, in_lines
+from writepath.analysis.climb import climbing
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts, save_facts
-from writepath.analysis.load_result import climbing, derive_load, reduce_load
+from writepath.analysis.load_result import derive_load, reduce_load
 from writepath.analysis.proxy_errors import causes
 from writepath.config.checked import entry
 from writepath.config.registry import SUITES_FILE, Reads, Scenario, SloMs, Suite

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from writepath.analysis import stats
-from writepath.analysis.saturation import UNSATURATED, in_words
+from writepath.analysis.saturation import in_words, unsaturated
 from writepath.records.load import Climb, LoadPhase, LoadResult
 from writepath.records.measures import Audit, Latency, Order
 from writepath.report import load_ranks, rows
@@ -168,9 +168,7 @@ def _by_hop(climb: Climb) -> str:
 def _bottleneck(climb: Climb) -> str | None:
     if (found := climb.limited_by) is None:
         return None
-    if found.first is not None:
-        return in_words(found.first)
-    return f"{UNSATURATED}; highest use: {in_words(found.nearest)}" if found.nearest else UNSATURATED
+    return in_words(found.first) if found.first else unsaturated(found.nearest)
 
 
 def _of_climb(key: str, title: str, get: Callable[[Climb], Value], unit: str = "") -> Field[Own]:
