@@ -126,7 +126,7 @@ def test_a_backlog_that_grows_fails_sustained_and_passes_as_a_burst(tmp_path: Pa
     assert (found.verdict, found.burst) == ("fail", True)
     assert found.backlog is not None
     assert found.backlog.slope_per_s == pytest.approx(RATE / 2)
-    assert found.reasons[0].startswith("unstable: 1,900 messages waiting after 20 s, 19 s of work")
+    assert found.reasons[0].startswith("unstable: 1,900 posts waiting after 20 s, 19 s of work")
 
 
 def test_a_queue_that_was_sampled_too_rarely_is_noise(tmp_path: Path) -> None:

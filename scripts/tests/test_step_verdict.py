@@ -94,7 +94,7 @@ def test_a_backlog_that_grows_is_unstable_in_words_of_work_and_still_a_burst(
     grown = {"backlog": backlog(work), "audit": None, "drain_seconds": None}
     found = judged(grown)
     assert (found.verdict, found.burst, found.generator_bound) == ("fail", True, False)
-    assert found.reasons[0] == f"unstable: 12,300 messages waiting after 60 s, {words}"
+    assert found.reasons[0] == f"unstable: 12,300 posts waiting after 60 s, {words}"
     assert not judged(grown | {"planned_latency_ms": latency(p99=200.0)}).burst
     assert not judged(grown | {"audit": "UNKNOWN", "drain_seconds": 1.0}).burst  # it could not be read
 

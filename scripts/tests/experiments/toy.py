@@ -37,8 +37,13 @@ class Toy(Thought):
         self.measured.append((run.cell.name, run.cell.block))
         super().measure(run, session)
         if len(self.measured) in self.noisy:
-            raw = run.folder / "raw.json"
-            raw.write_text(json.dumps(json.loads(raw.read_text()) | {"noisy": True}))
+            disturb(run)
+
+
+def disturb(run: CellRun) -> None:
+    """The host was noisy while it measured."""
+    raw = run.folder / "raw.json"
+    raw.write_text(json.dumps(json.loads(raw.read_text()) | {"noisy": True}))
 
 
 def registered(monkeypatch: pytest.MonkeyPatch) -> Toy:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from experiments.test_engine import planned, run
-from experiments.toy import Toy
+from experiments.toy import Toy, disturb
 from writepath.errors import INTERRUPTED
 from writepath.experiments import registry
 from writepath.experiments.base import CellRun, Session
@@ -27,6 +27,7 @@ class Lanes(Toy):
 
     pair: threading.Barrier = field(default_factory=lambda: threading.Barrier(2, timeout=10))
     stops: str = ""
+    disturbed: str = ""  # in a lane
     again: Collection[str] = ()
     running: list[str] = field(default_factory=list)
     parallel: dict[str, int] = field(default_factory=dict)
@@ -43,6 +44,8 @@ class Lanes(Toy):
         if self.stops and run.parallel > 1 and run.bench.stopped.wait(10):
             raise StoppedError
         super().measure(run, session)
+        if run.parallel > 1 and name == self.disturbed:
+            disturb(run)
         self.running.remove(name)
 
     def grown(self, _before: Mapping[str, Any], _now: Any) -> Collection[str]:
@@ -64,6 +67,17 @@ def test_cells_run_side_by_side_and_one_that_needs_the_machine_runs_alone_at_las
     assert lanes.parallel == {"a": 2, "b": 2, "c": 2, "alone": 1}
     assert sorted(cell.name for cell in index.cells) == sorted(NAMES)
     assert index.cells[-1].name == "alone"
+
+
+@pytest.mark.parametrize(("reruns", "code", "again", "parallel"), [(2, 0, 1, 1), (0, 3, 0, 2)])
+def test_a_cell_that_is_unknown_beside_others_runs_again_alone(
+    tmp_path: Path, lanes: Lanes, reruns: int, code: int, again: int, parallel: int
+) -> None:
+    lanes.disturbed = "a"
+    ended, index = run(planned(tmp_path, "a", "b", jobs=2, reruns=reruns), lanes)
+    assert (ended, index.status) == (code, "finished")
+    assert {cell.name: cell.replaced for cell in index.cells} == {"a": again, "b": 0}
+    assert lanes.parallel == {"a": parallel, "b": 2}
 
 
 def test_stopped_side_by_side_no_lane_runs_on_and_resume_makes_the_others(

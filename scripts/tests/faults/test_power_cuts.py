@@ -64,6 +64,7 @@ def test_what_a_201_stands_for_outlives_a_power_cut_and_what_a_control_has_not_f
         "VARIANTS": f"{correct},{weakened}",
         "TRIALS": f"{cuts}",
         "JOBS": "2",
+        "RERUNS": "0",
     }
     with Command(checkout, "bench-faults", PROCESSORS="shared", **asked) as command:
         code = command.ended(MINUTES_5 + 120)

@@ -24,7 +24,13 @@ INTERRUPTED = 130
 @pytest.mark.timeout(2 * MINUTES_5)
 def test_each_path_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> None:
     checkout = own_checkout.copied(tmp_path)
-    asked = {"FAULT": "kill-each", "VARIANTS": ",".join(PARTS), "JOBS": "2", "PROCESSORS": "shared"}
+    asked = {
+        "FAULT": "kill-each",
+        "VARIANTS": ",".join(PARTS),
+        "JOBS": "2",
+        "RERUNS": "0",
+        "PROCESSORS": "shared",
+    }
     with Command(checkout, "bench-faults", **asked) as command:
         code = command.ended(MINUTES_5 + 120)  # the copy is set up once, before the five minutes
         said = command.said()

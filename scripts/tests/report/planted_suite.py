@@ -212,7 +212,8 @@ def _facts(spec: Planted) -> LoadFacts:
     return LoadFacts(
         run_id="0123456789abcde", runtime="native", declared_level="A",
         model="closed" if spec.closed else "open", phases=() if spec.closed else PHASES,
-        virtual_users=16, seconds=20.0, operations=(OperationFacts(name="write", served=(201,)),),
+        virtual_users=int(spec.levels.get("VIRTUAL_USERS", "16")), seconds=20.0,
+        operations=(OperationFacts(name="write", served=(201,)),),
         queue_path=False, load_started_at=STARTED, load_finished_at=STARTED, dropped=0, exit_code=0,
         generator_faults=(), samples_late=0, withheld=None,
     )  # fmt: skip

@@ -43,6 +43,10 @@ def test_the_answer_names_each_factor_with_its_effect_or_that_there_is_none() ->
     assert re.search(r"INSTANCES: 2 -15 % \(-1\d % … -1\d %\); against 1", effect)
 
 
+def test_the_load_is_said_once_for_every_number_of_users() -> None:
+    assert "; load: 1, 15, 30 virtual users for 20 s, each waits for its answer. " in f"{planted().facts} "
+
+
 def test_the_table_of_effects_has_every_factor_and_pair() -> None:
     found = [texts(table(planted(), "effects"), row) for row in table(planted(), "effects").rows]
     assert [row[1] for row in found[:6]] == [

@@ -87,7 +87,7 @@ def _storing(step: LoadStep, run: CapacityFacts) -> Iterator[str]:
         work_seconds, left = step.backlog.work_seconds, "none stored during the step"
         if work_seconds is not None:
             left = f"{work_seconds:,.0f} s of work at the rate they are stored"
-        yield f"unstable: {step.backlog.at_end:,.0f} messages waiting after {step.seconds:g} s, {left}"
+        yield f"unstable: {step.backlog.at_end:,.0f} posts waiting after {step.seconds:g} s, {left}"
     if step.kind == "ramp":
         return
     if step.drain_seconds is not None and step.drain_seconds > DRAIN_SECONDS:

@@ -149,11 +149,11 @@ _MEASURED: Options = {  # of every command that measures
     "runtime": (Runtime, "auto"),
     "processors": (Processors, SPLIT),
     "resume": (Annotated[bool, _option("Continue the newest unfinished run with the same options.")], False),
+    "reruns": _number("Reruns of a cell on a noisy host; 0: none after JOBS either.", 0, 9, RERUNS),
     "set_": (Settings, None),
 }
 OF_PAIR: Options = _MEASURED | {  # and of bench and bench-all
     "reps": _number("Blocks; each runs every cell in a new random order.", 1, 1000, shown=OF_SUITE),
-    "reruns": _number("Reruns of a cell on a noisy host.", 0, 9, RERUNS),
     "slo_ms": _number("Capacity, search and pair suites: limit of the p99.", 1, 15_000, shown=OF_SUITE),
     "rounds": _number(
         "Search suites: rounds of one client over the keywords; pairs: of A B B A.", 1, 1000, shown=OF_SUITE
@@ -180,5 +180,10 @@ OF_SUITE_RUN: Options = OF_PAIR | {  # of bench and bench-all
 OF_FAULTS: Options = _MEASURED | {
     "fault": _text("Faults, separated by commas; kill-each; help lists them.", OF_SUITE),
     "trials": _number("How often each fault is injected.", 1, 1000, shown=OF_SUITE),
-    "jobs": _number("Cells that run in parallel; recovery times are then upper bounds.", 1, 8, 1),
+    "jobs": _number(
+        "Cells that run in parallel; recovery times are then upper bounds, and what stays unknown is rerun alone.",
+        1,
+        8,
+        1,
+    ),
 }

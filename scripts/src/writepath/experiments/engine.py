@@ -179,9 +179,13 @@ class _Engine:
     _lock: threading.Lock = field(default_factory=threading.Lock)  # of the index
 
     def run_block(self, block: tuple[Group, ...], bench: Bench) -> None:
-        """Every cell of the block that is left; noisy ones again behind the others."""
+        """Every cell of the block that is left; behind the others again those that were noisy or unknown in a lane."""
         if self.plan.jobs > 1:
             self._run_in_lanes(block, bench)
+            if self.plan.reruns:
+                number = block[0][0].block
+                stay = tuple(cell for cell in self.index.cells if cell.block != number or _stays(cell))
+                self.index = dataclasses.replace(self.index, cells=stay)
         left = deque(self._left(block))
         last = max(cell.position for group in block for cell in group)
         while left:

@@ -390,14 +390,21 @@ def _page(
 
 
 def load_in_words(data: Suite) -> str:
-    """The phases: `ramp-up 20 s, 3 to 100/s; sustained 60 s, 100/s`; of a closed load its users."""
-    found = (_load(load_result.facts_of(one.evidence)) for one in data.cells if one.evidence is not None)
-    return " | ".join(dict.fromkeys(found)) or "unknown"
+    """The phases: `ramp-up 20 s, 3 to 100/s; sustained 60 s, 100/s`; of closed loads their users."""
+    found = [load_result.facts_of(one.evidence) for one in data.cells if one.evidence is not None]
+    said, users = dict[str, None](), dict[float, set[int]]()
+    for facts in found:
+        if facts.model == "closed":
+            users.setdefault(facts.seconds, set()).add(facts.virtual_users)
+        else:
+            said[_phases(facts)] = None
+    for seconds, levels in users.items():
+        counts = ", ".join(map(str, sorted(levels)))
+        said[f"{counts} virtual users for {plain(seconds)} s, each waits for its answer"] = None
+    return " | ".join(said) or "unknown"
 
 
-def _load(facts: LoadFacts) -> str:
-    if facts.model == "closed":
-        return f"{facts.virtual_users} virtual users for {plain(facts.seconds)} s, each waits for its answer"
+def _phases(facts: LoadFacts) -> str:
     words = []
     for phase in facts.phases:
         rates = dict.fromkeys(plain(rate) for rate in (phase.from_per_s, phase.to_per_s))
