@@ -183,7 +183,6 @@ class Member:
     reps: Annotated[int, Field(ge=1, le=1_000)] | None = None  # null: of the suite
     variants: Names | None = None  # null: those of the suite
     faults: Names | None = None  # of a suite of kind faults; null: those of the suite
-    jobs: Annotated[int, Field(ge=1, le=8)] = 1  # cells that run in parallel
 
     @property
     def name(self) -> str:

@@ -74,7 +74,7 @@ def planned(
 
 def expected_seconds(plan: Plan) -> float:
     """A first guess: for each stack a start, a warm-up and an end, for each cell its load."""
-    return sum(_group_seconds(plan, group) for block in planning.groups(plan) for group in block) / plan.jobs
+    return sum(_group_seconds(plan, group) for block in planning.groups(plan) for group in block)
 
 
 def _group_seconds(plan: Plan, group: planning.Group) -> float:
@@ -146,7 +146,6 @@ def _fitted(call: Call, asked: Asked, member: Member) -> _Taken:
         variants=None if asked.variants else member.variants,
         reps=asked.reps or member.reps,
         runtime=member.runtime or asked.runtime,
-        jobs=max(member.jobs, asked.jobs),
         of_kind={} if member.faults is None else {"FAULT": list(member.faults)},
         settings=Given(),
     )
