@@ -1,7 +1,7 @@
 """Cells side by side, and RESUME=1 with more faults than before: the engine is real, its kind starts no stack."""
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 
 from experiments.test_engine import planned, run
 from experiments.toy import Toy, disturb
-from writepath.errors import INTERRUPTED
+from writepath.errors import INTERRUPTED, LoadError
 from writepath.experiments import registry
 from writepath.experiments.base import CellRun, Session
 from writepath.experiments.faults.actions import StoppedError
@@ -27,7 +27,8 @@ class Lanes(Toy):
 
     pair: threading.Barrier = field(default_factory=lambda: threading.Barrier(2, timeout=10))
     stops: str = ""
-    disturbed: str = ""  # in a lane
+    spoiled: str = ""  # in a lane
+    spoil: Callable[[CellRun], None] = disturb
     again: Collection[str] = ()
     running: list[str] = field(default_factory=list)
     parallel: dict[str, int] = field(default_factory=dict)
@@ -44,9 +45,9 @@ class Lanes(Toy):
         if self.stops and run.parallel > 1 and run.bench.stopped.wait(10):
             raise StoppedError
         super().measure(run, session)
-        if run.parallel > 1 and name == self.disturbed:
-            disturb(run)
         self.running.remove(name)
+        if run.parallel > 1 and name == self.spoiled:
+            self.spoil(run)
 
     def grown(self, _before: Mapping[str, Any], _now: Any) -> Collection[str]:
         return self.again
@@ -69,11 +70,24 @@ def test_cells_run_side_by_side_and_one_that_needs_the_machine_runs_alone_at_las
     assert index.cells[-1].name == "alone"
 
 
-@pytest.mark.parametrize(("reruns", "code", "again", "parallel"), [(2, 0, 1, 1), (0, 3, 0, 2)])
-def test_a_cell_that_is_unknown_beside_others_runs_again_alone(
-    tmp_path: Path, lanes: Lanes, reruns: int, code: int, again: int, parallel: int
+def fail(_run: CellRun) -> None:
+    raise LoadError("the application is not back")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reruns", "code", "again", "parallel"),
+    [(disturb, 2, 0, 1, 1), (fail, 2, 0, 1, 1), (disturb, 0, 3, 0, 2), (fail, 0, LoadError.exit_code, 0, 2)],
+)
+def test_a_cell_that_is_unknown_or_fails_beside_others_runs_again_alone(
+    tmp_path: Path,
+    lanes: Lanes,
+    spoil: Callable[[CellRun], None],
+    reruns: int,
+    code: int,
+    again: int,
+    parallel: int,
 ) -> None:
-    lanes.disturbed = "a"
+    lanes.spoiled, lanes.spoil = "a", spoil
     ended, index = run(planned(tmp_path, "a", "b", jobs=2, reruns=reruns), lanes)
     assert (ended, index.status) == (code, "finished")
     assert {cell.name: cell.replaced for cell in index.cells} == {"a": again, "b": 0}

@@ -216,7 +216,7 @@ def test_a_page_of_a_climb_opens_with_the_limit_of_each_path() -> None:
         "2.50",
     ]
     assert line(table, 1) == ["B", "119", "> 4,000", "–", "–", "none", "–"]
-    assert "The p99 leaves 100 ms at: B above 4,000/s, JPA 1,840/s." in page.answer
+    assert "The p99 leaves 100 ms at: JPA 1,840/s, B above 4,000/s." in page.answer
     assert page.picture is not None
     assert page.picture.file == "latency-over-time.svg"
     assert tables(Planted())["result"].key == report(Planted()).table.key

@@ -181,7 +181,7 @@ OF_FAULTS: Options = _MEASURED | {
     "fault": _text("Faults, separated by commas; kill-each; help lists them.", OF_SUITE),
     "trials": _number("How often each fault is injected.", 1, 1000, shown=OF_SUITE),
     "jobs": _number(
-        "Cells that run in parallel; recovery times are then upper bounds, and what stays unknown is rerun alone.",
+        "Cells that run in parallel: recovery times are upper bounds, and what fails or is unknown is rerun alone.",
         1,
         8,
         1,

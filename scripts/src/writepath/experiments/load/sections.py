@@ -143,16 +143,16 @@ def answer(data: Suite) -> tuple[str, ...]:
 
 
 def _limits(data: Suite) -> Iterator[str]:
-    """Where each path leaves the SLO, the highest rate first."""
+    """Where each path leaves the SLO, the highest rate first; a path that does not comes last."""
     found, slo_ms = [], 0.0
     for row in data.rows:
         if climbs := [one.climb for one in _counted(data, row) if one.climb]:
             slo_ms = climbs[0].slo_ms
             left = statistics.median(one.leaves_slo_per_s or math.inf for one in climbs)
             at = f"above {number(climbs[0].highest_per_s)}" if math.isinf(left) else number(left)
-            found.append((-left, f"{row.title} {at}/s"))
+            found.append((math.isinf(left), -left, f"{row.title} {at}/s"))
     if found:
-        yield f"The p99 leaves {number(slo_ms)} ms at: {', '.join(words for _, words in sorted(found))}."
+        yield f"The p99 leaves {number(slo_ms)} ms at: {', '.join(words for *_, words in sorted(found))}."
 
 
 def _counted(data: Suite, row: RowKey) -> list[LoadResult]:
