@@ -70,7 +70,7 @@ def test_a_suite_has_a_kind_settings_factors_and_the_part_of_its_kind(checkout: 
 def test_a_scenario_with_users_is_closed_and_a_rate_may_have_an_exponent(checkout: Path) -> None:
     scenario = "scenarios:\n  users: {script: k6/scenarios/ramp.js, virtual_users: 20, seconds: 30}"
     change(checkout, "suites.yaml", "scenarios:", scenario)
-    change(checkout, "suites.yaml", "virtual_users: 16, for_seconds: 8}", "requests: 9, rate_per_s: 1e3}")
+    change(checkout, "suites.yaml", "virtual_users: 16, for_seconds: 5}", "requests: 9, rate_per_s: 1e3}")
     scenarios = registry.load(checkout).scenarios
     users, warm_up = scenarios["users"], scenarios["ramp-smoke"].warm_up
     assert (users.model, users.virtual_users, users.seconds, users.phases) == ("closed", 20, 30, ())
@@ -162,7 +162,7 @@ IN_SUITES = [
      "scenarios.ramp-smoke: needs either phases (open load)"),
     ("script: k6/scenarios/ramp.js\n", "script: k6/scenarios/ramp.js\n    pause_after_error_seconds: 1\n",
      "scenarios.ramp-smoke.pause_after_error_seconds: an open load sends on schedule"),
-    ("warm_up: {virtual_users: 16, for_seconds: 8}", "warm_up: {rate_per_s: 200}",
+    ("warm_up: {virtual_users: 16, for_seconds: 5}", "warm_up: {rate_per_s: 200}",
      "scenarios.ramp-smoke.warm_up: needs either requests and rate_per_s (so many), or virtual_users and"),
 ]  # fmt: skip
 IN_SMOKE = [
