@@ -222,7 +222,7 @@ BRAKE_MS = 50
 FLOOD_PER_S = 400.0  # 16 in flight for 50 ms each are at most 320/s; more would only delay the warm-up
 FLOOD_S = 60.0
 SETTLED_S = (
-    50.0  # of the flood, before its rate is counted: a cold path sustains a fourth of what it does later
+    50.0  # of the flood, before its rate is counted: a cold path sustains a third of what it does later
 )
 TIMES = 2.0  # the capacity
 BEFORE_S, AFTER_S = 14.0, 41.0  # steady around it: a good 10 s before; 30 s to recover, and 10 s to show it
