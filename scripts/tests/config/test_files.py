@@ -70,13 +70,12 @@ def test_a_suite_has_a_kind_settings_factors_and_the_part_of_its_kind(checkout: 
 def test_a_scenario_with_users_is_closed_and_a_rate_may_have_an_exponent(checkout: Path) -> None:
     scenario = "scenarios:\n  users: {script: k6/scenarios/ramp.js, virtual_users: 20, seconds: 30}"
     change(checkout, "suites.yaml", "scenarios:", scenario)
-    change(checkout, "suites.yaml", "virtual_users: 16, for_seconds: 5}", "requests: 9, rate_per_s: 1e3}")
+    change(checkout, "suites.yaml", "from_per_s: 3, to_per_s: 100}", "from_per_s: 3, to_per_s: 1e3}")
     scenarios = registry.load(checkout).scenarios
-    users, warm_up = scenarios["users"], scenarios["ramp-smoke"].warm_up
+    users, (rise, *_) = scenarios["users"], scenarios["ramp-smoke"].phases
     assert (users.model, users.virtual_users, users.seconds, users.phases) == ("closed", 20, 30, ())
     assert scenarios["ramp"].model == "open"
-    assert warm_up is not None
-    assert warm_up.rate_per_s == 1000
+    assert rise.to_per_s == 1000
 
 
 def test_the_kinds_of_the_shipped_suites_accept_their_parts() -> None:
@@ -162,8 +161,8 @@ IN_SUITES = [
      "scenarios.ramp-smoke: needs either phases (open load)"),
     ("script: k6/scenarios/ramp.js\n", "script: k6/scenarios/ramp.js\n    pause_after_error_seconds: 1\n",
      "scenarios.ramp-smoke.pause_after_error_seconds: an open load sends on schedule"),
-    ("warm_up: {virtual_users: 16, for_seconds: 5}", "warm_up: {rate_per_s: 200}",
-     "scenarios.ramp-smoke.warm_up: needs either requests and rate_per_s (so many), or virtual_users and"),
+    ("warm_up: {virtual_users: 16, for_seconds: 5}", "warm_up: {virtual_users: 16}",
+     "scenarios.ramp-smoke.warm_up: needs either at_most_seconds (until the path is steady) or for_seconds"),
 ]  # fmt: skip
 IN_SMOKE = [
     ("load: fast", '.load: "fast": Input should be an object'),

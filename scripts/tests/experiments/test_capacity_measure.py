@@ -185,9 +185,8 @@ def test_options_and_the_scenario_make_the_parameters() -> None:
         highest_per_s=100.0,
         documents=None,
         begins_per_s=50.0,
-        warm_up_requests=3,
-        warm_up_per_s=100.0,
-        warm_up_at_most_s=None,
+        warm_up_users=2,
+        warm_up_for_s=0.1,
         at_most_seconds=480.0,
     )
     phases = SCENARIO.phases * 2

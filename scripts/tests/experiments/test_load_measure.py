@@ -300,7 +300,7 @@ def test_a_store_that_cannot_be_read_is_not_killed(tmp_path: Path) -> None:
             FakeRuntime(lies=[Lies(keep_on_reset=2)]),
             [*LOADED[:8], *STOPPED],
             StartError,
-            "the store is not empty before the load: 4 rows",
+            "the store is not empty before the load: ",
         ),
     ],
     ids=["start", "dirty", "durability", "generator", "reset"],

@@ -65,19 +65,19 @@ def run(made: Plan) -> SuiteData[Any]:
 
 
 def briefly_warmed(suite: Suite) -> Suite:
-    """No longer than its figures need, which are of no use."""
-    warm_up = WarmUp(requests=600, rate_per_s=200.0)
+    """No longer than its figures need, which are of no use; closed, which a slow host can answer."""
+    warm_up = WarmUp(virtual_users=16, for_seconds=5)
     return dataclasses.replace(suite, scenario=dataclasses.replace(suite.load, warm_up=warm_up))
 
 
 def test_a_capacity_is_found_beside_what_the_stores_own_tools_reach(root: Path) -> None:
-    """1,000 requests at the lowest rate are as many as a p99 takes."""
-    made = planned(root, "capacity", "jpa", SLO_MS=2000, HOLD_SECONDS=5)
+    """1,000 requests at the lowest rate are as many as a p99 takes; a busy host must carry it."""
+    made = planned(root, "capacity", "jpa", SLO_MS=5000, HOLD_SECONDS=20)
     assert made.references is not None
     short = CeilingsParams(warm_up_seconds=1.0, seconds=3.0)
     made = dataclasses.replace(
         made,
-        params=dataclasses.replace(made.params, lowest_per_s=200.0, highest_per_s=300.0),
+        params=dataclasses.replace(made.params, lowest_per_s=50.0, highest_per_s=75.0),
         suite=briefly_warmed(made.suite),
         references=dataclasses.replace(made.references, params=short),
     )

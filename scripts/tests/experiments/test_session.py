@@ -11,7 +11,7 @@ from writepath.config.registry import WarmUp
 from writepath.errors import StartError
 from writepath.experiments.base import Session
 from writepath.experiments.load.kind import measure
-from writepath.load.plan import constant_plan
+from writepath.load.plan import ClosedPlan
 from writepath.measure import warming
 
 
@@ -38,19 +38,19 @@ def test_cells_of_one_session_share_a_stack_and_the_store_is_emptied_between_the
 def test_a_warm_stack_is_warmed_for_a_moment_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once(monkeypatch)
     monkeypatch.setattr(warming, "SHORT_S", 0.02)
-    sent: list[int] = []
+    asked: list[float] = []
 
-    def noted(name: str, requests: int, rate_per_s: float) -> object:
-        sent.append(requests)
-        return constant_plan(name, requests, rate_per_s)
+    def noted(*, virtual_users: int, seconds: float) -> ClosedPlan:
+        asked.append(seconds)
+        return ClosedPlan(virtual_users=virtual_users, seconds=seconds)
 
-    monkeypatch.setattr(warming, "constant_plan", noted)
+    monkeypatch.setattr(warming, "ClosedPlan", noted)
     made = bench(tmp_path, FakeRuntime())
-    scenario = replace(SCENARIO, warm_up=WarmUp(requests=10, rate_per_s=100))
+    scenario = replace(SCENARIO, warm_up=WarmUp(virtual_users=2, for_seconds=0.1))
     with Session(made) as session:
         for name in ("first", "second"):
             measure(cell_run(made, name=name, scenario=scenario), session)
-    assert sent == [10, 2]
+    assert asked == [0.1, 0.02]
 
 
 def test_a_stack_that_cannot_be_stopped_in_order_fails_the_session(tmp_path: Path) -> None:

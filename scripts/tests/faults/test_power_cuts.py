@@ -17,7 +17,7 @@ from writepath.experiments.faults.measure import measure
 from writepath.records.faults import FaultParams
 from writepath.runtime.native import NativeRuntime
 
-MINUTES_5 = 300
+BOUND_S = 900  # on a slow host; elsewhere a pair takes two minutes
 EXIT_UNKNOWN = 3
 REASON = "no loop device here"
 # By store, who is correct and who must lose.
@@ -52,7 +52,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.native
-@pytest.mark.timeout(2 * MINUTES_5)
+@pytest.mark.timeout(BOUND_S + 300)
 @pytest.mark.parametrize("store", PAIRS)
 def test_what_a_201_stands_for_outlives_a_power_cut_and_what_a_control_has_not_flushed_does_not(
     store: str, checkout: Path
@@ -67,7 +67,7 @@ def test_what_a_201_stands_for_outlives_a_power_cut_and_what_a_control_has_not_f
         "RERUNS": "0",
     }
     with Command(checkout, "bench-faults", PROCESSORS="shared", **asked) as command:
-        code = command.ended(MINUTES_5 + 120)
+        code = command.ended(BOUND_S)
         said = command.said()
     data = read.raw((checkout / "results/latest").resolve())
     results = {cell.record.variant: cell.result for cell in data.cells}

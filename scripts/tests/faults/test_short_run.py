@@ -16,12 +16,13 @@ PARTS = {
     "elasticsearch-1s0r": {"elasticsearch-writer", "elasticsearch", "nginx"},
 }
 MINUTES_5 = 300
+BOUND_S = 1200  # on a slow host; elsewhere it takes four minutes
 EXIT_UNKNOWN = 3
 INTERRUPTED = 130
 
 
 @pytest.mark.native
-@pytest.mark.timeout(2 * MINUTES_5)
+@pytest.mark.timeout(BOUND_S + MINUTES_5)
 def test_each_path_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> None:
     checkout = own_checkout.copied(tmp_path)
     asked = {
@@ -32,7 +33,7 @@ def test_each_path_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> No
         "PROCESSORS": "shared",
     }
     with Command(checkout, "bench-faults", **asked) as command:
-        code = command.ended(MINUTES_5 + 120)  # the copy is set up once, before the five minutes
+        code = command.ended(BOUND_S)
         said = command.said()
     assert code in (0, EXIT_UNKNOWN), said  # how soon each recovers says little while two others run
     data = read.raw((checkout / "results/latest").resolve())

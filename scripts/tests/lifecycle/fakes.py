@@ -24,7 +24,7 @@ QUIET = frozenset({"count", "pending", "prometheus", "commits", "info", "readine
 SCENARIO = Scenario(
     name="short",
     script="k6/scenarios/ramp.js",
-    warm_up=WarmUp(requests=3, rate_per_s=100),
+    warm_up=WarmUp(virtual_users=2, for_seconds=0.1),
     phases=(Phase(name="sustained", seconds=0.5, from_per_s=100, to_per_s=100),),
 )
 

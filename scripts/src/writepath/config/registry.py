@@ -37,7 +37,6 @@ THOUSANDTHS = 3  # decimals of a rate: k6 takes whole requests per 1,000 s
 Rate = Annotated[Thousandths, Field(gt=0, le=100_000, description="Requests/s, with at most three decimals.")]
 Seconds = Annotated[Thousandths, Field(gt=0, le=86_400)]
 Users = Annotated[int, Field(ge=1, le=10_000)]
-WarmUpRequests = Annotated[int, Field(ge=1, le=10_000_000, description="So many, whatever is seen.")]
 WarmUpSeconds = Annotated[
     Thousandths,
     Field(ge=30, le=3_600, description="Until steady; the verdict is unknown where that takes longer."),
@@ -53,11 +52,6 @@ Script = Annotated[
 ]
 
 
-WARM_UPS = (
-    {"requests", "rate_per_s"},
-    {"virtual_users", "at_most_seconds"},
-    {"virtual_users", "for_seconds"},
-)
 Entries = Field(min_length=1, json_schema_extra={"additionalProperties": False})
 
 
@@ -92,20 +86,16 @@ class Phase:
 
 @entry
 class WarmUp:
-    """Requests before the load, excluded from every figure: so many, or a closed load until steady or for a time."""
+    """A closed load before the measured one, excluded from every figure: until the path is steady, or for a time."""
 
-    requests: WarmUpRequests | None = None
-    rate_per_s: Rate | None = None
-    virtual_users: Users | None = None
+    virtual_users: Users
     at_most_seconds: WarmUpSeconds | None = None
     for_seconds: Seconds | None = None
 
     @property
     def seconds(self) -> float:
         """How long it takes, at most; until steady: each of its two parts."""
-        if self.at_most_seconds is not None:
-            return self.at_most_seconds
-        return self.for_seconds or (self.requests or 0) / (self.rate_per_s or 1)
+        return self.at_most_seconds or self.for_seconds or 0.0
 
 
 Reads = Literal[
@@ -135,7 +125,7 @@ class Scenario:
         return "open" if self.virtual_users is None else "closed"
 
     def scaled(self, times: float) -> "Scenario":
-        """With every rate so many times as high; as many requests of warm-up as before."""
+        """With every rate so many times as high; the warm-up as before."""
 
         def scale(per_s: float) -> float:
             return round(per_s * times, THOUSANDTHS)
@@ -144,10 +134,7 @@ class Scenario:
             replace(one, from_per_s=scale(one.from_per_s), to_per_s=scale(one.to_per_s))
             for one in self.phases
         )
-        warm_up = self.warm_up
-        if warm_up is not None and warm_up.rate_per_s is not None:
-            warm_up = replace(warm_up, rate_per_s=scale(warm_up.rate_per_s))
-        return replace(self, phases=phases, warm_up=warm_up)
+        return replace(self, phases=phases)
 
 
 @entry
@@ -395,13 +382,10 @@ def _check_scenario(root: Path, scenario: Scenario) -> None:
             f"{where}.phases: two phases are named '{twice}'; reports need a different name for each"
         )
     warm_up = scenario.warm_up
-    if warm_up is not None:
-        given = {name for name, value in vars(warm_up).items() if value is not None}
-        if given not in WARM_UPS:
-            raise UsageError(
-                f"{where}.warm_up: needs either requests and rate_per_s (so many), or virtual_users and at_most_seconds"
-                " (until the path is steady), or virtual_users and for_seconds (a fixed time)"
-            )
+    if warm_up is not None and (warm_up.at_most_seconds is None) == (warm_up.for_seconds is None):
+        raise UsageError(
+            f"{where}.warm_up: needs either at_most_seconds (until the path is steady) or for_seconds (a fixed time)"
+        )
     closed = (scenario.virtual_users, scenario.seconds)
     if bool(scenario.phases) == (None not in closed) or (scenario.phases and closed != (None, None)):
         raise UsageError(

@@ -155,7 +155,7 @@ LOAD = (
         name="RATE_SCALE",
         default="1",
         scope="load",
-        help="multiplies every rate of the suite's scenario, its warm-up's too; not together with RATE",
+        help="multiplies every rate of the suite's scenario; not together with RATE",
         range=(0.001, 1_000),
         decimals=True,
     ),

@@ -1,4 +1,4 @@
-"""Warms a started stack before its load, by so many requests or until the path is steady; trains applications."""
+"""Warms a started stack before its load, until the path is steady or for a time; trains applications."""
 
 import shutil
 import tempfile
@@ -11,12 +11,12 @@ import numpy as np
 
 from writepath.analysis import warm_up as rule
 from writepath.analysis.stats import US_PER_MS, US_PER_S
-from writepath.config.registry import Scenario, Variant, WarmUp
+from writepath.config.registry import Scenario, Variant
 from writepath.config.settings import Factor
 from writepath.errors import LoadError
 from writepath.load import k6
 from writepath.load.ledger import Tail
-from writepath.load.plan import ClosedPlan, LoadPlan, constant_plan, encode_id, new_run_id
+from writepath.load.plan import ClosedPlan, encode_id, new_run_id
 from writepath.measure.loading import TICK_S, Bench, load_of
 from writepath.measure.rows import content_hashes
 from writepath.measure.sampler import K6
@@ -43,7 +43,8 @@ def warm_up(
         return None
     place, found = folder / "warm-up", None
     place.mkdir(exist_ok=True)
-    plan = _plan(asked, SHORT_S if warm else asked.seconds)
+    seconds = min(SHORT_S, asked.seconds) if warm else asked.seconds
+    plan = ClosedPlan(virtual_users=asked.virtual_users, seconds=seconds)
     load = load_of(scenario, bench, stack, plan, new_run_id(), place)
     prefixes = bench.runtime.load_generator(stack.network)
     if asked.at_most_seconds is None or warm:
@@ -122,13 +123,6 @@ def rehearse(truth: Truth, *, writes: bool) -> None:
             truth.store.visible([encode_id(run_id, 0)])
             truth.reading()
         truth.gauges()
-
-
-def _plan(asked: WarmUp, at_most_s: float) -> LoadPlan:
-    if asked.virtual_users is not None:
-        return ClosedPlan(virtual_users=asked.virtual_users, seconds=min(at_most_s, asked.seconds))
-    requests, rate_per_s = asked.requests or 1, asked.rate_per_s or 1.0
-    return constant_plan("warm-up", min(requests, max(1, round(at_most_s * rate_per_s))), rate_per_s)
 
 
 def _windows(generator: k6.Generator, tail: Tail, stack: Stack, at_most_s: float) -> Iterator[WarmUpWindow]:

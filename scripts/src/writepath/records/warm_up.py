@@ -10,11 +10,11 @@ from writepath.records.base import record
 class WarmUpParams:
     """Of a kind that sends a scenario's load."""
 
-    warm_up_requests: int  # 0: none, or until steady
-    warm_up_per_s: float  # 0: none, or until steady
-    warm_up_users: int | None = None  # of the closed load until steady
-    warm_up_at_most_s: float | None = None
-    warm_up_for_s: float | None = None  # of the closed load for a fixed time
+    warm_up_requests: int = 0  # of runs recorded when a warm-up could be so many requests at one rate
+    warm_up_per_s: float = 0.0
+    warm_up_users: int | None = None  # of the closed load
+    warm_up_at_most_s: float | None = None  # until steady
+    warm_up_for_s: float | None = None  # for a fixed time
 
     @property
     def warm_up_seconds(self) -> float:
@@ -28,8 +28,6 @@ class WarmUpParams:
 def warm_up_params(asked: WarmUp | None) -> dict[str, Any]:
     """The fields of WarmUpParams."""
     return {
-        "warm_up_requests": (asked.requests if asked else None) or 0,
-        "warm_up_per_s": (asked.rate_per_s if asked else None) or 0.0,
         "warm_up_users": asked.virtual_users if asked else None,
         "warm_up_at_most_s": asked.at_most_seconds if asked else None,
         "warm_up_for_s": asked.for_seconds if asked else None,
