@@ -78,8 +78,8 @@ def test_a_constant_plan_has_exactly_the_requests_asked_for(requests: int, rate:
     assert constant_plan("warm-up", requests, rate).planned == requests
 
 
-def test_virtual_users_carry_the_applications_deadline_at_the_peak() -> None:
-    assert arrival_plan([phase(60, 3, 100)]).virtual_users == 550
+def test_virtual_users_carry_the_deadline_of_the_proxy_at_the_peak() -> None:
+    assert arrival_plan([phase(60, 3, 100)]).virtual_users == 1050
     assert arrival_plan([phase(60, 3, 5000)]).virtual_users == plan.MOST_VIRTUAL_USERS
     assert constant_plan("warm-up", 1000, 200).virtual_users == 250
 
@@ -172,7 +172,7 @@ def test_rate_scales_every_phase_so_that_the_peak_is_that_rate_and_users_bound_w
     )
     assert isinstance(plain, ArrivalPlan)
     assert isinstance(faster, ArrivalPlan)
-    assert (plain.phases, plain.virtual_users) == (OPEN.phases, 500)  # computed: 90/s for 5 s, and 50 spare
+    assert (plain.phases, plain.virtual_users) == (OPEN.phases, 950)  # computed: 90/s for 10 s, and 50 spare
     assert [(phase.from_per_s, phase.to_per_s) for phase in faster.phases] == [(3.333, 100), (100, 100)]
     assert (faster.seconds, bound.virtual_users) == (3.0, 4)
 

@@ -13,7 +13,7 @@ from writepath.config.registry import Phase
 from writepath.errors import UsageError
 
 TIME_UNIT_S = 1000  # k6 takes whole rates only; per 1,000 s, a thousandth of a request per second is whole
-MEASURED_ANSWER_S = 5.0  # see ArrivalPlan.virtual_users
+MEASURED_ANSWER_S = 10.0  # see ArrivalPlan.virtual_users
 UNMEASURED_ANSWER_S = 1.0  # a drop costs nothing there, a virtual user costs its start
 SPARE_VIRTUAL_USERS = 50
 MOST_VIRTUAL_USERS = 2000
@@ -65,9 +65,9 @@ class ArrivalPlan:
         """How many requests may be in flight at once; k6 drops what is due beyond, and drops count as unserved.
 
         Little's law: the peak rate times the answer time that is carried without a drop. For a measured load
-        that is the application's deadline, after which it answers 503, so that a stalled store shows as 503s
-        and not as drops. k6's own time-out of 15 s would take three times as many. A virtual user takes
-        0.3 MB and 1 ms of CPU, hence the bound; the in-flight cap of the applications lies far below it.
+        that is the proxy's deadline, after which it answers 504, so that a stalled store or application shows
+        as 503s and 504s and not as drops, which are the generator's. A virtual user takes 0.3 MB and 1 ms of
+        CPU, hence the bound; the in-flight cap of the applications lies far below it.
         """
         if self.most_users is not None:
             return self.most_users
