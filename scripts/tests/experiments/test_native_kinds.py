@@ -173,8 +173,9 @@ def test_a_pair_freezes_one_path_while_the_other_is_loaded(root: Path) -> None:
 
 
 def reading(root: Path, suite: str, *words: str) -> Plan:
-    """Of the first cells of a suite of reads, for a short time."""
-    given = parse(words, known(ROOT))
+    """Of the first cells of a suite of reads, for a short time, with a tenth of its rows."""
+    few = ("READER_USERS=1000", "READER_POINTS=10000", "READER_EXHIBITIONS=100")
+    given = parse((*words, *few), known(ROOT))
     made = plan.plan(
         Call(root=root, command="bench-all"), Asked(suite=suite, variants=None, reps=1, settings=given)
     )

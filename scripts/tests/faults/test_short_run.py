@@ -10,7 +10,6 @@ from writepath.analysis.evidence import load_facts
 from writepath.experiments import read
 
 PARTS = {
-    "jpa": {"jpa-writer", "postgres", "nginx"},
     "jpa-batched": {"jpa-writer", "postgres", "nginx"},
     "rabbitmq-jpa": {"rabbitmq-producer", "rabbitmq-consumer", "rabbitmq", "postgres", "nginx"},
     "elasticsearch-1s0r": {"elasticsearch-writer", "elasticsearch", "nginx"},

@@ -18,7 +18,7 @@ from writepath.runtime.base import Stack
 QUIET_S = 5.0
 SHORT_QUIET_S = 1.0  # before another load on the same stack: a row that came later would be found lost
 CAP_S = 120.0
-READY_TIMEOUT_S = 90.0
+READY_TIMEOUT_S = 300.0  # as for a start
 POLL_S = 0.25
 
 
@@ -63,7 +63,7 @@ def restart_stores(stack: Stack, end: Callable[[str], None], serves: Callable[[]
 
     end: of the stack, kill or terminate: of a store that ends in order, all is written and its own memory is gone.
     serves: whether the path is as it was; to be asked without reading what is to stay unread.
-    AuditError where a store cannot be ended or started, or the path does not serve within 90 s.
+    AuditError where a store cannot be ended or started, or the path does not serve within 300 s.
     """
     try:
         for component in stack.stores:
@@ -121,7 +121,7 @@ class Auditing:
     def read_again(self, truth: Truth) -> None:
         """After the crash, where there was one that all stores came back from, once nothing is on its way.
 
-        Pools may have dead connections and a queue may deliver messages again: both recover in time, at most 90 s.
+        Pools may have dead connections and a queue may deliver messages again: both recover in time, at most 300 s.
         """
         if not self.stored or self.unread:
             return

@@ -303,7 +303,7 @@ def restart(stack: Stack, truth: Truth, variant: Variant, known_id: str, client:
     """Ends every store in order and starts it again: its own caches are empty, the kernel's page cache is not.
 
     Returns when the path is as before: it answers for a post by its id, which searches nothing, and with every copy in
-    place. AuditError where that takes more than 90 s.
+    place. AuditError where that takes more than 300 s.
     """
 
     def guarantees() -> bool:
