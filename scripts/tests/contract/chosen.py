@@ -6,12 +6,13 @@ from writepath.config.registry import Registry, Variant
 
 ALL = "all"
 
-# A setting that is a word selects other code. Of a variant that differs from its architecture in one of these, only the
-# files are asked that it can change; a setting that is not listed can change everything.
+# A setting that is a word selects other code. Of a variant that differs in one of these from another one that is asked
+# everything, only the files are asked that it can change; a setting that is not listed can change everything.
 SEARCHES = frozenset({"test_search", "test_bulk_load"})
 CHANGES = {
     "POSTGRES_SEARCH_INDEX": SEARCHES,
     "ELASTICSEARCH_SEARCH_INDEX": SEARCHES,
+    "ELASTICSEARCH_REFRESH_EACH_WRITE": frozenset({"test_write", "test_search"}),
     "ELASTICSEARCH_WRITE_MODE": frozenset({"test_write", "test_outage"}),
     "POSTGRES_WRITE_MODE": frozenset({"test_write", "test_outage"}),
 }
@@ -73,7 +74,13 @@ def chosen_of(known: Registry, words: str) -> list[Asked]:
         key = (variant.ingress, variant.inspector, variant.settings.get("STORE"), _words(variant))
         if variant.ingress == variant.inspector or key not in distinct:
             distinct[key] = variant
-    return [_asked(variant, _files(_words(variant))) for variant in distinct.values()]
+    chosen: list[Asked] = []
+    for variant in distinct.values():
+        own = _words(variant)
+        asked_all = [one.variant for one in chosen if one.files is None]
+        bases = [_words(one) for one in asked_all if one.ingress == variant.ingress and _words(one) <= own]
+        chosen.append(_asked(variant, _files(own - max(bases, key=len, default=frozenset()))))
+    return chosen
 
 
 def _asked(variant: Variant, files: frozenset[str] | None = None) -> Asked:
