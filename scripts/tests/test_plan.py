@@ -75,13 +75,12 @@ def test_the_rate_follows_the_phases_and_is_0_outside() -> None:
 
 @given(st.integers(min_value=1, max_value=5000), RATES)
 def test_a_constant_plan_has_exactly_the_requests_asked_for(requests: int, rate: float) -> None:
-    assert constant_plan("warm-up", requests, rate).planned == requests
+    assert constant_plan("load", requests, rate).planned == requests
 
 
 def test_virtual_users_carry_the_deadline_of_the_proxy_at_the_peak() -> None:
     assert arrival_plan([phase(60, 3, 100)]).virtual_users == 1050
     assert arrival_plan([phase(60, 3, 5000)]).virtual_users == plan.MOST_VIRTUAL_USERS
-    assert constant_plan("warm-up", 1000, 200).virtual_users == 250
 
 
 STEADY = arrival_plan([phase(10, 50, 50)])  # 20 ms apart

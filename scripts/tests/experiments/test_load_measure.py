@@ -256,7 +256,7 @@ def test_of_a_load_that_climbs_only_writes_before_the_climb_are_searched_for(
 def test_a_second_read_that_fails_is_named_and_the_first_is_kept(
     runtime: FakeRuntime, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read_back, "READY_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(read_back, "READY_S", 0.5)
     run = measured(tmp_path, runtime)
     facts, audit = facts_of(run), audit_of(run)
     assert len(facts.reads) == 1

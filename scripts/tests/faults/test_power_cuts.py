@@ -17,7 +17,7 @@ from writepath.experiments.faults.measure import measure
 from writepath.records.faults import FaultParams
 from writepath.runtime.native import NativeRuntime
 
-BOUND_S = 900  # on a slow host; elsewhere a pair takes two minutes
+BOUND_S = 900  # a busy and slow host took eight minutes for a pair
 EXIT_UNKNOWN = 3
 REASON = "no loop device here"
 # By store, who is correct and who must lose.

@@ -207,6 +207,6 @@ def test_stores_are_all_ended_before_any_starts_again_and_waited_for_until_the_g
     stack = Restarted()
     restart(stack, client, corpus.documents.post_id(0))
     assert stack.events == ["end a", "end b", "start a", "start b", "level?", "level?"]
-    monkeypatch.setattr(read_back, "READY_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(read_back, "READY_S", 0.2)
     with pytest.raises(AuditError, match="the application was not ready"):
         restart(Restarted(ready_after=0), client, corpus.documents.post_id(COUNT))  # a post that nobody has

@@ -40,14 +40,13 @@ from writepath.report.data import SuiteData
 from writepath.report.fingerprint import fingerprint, in_one_line
 from writepath.report.model import Report, Section
 from writepath.runtime import topology
-from writepath.runtime.base import Stack
+from writepath.runtime.base import READY_S, Stack
 from writepath.runtime.delay import DATABASE_DELAY_MS
 from writepath.runtime.docker.stack import DockerStack
 from writepath.runtime.topology import Service
 
 BATCH = 500  # rows of a statement, documents of a bulk: as many as our own writers put together
 SLACK_SECONDS = 90.0  # of a tool's time: a JVM's start, connections, a store that stalls: on a busy machine
-READY_SECONDS = 120.0
 POSTGRES_PORT, RABBITMQ_PORT, ELASTICSEARCH_PORT = 5432, 5672, 9200
 # By family's first word.
 STORES = {"jpa": "postgres", "rabbitmq": "rabbitmq", "elasticsearch": "elasticsearch"}
@@ -439,8 +438,8 @@ def _run(store: str, run: CellRun, runs: list[ToolRun]) -> None:
             start = bench.runtime.start(variant, overrides=overrides, say=bench.progress.say, only=[store])
             stack = running.enter_context(start)
             # A container runs before its server serves, and here no application waits for it.
-            if not poll.until(lambda: stack.is_ready(store), READY_SECONDS):
-                raise StartError(f"{store}: not ready {READY_SECONDS:.0f} s after its start")
+            if not poll.until(lambda: stack.is_ready(store), READY_S):
+                raise StartError(f"{store}: not ready {READY_S:.0f} s after its start")
         with run.step("tool"):
             for tool in TOOLS[store]:
                 runs.extend(tool.runs(Target(run=run, stack=stack, service=service)))

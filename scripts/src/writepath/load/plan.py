@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -14,7 +14,6 @@ from writepath.errors import UsageError
 
 TIME_UNIT_S = 1000  # k6 takes whole rates only; per 1,000 s, a thousandth of a request per second is whole
 MEASURED_ANSWER_S = 10.0  # see ArrivalPlan.virtual_users
-UNMEASURED_ANSWER_S = 1.0  # a drop costs nothing there, a virtual user costs its start
 SPARE_VIRTUAL_USERS = 50
 MOST_VIRTUAL_USERS = 2000
 CLOCK_RESOLUTION_NS = 10**6  # of a start in what was published before k6 recorded microseconds
@@ -164,7 +163,7 @@ def constant_plan(name: str, requests: int, rate_per_s: float) -> ArrivalPlan:
     """Exactly so many requests at one rate."""
     seconds = (requests + 0.5) / rate_per_s  # half an interval more: no rounding decides on the last one
     phase = Phase(name=name, seconds=seconds, from_per_s=rate_per_s, to_per_s=rate_per_s)
-    return replace(arrival_plan([phase]), answer_s=UNMEASURED_ANSWER_S)
+    return arrival_plan([phase])
 
 
 def align(

@@ -13,12 +13,11 @@ from writepath.measure.rows import content_hashes
 from writepath.measure.truth import Truth
 from writepath.records.load_facts import DrainFacts
 from writepath.records.measures import Reading
-from writepath.runtime.base import Stack
+from writepath.runtime.base import READY_S, Stack
 
 QUIET_S = 5.0
 SHORT_QUIET_S = 1.0  # before another load on the same stack: a row that came later would be found lost
 CAP_S = 120.0
-READY_TIMEOUT_S = 300.0  # as for a start
 POLL_S = 0.25
 
 
@@ -78,10 +77,10 @@ def restart_stores(stack: Stack, end: Callable[[str], None], serves: Callable[[]
         waiting[:] = [component for component in waiting if not stack.is_ready(component)]
         return not waiting and serves()
 
-    if not poll.until(serve_again, READY_TIMEOUT_S, every_s=POLL_S):
+    if not poll.until(serve_again, READY_S, every_s=POLL_S):
         who = ", ".join(waiting) or "the application"
         raise AuditError(
-            f"{who} was not ready {READY_TIMEOUT_S:.0f} s after the restart of the stores;"
+            f"{who} was not ready {READY_S:.0f} s after the restart of the stores;"
             " see the logs in the folder of the run"
         )
 
@@ -134,7 +133,7 @@ class Auditing:
 
         began = time.monotonic()
         with self._noted():
-            self._add(*(poll.until(read_at_rest, READY_TIMEOUT_S, every_s=POLL_S) or self._read(truth)))
+            self._add(*(poll.until(read_at_rest, READY_S, every_s=POLL_S) or self._read(truth)))
         self.seconds += time.monotonic() - began
 
     def _read(self, truth: Truth) -> tuple[Stored, Reading]:

@@ -16,6 +16,7 @@ from writepath.runtime.deadman import Heal
 from writepath.runtime.network import LOOPBACK
 from writepath.runtime.topology import Service
 
+READY_S = 300.0  # of a component that starts, at most: a busy host with two cores; most serve after 20
 PROXY = "nginx"
 PROXY_PORT, INSPECTOR_PORT = 8080, 8081  # in the compose file; each application has an inspector
 _FILL_BYTES_PER_S = 100 << 20  # a runaway log's: a store that watches its free space sees it shrink

@@ -9,14 +9,13 @@ import yaml
 from writepath import poll
 from writepath.errors import StartError
 from writepath.runtime import network, topology
-from writepath.runtime.base import INSPECTOR_PORT, Runtime, Stack
+from writepath.runtime.base import INSPECTOR_PORT, READY_S, Runtime, Stack
 from writepath.runtime.network import LOOPBACK
 
 HISTOGRAM = {"LATENCY_HISTOGRAM": "true"}  # buckets of the response times: percentiles in the dashboard
 CONFIGURATION, DASHBOARD = "observe/prometheus.yml", "observe/dashboards/writepath.json"
 _STATE = ".writepath/observe/prometheus.yml"
 _PROMETHEUS, _GRAFANA = ("prometheus", 9090, "/-/ready"), ("grafana", 3000, "/api/health")
-_READY_SECONDS = 120.0
 
 
 def profiles(runtime: Runtime) -> Sequence[str]:
@@ -59,7 +58,7 @@ def _ready(stack: Stack, name: str, inside: int, path: str) -> str:
     """Its base URL, once it serves."""
     (port,) = stack.ports(name, inside)
     why_not = partial(network.why_not, "GET", port, path)
-    if not poll.until(lambda: not why_not(), _READY_SECONDS, every_s=0.2):
+    if not poll.until(lambda: not why_not(), READY_S, every_s=0.2):
         lost = "; ".join(stack.lost_components())
-        raise StartError(f"{name} was not ready in {_READY_SECONDS:.0f} s: {lost or why_not()}")
+        raise StartError(f"{name} was not ready in {READY_S:.0f} s: {lost or why_not()}")
     return f"http://{LOOPBACK}:{port}"

@@ -10,7 +10,7 @@ import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from writepath import poll, provision
 from writepath.errors import LoadError, SetupError
 from writepath.load import dataset, k6, ledger
 from writepath.load.ledger import Ledger
-from writepath.load.plan import MEASURED_ANSWER_S, NS_PER_MS, ArrivalPlan, align, constant_plan, new_run_id
+from writepath.load.plan import NS_PER_MS, ArrivalPlan, align, constant_plan, new_run_id
 from writepath.process import Daemon
 from writepath.provision import packages
 from writepath.provision.golang import K6
@@ -142,7 +142,7 @@ def _sent(
     """A load of k6 with the prefix: its processor time, plan and ledger."""
     content = folder / "content.json"
     dataset.generate(1000, _CONTENT_SEED).write(content)
-    plan = replace(constant_plan("harness", requests, rate_per_s), answer_s=MEASURED_ANSWER_S)
+    plan = constant_plan("harness", requests, rate_per_s)
     load = k6.Load(script=SCRIPT, target=url, run_id=new_run_id(), plan=plan, content=content, folder=folder)
     before_s = _children_cpu_s()
     result = k6.run(load, [prefix])

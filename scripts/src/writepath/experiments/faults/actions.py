@@ -30,7 +30,7 @@ from writepath.experiments.faults.catalogue import (
 )
 from writepath.measure.inspector import plain_client
 from writepath.runtime import topology
-from writepath.runtime.base import Stack
+from writepath.runtime.base import READY_S, Stack
 from writepath.runtime.deadman import Heal
 
 Proof = Callable[[], str]
@@ -45,7 +45,6 @@ AMQP_PORT, INDEX_PORT = 5672, 9200
 USER = "writepath"
 PASSWORD = "RABBITMQ_PASSWORD"  # noqa: S105 - the variable's name
 DELAY_MS = 400
-READY_S = 300.0  # as for a start
 _ANSWER_S = 5.0
 _FREEZING, _BACKLOGS = (
     ("pause", POWER_CUT, POWER_CUT_BACKLOG),

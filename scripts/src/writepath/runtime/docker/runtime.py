@@ -15,14 +15,12 @@ from writepath.errors import SetupError, StartError
 from writepath.process import CallError, attempt, call
 from writepath.processors import listed
 from writepath.runtime import aot, network, topology
-from writepath.runtime.base import INSPECTOR_PORT, PROXY, Runtime, Selection
+from writepath.runtime.base import INSPECTOR_PORT, PROXY, READY_S, Runtime, Selection
 from writepath.runtime.docker import compose as files
 from writepath.runtime.docker import engine, images
 from writepath.runtime.docker.compose import Compose
 from writepath.runtime.docker.stack import NO_POWER_CUT, DockerStack
 from writepath.runtime.topology import Service
-
-_READY_SECONDS = 300  # a busy machine with two cores; most are there in 20
 
 
 def project_prefix(root: Path) -> str:
@@ -183,7 +181,7 @@ def _up(compose: Compose, chosen: Sequence[str], holders: Sequence[str]) -> None
 
 def _await_ready(stack: DockerStack, services: Mapping[str, Service], serves: Serves) -> None:
     """Returns once every part answers; StartError names the part that does not, with the end of its log."""
-    ends = time.monotonic() + _READY_SECONDS
+    ends = time.monotonic() + READY_S
     ours = [name for name, service in services.items() if service.module]
     for port in (port for name in ours for port in stack.ports(name, INSPECTOR_PORT)):
         _await(
@@ -203,7 +201,7 @@ def _await(stack: DockerStack, ends: float, what: str, why_not: Callable[[], str
         if stack.lost_components():
             raise StartError(f"a component ended while starting: {stack.tails()}")
         if time.monotonic() > ends:
-            raise StartError(f"{what} was not ready in {_READY_SECONDS} s: {why_not()}\n{stack.tails()}")
+            raise StartError(f"{what} was not ready in {READY_S:.0f} s: {why_not()}\n{stack.tails()}")
 
 
 def answers() -> bool:

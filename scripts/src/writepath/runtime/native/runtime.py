@@ -15,7 +15,7 @@ from writepath.config.registry import Variant
 from writepath.errors import SetupError, StartError, WritepathError
 from writepath.provision import archives, golang, jdk, maven, state
 from writepath.runtime import network, topology
-from writepath.runtime.base import PROXY, PROXY_PORT, Runtime, Selection
+from writepath.runtime.base import PROXY, PROXY_PORT, READY_S, Runtime, Selection
 from writepath.runtime.native import host, power, recipes
 from writepath.runtime.native.host import SmallDisk
 from writepath.runtime.native.power import PowerDisk
@@ -25,7 +25,6 @@ from writepath.runtime.network import Addresses
 from writepath.runtime.topology import Service
 
 _numbers = itertools.count(1)
-_READY_SECONDS = 300.0  # as in docker: a busy machine with two cores; most are there in 20
 _CHECK_SECONDS = 0.02
 
 
@@ -189,7 +188,7 @@ def _refuse_failed(stack: NativeStack, waiting: Sequence[str], waited_s: float) 
     if dead is not None:
         lost = "; ".join(stack.lost_components())
         raise StartError(f"{lost} while starting. The end of its log:\n{dead.log_tail()}")
-    if waiting and waited_s > _READY_SECONDS:
+    if waiting and waited_s > READY_S:
         tail = stack.tail(waiting[0])
         quoted = f" The end of its log:\n{tail}" if tail else ""
-        raise StartError(f"{waiting[0]}: not ready after {_READY_SECONDS:.0f} s.{quoted}")
+        raise StartError(f"{waiting[0]}: not ready after {READY_S:.0f} s.{quoted}")
