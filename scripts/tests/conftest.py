@@ -1,9 +1,11 @@
 """What holds for every test."""
 
+import functools
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -11,12 +13,14 @@ from hypothesis import settings
 from report import planted_documents
 from writepath.measure import host
 from writepath.provision import golang
+from writepath.runtime import topology
 from writepath.runtime.choose import choose
 from writepath.runtime.docker import DockerRuntime
 from writepath.runtime.native import NativeRuntime
 
 ROOT = Path(__file__).resolve().parents[2]
 STACKS = ("native", "docker", "contract")  # marks; test.sh parts the tests by them
+ONE_COMPILER = "-XX:TieredStopAtLevel=1"
 _WITH_CONTAINERS = pytest.StashKey[bool]()
 
 # test.sh ends its background as Ctrl-C ends the rest: what was started is stopped.
@@ -52,10 +56,20 @@ def checkout(tmp_path: Path) -> Path:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Lets no test start a stack that does not say so by a mark: it would run beside another's."""
     with pytest.MonkeyPatch.context() as patch:
-        if not any(item.get_closest_marker(name) for name in STACKS):
+        if any(item.get_closest_marker(name) for name in STACKS):
+            patch.setattr(topology, "derived", functools.partial(_with_one_compiler, topology.derived))
+        else:
             patch.setattr(NativeRuntime, "stack", _unmarked)
             patch.setattr(DockerRuntime, "stack", _unmarked)
         return (yield)
+
+
+def _with_one_compiler(derived: Callable[..., dict[str, str]], *of: Any) -> dict[str, str]:
+    """JVMs without the optimizing compiler: it takes a third of the processor time of tests and pays back later."""
+    found = derived(*of)
+    return found | {
+        name: f"{found[name]} {ONE_COMPILER}" for name in found if name.endswith("JVM_PROCESSORS")
+    }
 
 
 def _unmarked(*_: object, **__: object) -> None:

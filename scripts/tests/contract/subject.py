@@ -66,8 +66,8 @@ class Subject:
         assert response.status_code == httpx.codes.CREATED, response.text
         return str(response.json()["id"])
 
-    def write_all(self, contents: Sequence[str], clients: int = IN_FLIGHT_MAX) -> list[httpx.Response]:
-        """One POST each, by so many clients at once; by default no more than one instance admits."""
+    def write_all(self, contents: Sequence[str], clients: int = 4) -> list[httpx.Response]:
+        """One POST each, by so many clients at once; by default what a cold application on a slow host carries."""
         with ThreadPoolExecutor(clients) as pool:
             return list(pool.map(self.write, contents))
 

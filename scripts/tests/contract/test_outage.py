@@ -57,7 +57,7 @@ def test_without_its_backing_service_a_write_is_503_in_time_and_never_201(subjec
     assert backing
     for service in backing:
         subject.stack.kill(service)
-    answers = subject.write_all(["nowhere to go"] * 20)
+    answers = subject.write_all(["nowhere to go"] * 20, clients=20)
     answers += [subject.write("still nowhere") for _ in range(3)]
     for answer in answers:
         assert_try_later(answer, "store")

@@ -94,7 +94,6 @@ def test_100_writes_by_many_clients_are_all_stored_and_counted(subject: Subject)
     subject.fence()
     before = subject.count()
     word = token()
-    # Not as many as one instance admits: on a slow host a store that is cold takes seconds for so many fsyncs.
     answers = subject.write_all([f"{word} {number}" for number in range(100)], clients=16)
     assert {answer.status_code for answer in answers} == {201}
     ids = {answer.json()["id"] for answer in answers}
