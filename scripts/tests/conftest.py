@@ -17,10 +17,10 @@ from writepath.runtime import topology
 from writepath.runtime.choose import choose
 from writepath.runtime.docker import DockerRuntime
 from writepath.runtime.native import NativeRuntime
+from writepath.services import ONE_COMPILER
 
 ROOT = Path(__file__).resolve().parents[2]
 STACKS = ("native", "docker", "contract")  # marks; test.sh parts the tests by them
-ONE_COMPILER = "-XX:TieredStopAtLevel=1"
 _WITH_CONTAINERS = pytest.StashKey[bool]()
 
 # test.sh ends its background as Ctrl-C ends the rest: what was started is stopped.
@@ -65,10 +65,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def _with_one_compiler(derived: Callable[..., dict[str, str]], *of: Any) -> dict[str, str]:
-    """JVMs without the optimizing compiler: it takes a third of the processor time of tests and pays back later."""
+    """As the Java tests' own stores have it."""
     found = derived(*of)
     return found | {
-        name: f"{found[name]} {ONE_COMPILER}" for name in found if name.endswith("JVM_PROCESSORS")
+        name: f"{ONE_COMPILER} {found[name]}" for name in found if name.endswith("JVM_PROCESSORS")
     }
 
 
