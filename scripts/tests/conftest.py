@@ -17,7 +17,7 @@ from writepath.runtime import topology
 from writepath.runtime.choose import choose
 from writepath.runtime.docker import DockerRuntime
 from writepath.runtime.native import NativeRuntime
-from writepath.services import ONE_COMPILER
+from writepath.runtime.native.stores import ONE_COMPILER
 
 ROOT = Path(__file__).resolve().parents[2]
 STACKS = ("native", "docker", "contract")  # marks; test.sh parts the tests by them
@@ -54,7 +54,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Lets no test start a stack that does not say so by a mark: it would run beside another's."""
+    """Stacks start faster; a test without a mark starts none, because it would run beside another's."""
     with pytest.MonkeyPatch.context() as patch:
         if any(item.get_closest_marker(name) for name in STACKS):
             patch.setattr(topology, "derived", functools.partial(_with_one_compiler, topology.derived))

@@ -25,6 +25,7 @@ from writepath.runtime import network
 from writepath.runtime.base import MASK, Selection
 from writepath.runtime.native import NativeRuntime, recipes
 from writepath.runtime.native.stack import NativeStack
+from writepath.runtime.native.stores import ONE_COMPILER
 from writepath.runtime.topology import Service
 
 pytestmark = pytest.mark.native
@@ -121,6 +122,7 @@ def test_settings_logs_and_use_are_told_of_every_component(stores: NativeStack, 
     assert settings["rabbitmq"]["RABBITMQ_DEFAULT_PASS"] == MASK
     assert "track_commit_timestamp=on" in settings["postgres"]["flags"]
     assert settings["elasticsearch"]["ES_JAVA_OPTS"] == SERVICES["elasticsearch"].environment["ES_JAVA_OPTS"]
+    assert ONE_COMPILER in settings["elasticsearch"]["ES_JAVA_OPTS"]
     stores.save_logs(tmp_path / "logs")
     assert {path.stem for path in (tmp_path / "logs").iterdir()} >= {*STORES, "nginx"}
     assert "ready to accept connections" in (tmp_path / "logs" / "postgres.log").read_text()

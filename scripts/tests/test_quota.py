@@ -23,6 +23,7 @@ from writepath.runtime.docker.compose import Compose
 from writepath.runtime.docker.runtime import project_prefix
 from writepath.runtime.native import NativeRuntime, host, quota
 from writepath.runtime.native.stack import NativeStack
+from writepath.runtime.native.stores import ONE_COMPILER
 
 ROOT = Path(__file__).resolve().parents[2]
 JPA = registry.load(ROOT).variant("jpa")
@@ -163,7 +164,7 @@ def test_each_instance_is_in_a_group_of_its_own_that_is_gone_with_the_stack(
         assert [quota_us(group) for group in found] == [90_000] * 2
         assert not set(found) & set(control_groups.of_this_process())  # whose halts make a run noisy
         options = psutil.Process(pids[0]).environ()[aot.JAVA]
-        assert options.endswith("-XX:ActiveProcessorCount=1")
+        assert options.endswith(f"{ONE_COMPILER} -XX:ActiveProcessorCount=1")
         others = {process.pid for process in processes(stack)} - set(pids)
         assert not others & members(found[0])
         stack.kill("jpa-writer", "jpa-writer-2")

@@ -16,8 +16,6 @@ from writepath.runtime.native.stack import NativeStack
 # The tests close their containers themselves, so no second container has to watch over them; all on loopback.
 TESTCONTAINERS = {"TESTCONTAINERS_RYUK_DISABLED": "true", "TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1"}
 STEPS = {"postgres", "packages", "elasticsearch"}  # of provisioning
-# Nothing is measured: the optimizing compiler takes a third of the processor time of tests and pays back later.
-ONE_COMPILER = "-XX:TieredStopAtLevel=1"
 STORES = ("postgres", "rabbitmq", "elasticsearch", "elasticsearch-2")  # of the compose file
 
 
@@ -43,7 +41,7 @@ def run(root: Path, runtime: str, words: Sequence[str], say: Callable[[str], Non
 
 def selection(root: Path, names: Sequence[str]) -> Selection:
     """Services of the compose file, by themselves; a proxy among them on any free port."""
-    settings = {topology.PROXY_PORT: topology.ANY_PORT, "JVM_PROCESSORS": ONE_COMPILER}
+    settings = {topology.PROXY_PORT: topology.ANY_PORT, "JVM_PROCESSORS": stores.ONE_COMPILER}
     services = topology.load(root, settings).services
     active = {name: service for name, service in services.items() if name in names}
     return Selection(name="services", services=services, active=active)
