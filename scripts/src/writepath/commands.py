@@ -59,26 +59,26 @@ def bench(call: Call, asked: Asked) -> int:
     plans, codes = series.plans(call, asked, print), list[int]()
     with lock.exclusive(call.state, call.text):
         for plan in plans:
-            codes.append(_run(call, asked, plan))
+            codes.append(_run(call, plan))
             if codes[-1] == INTERRUPTED:
                 break
     return worst(codes)
 
 
-def campaign(call: Call, asked: Asked) -> int:
-    """Every suite that is published: measured, published and committed one after the other."""
+def campaign(call: Call, asked: Asked, only: Sequence[str] | None) -> int:
+    """Every suite that is published, or only some: measured, published and committed one after the other."""
     from writepath.experiments import campaign as campaigns
 
     with lock.exclusive(call.state, call.text):
-        return campaigns.run(call, asked, lambda plan: _run(call, asked, plan), print)
+        return campaigns.run(call, asked, lambda plan: _run(call, plan), print, only)
 
 
-def _run(call: Call, asked: Asked, plan: "Plan") -> int:
+def _run(call: Call, plan: "Plan") -> int:
     """One suite run and its report; the exit code."""
     from writepath.experiments import engine, reporting
     from writepath.progress import Progress
 
-    split = processors.choose(asked.processors, print)
+    split = processors.choose(plan.processors, print)
     with ExitStack() as held:
         progress = held.enter_context(Progress())
         runtime = _ready_runtime(held, call, plan.runtime, plan.started, plan.settings, split, progress.say)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from writepath.config.settings import Given
-from writepath.processors import SPLIT
 
 Runtime = Literal["auto", "native", "docker"]
 STATE = ".writepath"  # the ignored folder of everything that a checkout keeps at run time
@@ -36,7 +35,7 @@ class Asked:
     reps: int | None = None
     seed: int = 1
     runtime: Runtime = "auto"
-    processors: str = SPLIT
+    processors: str | None = None
     dataset: str | None = None
     dataset_lines: int | None = None
     resume: bool = False

@@ -15,7 +15,7 @@ from writepath.config.registry import Variant
 from writepath.measure import metrics
 from writepath.runtime.base import Stack
 
-VISIBLE_SECONDS = 15.0  # a queue's consumer or an index refresh, on a busy machine
+VISIBLE_SECONDS = 60.0  # a queue's consumer or an index refresh, on a busy machine
 LOAD_SECONDS = 120.0  # an index is built, a replica copied
 IN_FLIGHT_MAX = 32  # of each instance of a variant that is asked everything; more are refused
 PROBLEM = "application/problem+json"

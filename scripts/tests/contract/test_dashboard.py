@@ -18,7 +18,7 @@ OF_SCRAPE = {"instance", "job", "service"}  # labels that Prometheus adds
 NEEDS = {"PostgreSQL": "postgres", "Queue": "rabbitmq", "Elasticsearch": "elasticsearch"}  # of a row's panels
 BUCKETS = "http_server_requests_seconds_bucket"  # of stacks that are observed: test_observe.py
 WRITES = 512
-SECONDS = 60.0
+SECONDS = 180.0
 
 
 def panels() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -17,8 +17,8 @@ from writepath.runtime.base import PROXY, PROXY_PORT
 from writepath.runtime.native.stack import NativeStack
 from writepath.runtime.network import LOOPBACK
 
-IN_TIME_SECONDS = 12.0  # the proxy waits 10 s for more of a request, the application 5 s
-SETTLED_SECONDS = 30.0
+IN_TIME_SECONDS = 15.0  # the proxy waits 10 s for more of a request, the application 5 s
+SETTLED_SECONDS = 60.0
 CLOSED = 0  # in the place of a status
 # RFC 9112, 6.3: the chunks count, and the connection ends, so that nothing can hide behind the body. So does Tomcat.
 SERVED = frozenset({"a length and chunks"})

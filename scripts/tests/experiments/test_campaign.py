@@ -20,6 +20,7 @@ from writepath.experiments import campaign, engine, publish, series
 from writepath.experiments.base import CellRun, Plan
 from writepath.measure import host
 from writepath.options import Asked, Call
+from writepath.processors import SHARED
 from writepath.records.measures import Verdict
 from writepath.runtime.base import Runtime
 
@@ -79,8 +80,8 @@ def published(root: Path) -> set[str]:
     return {path.name for path in (root / "results/published").iterdir()}
 
 
-def wp(root: Path) -> int:
-    return cli.run(["campaign"], root)
+def wp(root: Path, *words: str) -> int:
+    return cli.run(["campaign", *words], root)
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -110,6 +111,26 @@ def test_each_suite_is_published_and_committed_after_all_estimates(
         "series campaign: 0 suite runs, about 0 minutes",
     ]
     assert (len(toy.measured), len(commits(root))) == (4, 3)
+
+
+def test_suites_chooses_some_and_a_later_campaign_takes_them_as_finished(
+    root: Path, toy: Toy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert wp(root, "SUITES=second") == 0
+    assert commits(root) == [SECOND, BEGIN]
+    assert said(capsys)[-1] == "campaign: second is published"
+    assert wp(root) == 0
+    assert said(capsys)[1] == "suite second: finished"
+    assert commits(root) == [FIRST, SECOND, BEGIN]
+    assert len(toy.measured) == 4
+
+
+def test_a_suite_that_the_campaign_does_not_have_is_refused_before_anything_runs(
+    root: Path, toy: Toy
+) -> None:
+    with pytest.raises(UsageError, match=r"SUITES=second,third: .* no suite 'third'\. It has first"):
+        wp(root, "SUITES=second,third")
+    assert not toy.measured
 
 
 def test_a_stopped_suite_is_continued_and_a_published_one_is_not_run_twice(
@@ -293,7 +314,9 @@ def test_the_shipped_campaign_fits_in_ten_hours_and_strikes_each_store_and_broke
     assert len(lines) == len(plans) + 1 == len(known.suites) + 1
     assert sum(member.minutes or ALL_MINUTES for member in known.suites) <= ALL_MINUTES
     faults = [plan for plan in plans if plan.kind.kind == "faults"]
-    assert [plan.runtime for plan in faults] == ["native", "docker"]
-    for plan in faults:
-        kills = (("jpa", "database"), ("rabbitmq-jpa", "broker"), ("elasticsearch-1s0r", "index"))
-        assert {plan.params.trials[f"{variant},FAULT=kill-{part}"] for variant, part in kills} == {20}
+    struck = (("rabbitmq-jpa", "database"), ("rabbitmq-jpa", "broker"), ("elasticsearch-1s0r", "index"))
+    for plan, (runtime, fault) in zip(
+        faults, (("native", "power-cut"), ("native", "kill"), ("docker", "kill")), strict=True
+    ):
+        assert (plan.runtime, plan.processors) == (runtime, SHARED)
+        assert {plan.params.trials[f"{variant},FAULT={fault}-{part}"] for variant, part in struck} == {20}

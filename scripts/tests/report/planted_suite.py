@@ -87,6 +87,7 @@ class Planted:
     naive_twin_of: str | None = None
     control_of: str | None = None
     cpu_model: str = "Testor 3000"
+    canary: Canary = CANARY  # before it
     processors: str | None = None
     closed: bool = False
 
@@ -196,7 +197,7 @@ def _cell(spec: Planted, variant: VariantRecord, position: int) -> CellData[Load
         durability=None if spec.failed else Durability(level="A", settings={"fsync": "on"}),
         host=Host(
             cpu_model=spec.cpu_model, cores=2, memory_bytes=8 << 30, kernel="6.1", filesystem="ext4",
-            before=CANARY, processors=spec.processors,
+            before=spec.canary, processors=spec.processors,
         ),
     )  # fmt: skip
     return CellData(

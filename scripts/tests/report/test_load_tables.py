@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from report.planted_suite import (
+    CANARY,
     CLIMB,
     NO_LATENCY,
     PLANNED,
@@ -287,6 +288,12 @@ def test_every_table_that_mixes_hosts_says_so_in_its_heading() -> None:
     assert {table.key for table in mixed.tables} - said == {"runs", "fingerprint"}
     hosts = [f"Testor {name}, 2 cores, 8.00 GiB, 6.1, ext4" for name in (3000, 4000)]
     assert f"native runtime on {' and '.join(hosts)}; 2 repetitions" in mixed.facts
+
+
+def test_a_page_says_how_fast_its_hosts_were() -> None:
+    slower = replace(CANARY, cpu_ms=90.0)
+    said = report(Planted(), Planted(variant="rabbitmq-jpa", canary=slower), Planted(block=2)).facts
+    assert "Speed of the host: its fixed CPU task takes 40.0 ms (40.0–90.0)." in said
 
 
 def test_blocks_of_another_split_are_of_another_host() -> None:

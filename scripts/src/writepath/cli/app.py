@@ -65,10 +65,11 @@ def bench_faults(ctx: typer.Context, variants: given.Variants = None, **options:
     return commands.bench_faults(ctx.obj, _asked(ctx, suite=commands.FAULTS, **chosen))
 
 
-@command("campaign", "")
-def campaign(ctx: typer.Context) -> int:
-    """Measure, publish and commit every suite that is published; continues where it was stopped."""
-    return commands.campaign(ctx.obj, Asked(suite=ctx.obj.command, runtime="native"))
+@command("campaign", "", "SUITES=faults,faults-docker")
+def campaign(ctx: typer.Context, suites: given.Suites = None) -> int:
+    """Measure, publish and commit every suite that is published, or some; continues where it was stopped."""
+    asked = Asked(suite=ctx.obj.command, runtime="native")
+    return commands.campaign(ctx.obj, asked, names("SUITES", suites))
 
 
 @command("pair", "A=jpa B=rabbitmq-jpa", "--a jpa --b jpa --reps 3")
@@ -83,12 +84,12 @@ def up(
     ctx: typer.Context,
     variant: given.Variant,
     runtime: given.Runtime = "auto",
-    processors: given.Processors = SPLIT,
+    processors: given.Processors = None,
     observe: given.Observe = False,
     set_: given.Settings = None,
 ) -> int:
     """Start one variant and keep it running until Ctrl-C."""
-    return commands.up(ctx.obj, variant, runtime, processors, _settings(ctx, set_), observed=observe)
+    return commands.up(ctx.obj, variant, runtime, processors or SPLIT, _settings(ctx, set_), observed=observe)
 
 
 @command("down", "")

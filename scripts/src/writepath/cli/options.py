@@ -92,6 +92,7 @@ def _text(text: str, shown: str) -> tuple[Any, Any]:
 
 _variants = _completed(lambda known: known.variants)
 _suites = _completed(lambda known: [*known.suites, *known.series])
+_published = _completed(lambda known: known.campaign.names if known.campaign else ())
 
 Variant = Annotated[
     str, _option("One variant of variants.yaml, as in --variant jpa.", autocompletion=_variants)
@@ -99,15 +100,19 @@ Variant = Annotated[
 Variants = Annotated[
     str | None, _option("Several variants, separated by commas.", OF_SUITE, autocompletion=_variants)
 ]
+Suites = Annotated[
+    str | None, _option("Some suites of the campaign, separated by commas.", "all", autocompletion=_published)
+]
 ContractVariants = Annotated[
     str, _option("Several variants, separated by commas, or all.", autocompletion=_variants)
 ]
 Runtime = Annotated[RuntimeName, _option("Containers (docker) or local processes (native).")]
 Processors = Annotated[
-    str,
+    str | None,
     _option(
         "Processors of the load generator and of the system under test: split (about 30 % for the generator), shared,"
         " or both lists, the generator's first, as in --processors 0-1,4/2,3.",
+        "the suite's; without one split",
         autocompletion=lambda incomplete: [one for one in (SPLIT, SHARED) if one.startswith(incomplete)],
     ),
 ]
@@ -147,7 +152,7 @@ Words = Annotated[list[str] | None, typer.Argument(metavar="-- COMMAND...", help
 _MEASURED: Options = {  # of every command that measures
     "seed": _number("Seed of order, content and times of faults.", 0, SEED_MAX, 1),
     "runtime": (Runtime, "auto"),
-    "processors": (Processors, SPLIT),
+    "processors": (Processors, None),
     "resume": (Annotated[bool, _option("Continue the newest unfinished run with the same options.")], False),
     "reruns": _number("Reruns of a cell on a noisy host; 0: none after JOBS either.", 0, 9, RERUNS),
     "set_": (Settings, None),

@@ -25,6 +25,7 @@ from writepath.config.checked import (
 )
 from writepath.config.settings import Factor, Setting
 from writepath.errors import UsageError
+from writepath.processors import SPLIT
 
 T = TypeVar("T")
 Model = Literal["open", "closed"]
@@ -158,6 +159,9 @@ class SuiteEntry:
     conditions: Annotated[dict[Name, dict[str, Value]], Field(min_length=2)] | None = (
         None  # by name, settings that together are one level: each is a cell, by itself or with each combination
     )
+    processors: Literal["split", "shared"] = (
+        "split"  # of load generator and system, where PROCESSORS is not given
+    )
 
 
 @entry
@@ -189,6 +193,11 @@ class Series:
     title: Text
     suites: Annotated[tuple[Member, ...], Field(min_length=1), AfterValidator(_members_once)]
 
+    @property
+    def names(self) -> list[str]:
+        """Of what is published of its suites, in order."""
+        return [member.name for member in self.suites]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
@@ -206,6 +215,7 @@ class Suite:
     settings: dict[str, str] = field(default_factory=dict)
     factors: tuple[Factor, ...] = ()
     conditions: dict[str, dict[str, str]] | None = None
+    processors: str = SPLIT
     params: dict[str, Any] = field(default_factory=dict)  # the part named like the kind, as it is written
     rate_scale: float = 1.0  # RATE_SCALE, by which the scenario's rates are multiplied
 

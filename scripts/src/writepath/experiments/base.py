@@ -25,6 +25,7 @@ from writepath.measure.loading import Bench
 from writepath.measure.read_back import SHORT_QUIET_S, Auditing, drain
 from writepath.measure.truth import Truth
 from writepath.options import RERUNS, STATE, Asked, Runtime
+from writepath.processors import SPLIT
 from writepath.records import index
 from writepath.records.base import to_data, write_json
 from writepath.records.index import Role
@@ -295,6 +296,7 @@ class Plan:
     references: References | None = None
     second: Variant | None = None  # of which every cell starts a stack too
     runtime: Runtime = "auto"  # as it was asked for
+    processors: str = SPLIT  # as it was asked for, or as the suite says
 
     @property
     def state(self) -> Path:

@@ -5,13 +5,13 @@ stopped, whatever stopped it.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from writepath import checkout, processors
 from writepath.config import registry
-from writepath.config.registry import SUITES_FILE
+from writepath.config.registry import SUITES_FILE, Series
 from writepath.errors import INTERRUPTED, UsageError, WritepathError, worst
 from writepath.experiments import engine, publish, read, series
 from writepath.experiments.base import Plan
@@ -26,15 +26,18 @@ UNDER_WAY = "results/.publishing"  # there while files are written that are not 
 Say = Callable[[str], None]
 
 
-def run(call: Call, asked: Asked, measure: Callable[[Plan], int], say: Say) -> int:
+def run(
+    call: Call, asked: Asked, measure: Callable[[Plan], int], say: Say, only: Sequence[str] | None = None
+) -> int:
     """0 where everything is published, else the worst exit code of what is not; 130 where the user stopped it.
 
-    measure: runs a plan, and gives its exit code. UsageError or SetupError where this checkout or this host must not
-    measure now; nothing has started then.
+    measure: runs a plan, and gives its exit code. only: names of suites; None: all. UsageError or SetupError where this
+    checkout or this host must not measure now; nothing has started then.
     """
     _require_ready(call.root, say)
-    split, codes = processors.choose(asked.processors, say), dict[str, int]()
-    for plan in _plans(call, asked, split, say):
+    codes = dict[str, int]()
+    for plan in _plans(call, asked, say, only):
+        split = processors.choose(plan.processors, say)
         name = publish.name_of(_wanted(plan, split))
         codes[name] = _carried_out(name, plan, split, measure, say)
         if codes[name] == INTERRUPTED:
@@ -46,7 +49,7 @@ def run(call: Call, asked: Asked, measure: Callable[[Plan], int], say: Say) -> i
             " invalid cell stays as it is, until the folder of its suite run in results/ is deleted"
         )
     else:
-        say("campaign: everything is published")
+        say(f"campaign: {'everything' if only is None else ', '.join(only)} is published")
     return worst(codes.values())
 
 
@@ -59,16 +62,30 @@ def _require_ready(root: Path, say: Say) -> None:
     host.require_idle()
 
 
-def _plans(call: Call, asked: Asked, split: Split, say: Say) -> list[Plan]:
+def _plans(call: Call, asked: Asked, say: Say, only: Sequence[str] | None) -> list[Plan]:
     known = registry.load(call.root).campaign
     if known is None:
         raise UsageError(f"{SUITES_FILE}: has no `campaign`, the list of suites that are published")
+    if only is not None:
+        known = _some(known, only)
 
     def left(made: list[Plan]) -> list[Plan]:
-        unpublished = [plan for plan in made if not _is_published(plan, split)]
-        return [replace(plan, resumed=engine.standing(plan, split) is not None) for plan in unpublished]
+        splits = [(plan, processors.choose(plan.processors, say)) for plan in made]
+        unpublished = [(plan, split) for plan, split in splits if not _is_published(plan, split)]
+        return [
+            replace(plan, resumed=engine.standing(plan, split) is not None) for plan, split in unpublished
+        ]
 
     return series.planned(call, asked, known, left, say)
+
+
+def _some(known: Series, only: Sequence[str]) -> Series:
+    """In the order of the campaign. UsageError for a name that it does not have."""
+    if other := [name for name in only if name not in known.names]:
+        raise UsageError(
+            f"SUITES={','.join(only)}: the campaign has no suite '{other[0]}'. It has {', '.join(known.names)}"
+        )
+    return replace(known, suites=tuple(member for member in known.suites if member.name in only))
 
 
 def _wanted(plan: Plan, split: Split) -> Index:

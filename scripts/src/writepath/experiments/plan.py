@@ -112,6 +112,7 @@ def plan(call: Call, asked: Asked) -> Plan:
         jobs=asked.jobs,
         references=None if call.command == "bench" else _references(suite.references, known),
         runtime=asked.runtime,
+        processors=asked.processors or suite.processors,
     )
     return kind.designed(made, known, asked)
 

@@ -206,11 +206,19 @@ def derived(root: Path) -> dict[str, bytes]:
 def _evidence(suites: Iterable[SuiteData[Any]]) -> str:
     """What each guarantee is worth under faults, for the durability page."""
     parts = []
+    for runtime, found in _struck(suites).items():
+        table = faults.evidence(found)
+        parts += [f"{runtime} runtime. {escaped(table.caption)}", bare(table)]
+    return "\n\n".join(parts)
+
+
+def _struck(suites: Iterable[SuiteData[Any]]) -> dict[str, tuple[faults.Struck, ...]]:
+    """By runtime, of all suites of faults."""
+    found = dict[str, tuple[faults.Struck, ...]]()
     for data in suites:
         if data.index.kind == FAULTS:
-            table = faults.evidence(faults.struck(data))
-            parts += [f"{data.index.runtime} runtime. {escaped(table.caption)}", bare(table)]
-    return "\n\n".join(parts)
+            found[data.index.runtime] = (*found.get(data.index.runtime, ()), *faults.struck(data))
+    return found
 
 
 def published_facts(
@@ -222,7 +230,7 @@ def published_facts(
         load=suites.get(LOAD),
         capacity=() if capacity is None else by_host(capacity),
         search=None if search is None else by_host(search)[0][1],
-        faults=faults.struck(suites[FAULTS]) if FAULTS in suites else (),
+        faults=_struck(suites.values()).get(NATIVE, ()),
         answers=answers or {},
     )
 

@@ -20,7 +20,18 @@ from writepath.report.model import ABSENT, Column, cell, number, shown
 T = TypeVar("T")
 
 LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites
-KILLS = {"kill-database": "database", "kill-broker": "broker", "kill-index": "Elasticsearch"}
+STRUCK = {
+    "database": "database",
+    "broker": "broker",
+    "index": "Elasticsearch",
+    "primary": "primary",
+    "replica": "replica",
+}
+DEATHS = {  # by fault, of a store or broker
+    f"{how}-{role}": f"{process} {words}"
+    for how, words in (("kill", "kills"), ("power-cut", "power cuts"))
+    for role, process in STRUCK.items()
+}
 CLOCKS: Mapping[str, Callable[[LoadResult, str], float | None]] = {
     "planned": load_ranks.steady_rank,  # from the scheduled send time to the 201, at the rate that is compared
     "acknowledged": load_ranks.usual,  # from sending to the 201
@@ -190,16 +201,16 @@ class Facts:
         return f"in {kills.losing} of {kills.effective} faults"
 
     def loss(self, name: str) -> str:
-        """What kills of its stores and its broker lost; `not tested` where none was killed.
+        """What kills and power cuts of its stores and its broker lost; `not tested` where there was none.
 
-        `none in 20 database kills`, `in 18 of 20 database kills`; `unknown` where the audit proves neither.
+        `none in 20 database kills`, `in 18 of 20 database power cuts`; `unknown` where the audit proves neither.
         """
         words = []
-        for fault, process in KILLS.items():
+        for fault, deaths in DEATHS.items():
             if one := self._faults(name).get(fault):
                 proved = "none in" if one.status == "held" else "unknown in"
                 begin = f"in {one.losing} of" if one.losing else proved
-                words.append(f"{begin} {one.effective} {process} kills")
+                words.append(f"{begin} {one.effective} {deaths}")
         return ", ".join(words) or "not tested"
 
     # Where they are

@@ -1,5 +1,6 @@
 """Lists what a suite ran on: versions, effective settings, host, seed, dataset and commit."""
 
+import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -111,8 +112,18 @@ def in_one_line(data: SuiteData[R], load: str) -> str:
     index, found = data.index, hosts(data)
     where = f"{index.runtime} runtime" + (f" on {' and '.join(found)}" if found else "")
     count = "one repetition" if index.repetitions == 1 else f"{index.repetitions} repetitions"
-    said = f"Suite {index.suite}, {index.started_at}, {where}; {count}; load: {load}. {replaced_note(index)}"
-    return said.rstrip()
+    said = f"Suite {index.suite}, {index.started_at}, {where}; {count}; load: {load}."
+    return " ".join(part for part in (said, _speed(data), replaced_note(index)) if part)
+
+
+def _speed(data: SuiteData[R]) -> str:
+    """How fast its hosts were, by the canaries of its cells: the same processor may be far slower another day."""
+    found = [one.record.host for one in data.cells if one.record.host is not None]
+    took_ms = [canary.cpu_ms for host in found for canary in (host.before, host.after) if canary is not None]
+    if not took_ms:
+        return ""
+    lowest, middle, highest = map(number, (min(took_ms), statistics.median(took_ms), max(took_ms)))
+    return f"Speed of the host: its fixed CPU task takes {middle} ms ({lowest}–{highest})."
 
 
 def _cell_facts(record: CellRecord) -> Iterator[Fact]:

@@ -75,7 +75,11 @@ def paths(facts: Facts) -> Table:
             lambda one: _ms(facts.median_ms(one.name, "searchable")),
             "ms",
         ),
-        field("loss", "data loss when its store or broker is killed", lambda one: facts.loss(one.name)),
+        field(
+            "loss",
+            "data loss when its store or broker is killed or loses power",
+            lambda one: facts.loss(one.name),
+        ),
     )
     return rows.table("paths", "Write paths", "", fields, facts.variants)
 
