@@ -11,8 +11,9 @@ from writepath import commands, processors
 from writepath.config import registry
 from writepath.config.settings import Given
 from writepath.errors import UsageError
+from writepath.experiments import plan as planning
 from writepath.load import dataset, k6, ledger, plan
-from writepath.options import Call
+from writepath.options import Asked, Call
 from writepath.processors import Split, choose, divided, listed, parsed
 from writepath.runtime import topology
 from writepath.runtime.native import NativeRuntime
@@ -73,6 +74,15 @@ def test_lists_that_cannot_be_used_are_refused_with_option_value_and_remedy(
     with pytest.raises(UsageError, match="Available: 0-1") as caught:
         commands.up(call, "jpa", "native", asked, Given())
     assert str(caught.value).startswith(f"PROCESSORS={asked}: {why}")
+
+
+def test_a_suite_may_share_them_unless_the_user_says_otherwise() -> None:
+    def asked(suite: str, processors: str | None = None) -> str:
+        call = Call(root=ROOT, command="bench-all")
+        return planning.plan(call, Asked(suite=suite, processors=processors)).processors
+
+    assert [asked("faults"), asked("smoke")] == ["shared", "split"]
+    assert asked("faults", "0/1") == "0/1"
 
 
 def test_what_depends_on_their_number_follows_those_of_the_system() -> None:

@@ -66,7 +66,7 @@ def test_what_a_201_stands_for_outlives_a_power_cut_and_what_a_control_has_not_f
         "JOBS": "2",
         "RERUNS": "0",
     }
-    with Command(checkout, "bench-faults", PROCESSORS="shared", **asked) as command:
+    with Command(checkout, "bench-faults", **asked) as command:
         code = command.ended(BOUND_S)
         said = command.said()
     data = read.raw((checkout / "results/latest").resolve())

@@ -28,7 +28,6 @@ def test_each_path_holds_through_kill_minus_9_of_each_part(tmp_path: Path) -> No
         "VARIANTS": ",".join(PARTS),
         "JOBS": "2",
         "RERUNS": "0",
-        "PROCESSORS": "shared",
     }
     with Command(checkout, "bench-faults", **asked) as command:
         code = command.ended(BOUND_S)

@@ -152,6 +152,7 @@ def test_what_no_fault_struck_is_said_to_be_untested(facts: Facts) -> None:
     rows = {line.split("|")[1].strip(" †"): line for line in front.table(facts).splitlines()}
     assert rows["Elasticsearch, 8 shards, 1 replica"].endswith("| not tested |")
     assert "none in 20 database kills" in rows["JPA"]
+    assert "20 database power cuts" in rows["JPA"]
 
 
 def test_without_the_other_suites_there_is_a_table_and_no_sentence(facts: Facts) -> None:

@@ -203,14 +203,16 @@ class Facts:
     def loss(self, name: str) -> str:
         """What kills and power cuts of its stores and its broker lost; `not tested` where there was none.
 
-        `none in 20 database kills`, `in 18 of 20 database power cuts`; `unknown` where the audit proves neither.
+        `none in 20 database kills, 20 broker kills`, `in 18 of 20 database power cuts`; `unknown` where the audit
+        proves neither.
         """
-        words = []
+        words, before = [], ""
         for fault, deaths in DEATHS.items():
             if one := self._faults(name).get(fault):
-                proved = "none in" if one.status == "held" else "unknown in"
-                begin = f"in {one.losing} of" if one.losing else proved
-                words.append(f"{begin} {one.effective} {deaths}")
+                proved = "none in " if one.status == "held" else "unknown in "
+                begin = f"in {one.losing} of " if one.losing else proved
+                words.append(f"{'' if begin == before else begin}{one.effective} {deaths}")
+                before = begin
         return ", ".join(words) or "not tested"
 
     # Where they are
