@@ -37,9 +37,8 @@ def run(
     _require_ready(call.root, say)
     codes = dict[str, int]()
     for plan in _plans(call, asked, say, only):
-        split = processors.choose(plan.processors, say)
-        name = publish.name_of(_wanted(plan, split))
-        codes[name] = _carried_out(name, plan, split, measure, say)
+        name = publish.name_of(_wanted(plan))
+        codes[name] = _carried_out(name, plan, measure, say)
         if codes[name] == INTERRUPTED:
             say("campaign stopped; `make campaign` continues it")
             return INTERRUPTED
@@ -70,10 +69,9 @@ def _plans(call: Call, asked: Asked, say: Say, only: Sequence[str] | None) -> li
         known = _some(known, only)
 
     def left(made: list[Plan]) -> list[Plan]:
-        splits = [(plan, processors.choose(plan.processors, say)) for plan in made]
-        unpublished = [(plan, split) for plan, split in splits if not _is_published(plan, split)]
+        unpublished = [plan for plan in made if not _is_published(plan)]
         return [
-            replace(plan, resumed=engine.standing(plan, split) is not None) for plan, split in unpublished
+            replace(plan, resumed=engine.standing(plan, _split(plan)) is not None) for plan in unpublished
         ]
 
     return series.planned(call, asked, known, left, say)
@@ -88,13 +86,18 @@ def _some(known: Series, only: Sequence[str]) -> Series:
     return replace(known, suites=tuple(member for member in known.suites if member.name in only))
 
 
-def _wanted(plan: Plan, split: Split) -> Index:
-    return engine.new_index(plan, plan.runtime, split)
+def _split(plan: Plan) -> Split:
+    """What it would use; what there is to say of it is said when it runs."""
+    return processors.choose(plan.processors, lambda _: None)
 
 
-def _is_published(plan: Plan, split: Split) -> bool:
+def _wanted(plan: Plan) -> Index:
+    return engine.new_index(plan, plan.runtime, _split(plan))
+
+
+def _is_published(plan: Plan) -> bool:
     """With these options and this code, from whatever host."""
-    wanted = _wanted(plan, split)
+    wanted = _wanted(plan)
     folder = plan.root / PUBLISHED / publish.name_of(wanted)
     if not (folder / INDEX_FILE).is_file():
         return False
@@ -102,11 +105,11 @@ def _is_published(plan: Plan, split: Split) -> bool:
     return not any(read.differing(engine.SAME, load_index(folder), wanted))
 
 
-def _carried_out(name: str, plan: Plan, split: Split, measure: Callable[[Plan], int], say: Say) -> int:
+def _carried_out(name: str, plan: Plan, measure: Callable[[Plan], int], say: Say) -> int:
     """0 once it is published and committed; what keeps it from that is said, and the next suite may begin."""
     began_s = time.monotonic()
     try:
-        found = engine.standing(plan, split)
+        found = engine.standing(plan, _split(plan))
         if found is not None and found.whole:
             folder = found.folder
         elif measure(plan) == INTERRUPTED:

@@ -19,18 +19,11 @@ from writepath.report.model import ABSENT, Column, cell, number, shown
 
 T = TypeVar("T")
 
-LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites
-STRUCK = {
-    "database": "database",
-    "broker": "broker",
-    "index": "Elasticsearch",
-    "primary": "primary",
-    "replica": "replica",
-}
+LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites, and a kind
 DEATHS = {  # by fault, of a store or broker
-    f"{how}-{role}": f"{process} {words}"
+    f"{how}-{role}": f"{'Elasticsearch' if role == 'index' else role} {words}"
     for how, words in (("kill", "kills"), ("power-cut", "power cuts"))
-    for role, process in STRUCK.items()
+    for role in ("database", "broker", "index", "primary", "replica")
 }
 CLOCKS: Mapping[str, Callable[[LoadResult, str], float | None]] = {
     "planned": load_ranks.steady_rank,  # from the scheduled send time to the 201, at the rate that is compared
