@@ -144,15 +144,17 @@ def test_an_address_puts_toxiproxy_between_and_nothing_else_changes(
     assert f"127.0.0.1:{addresses.port('toxiproxy', port)}" in addresses.rewrite(changed[name])
 
 
-def test_a_fault_puts_toxiproxy_between_the_nodes_of_elasticsearch_and_nothing_else_does() -> None:
+def test_nodes_of_elasticsearch_find_each_other_and_a_fault_puts_toxiproxy_between_them() -> None:
+    """A node that comes back may know of none but itself, while the other is the master."""
     proxies = {
         one["name"]: one for one in json.loads((ROOT / "toxiproxy/proxies.json").read_text(encoding="utf-8"))
     }
     struck = topology.load(ROOT, dict(catalogue.FAULTS["cut-nodes"].overrides)).services
-    links = zip(("elasticsearch", "elasticsearch-2"), catalogue.NODE_LINKS, strict=True)
-    for node, link in links:
+    nodes = ("elasticsearch", "elasticsearch-2")
+    for node, link in zip(nodes, catalogue.NODE_LINKS, strict=True):
         plain, cut = (known[node].environment for known in (topology.load(ROOT, {}).services, struck))
         assert (plain["transport.publish_host"], plain["transport.publish_port"]) == (node, "9300")
+        assert {f"{one}:9300" for one in nodes} == set(plain["discovery.seed_hosts"].split(","))
         assert cut["transport.publish_host"] == "toxiproxy"
         assert proxies[link]["listen"] == f"0.0.0.0:{cut['transport.publish_port']}"
         assert proxies[link]["upstream"] == f"{node}:9300"

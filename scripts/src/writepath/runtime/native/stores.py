@@ -176,7 +176,6 @@ def _elasticsearch(place: Place) -> Iterator[Part]:
     published = f"{given['transport.publish_host']}:{given['transport.publish_port']}"
     publish_host, _, publish_port = place.addresses.rewrite(published).rpartition(":")
     settings = {
-        "discovery.seed_hosts": "[]",  # else it looks for nodes of others on this host
         **given,
         "network.host": LOOPBACK,
         "http.port": str(place.port(ELASTICSEARCH_PORT)),
