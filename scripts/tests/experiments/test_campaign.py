@@ -15,18 +15,23 @@ from lifecycle.fakes import FakeRuntime
 from own_checkout import change
 from writepath import cli, commands, process
 from writepath.config import registry
+from writepath.config.registry import Series
 from writepath.errors import INTERRUPTED, SetupError, UsageError
-from writepath.experiments import campaign, engine, publish, series
+from writepath.experiments import campaign, engine, publish, read, series
 from writepath.experiments.base import CellRun, Plan
 from writepath.measure import host
 from writepath.options import Asked, Call
 from writepath.processors import SHARED
+from writepath.records.faults import FaultResult
 from writepath.records.measures import Verdict
+from writepath.report import front
+from writepath.report.facts import Facts
 from writepath.runtime.base import Runtime
 
 NAMES = ("first", "second")
 BEGIN, FIRST, SECOND = "Begin", "Publish suite first", "Publish suite second"
 ALL_MINUTES = 600
+PUBLISHED_BYTES = 16_000_000  # at most, of all raw data in the checkout
 
 
 @pytest.fixture
@@ -302,17 +307,24 @@ def test_a_suite_above_its_limit_is_refused(root: Path, toy: Toy) -> None:
     assert toy.measured == []
 
 
-def test_the_shipped_campaign_fits_in_ten_hours_and_strikes_each_store_and_broker_twenty_times() -> None:
-    known, lines = registry.load(PROJECT).campaign, list[str]()
+def shipped() -> Series:
+    known = registry.load(PROJECT).campaign
     assert known is not None
+    return known
 
+
+def shipped_plans() -> list[Plan]:
     def left(made: list[Plan]) -> list[Plan]:
         return made
 
     asked = Asked(suite="campaign", runtime="native")
-    plans = series.planned(Call(root=PROJECT, command="campaign"), asked, known, left, lines.append)
-    assert len(lines) == len(plans) + 1 == len(known.suites) + 1
-    assert sum(member.minutes or ALL_MINUTES for member in known.suites) <= ALL_MINUTES
+    return series.planned(Call(root=PROJECT, command="campaign"), asked, shipped(), left, lambda _: None)
+
+
+def test_the_shipped_campaign_fits_in_ten_hours_and_strikes_each_store_and_broker_twenty_times() -> None:
+    assert sum(member.minutes or ALL_MINUTES for member in shipped().suites) <= ALL_MINUTES
+    plans = shipped_plans()
+    assert len(plans) == len(shipped().suites)
     faults = [plan for plan in plans if plan.kind.kind == "faults"]
     struck = (("rabbitmq-jpa", "database"), ("rabbitmq-jpa", "broker"), ("elasticsearch-1s0r", "index"))
     for plan, (runtime, fault) in zip(
@@ -320,3 +332,29 @@ def test_the_shipped_campaign_fits_in_ten_hours_and_strikes_each_store_and_broke
     ):
         assert (plan.runtime, plan.processors) == (runtime, SHARED)
         assert {plan.params.trials[f"{variant},FAULT={fault}-{part}"] for variant, part in struck} == {20}
+
+
+def test_the_shipped_campaign_measures_all_that_readme_and_guide_quote(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else its publication would remove the guide."""
+    folders = [path for path in publish.published_suites(PROJECT) if path.name in shipped().names]
+    facts = publish.published_facts({path.name: read.published(path) for path in folders})
+    quoted, given = set[str](), Facts.kills
+
+    def kills(self: Facts, name: str, fault: str) -> FaultResult:
+        quoted.add(f"{name},FAULT={fault}")
+        return given(self, name, fault)
+
+    monkeypatch.setattr(Facts, "kills", kills)
+    assert front.sentences(facts)
+    assert front.choosing(facts)
+    planned = [plan for plan in shipped_plans() if plan.kind.kind == "faults" and plan.runtime == "native"]
+    assert quoted
+    assert quoted <= {cell for plan in planned for cell in plan.params.trials}
+
+
+def test_all_published_raw_data_are_at_most_16_mb() -> None:
+    sizes = [path.stat().st_size for path in (PROJECT / "results/published").rglob("*") if path.is_file()]
+    assert sizes
+    assert sum(sizes) <= PUBLISHED_BYTES

@@ -16,11 +16,12 @@ from writepath.experiments.registry import kind_of
 from writepath.records.base import from_data, to_data, write_json
 from writepath.records.cell import save_cell
 from writepath.records.measures import Host
+from writepath.records.search import SearchMode
 from writepath.report import faults
 from writepath.report.capacity import by_host
 from writepath.report.data import SuiteData
 from writepath.report.facts import Facts
-from writepath.report.model import Table, number, plain, short, shown
+from writepath.report.model import Table, number, plain, shown
 from writepath.report.rows import DAGGER
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,10 +38,7 @@ IDENTITY = {  # columns that say whose figures a row has; a table's row is known
     *("effect_metric", "effect_factors"),
 }
 JOINT = " | "
-FACTS = (
-    *("rate_per_s", "load_host", "load_slo_ms"),
-    *("search_slo_ms", "writes_during_searches_per_s"),
-)
+FACTS = ("rate_per_s", "load_host", "load_slo_ms", "posts_searched")
 
 
 class Key(NamedTuple):
@@ -113,14 +111,14 @@ def front_pages(suites: Suites) -> Iterator[Figures]:
         yield {Key(FRONT, "facts", "all", name): _said(getattr(facts, name))}
     for variant in facts.variants:
         yield _of_path(facts, variant.name)
-    for family, mode in (("jpa", "substring"), ("elasticsearch", "substring"), ("elasticsearch", "native")):
+    searches: tuple[tuple[str, SearchMode], ...] = (
+        ("jpa", "substring"), ("elasticsearch", "substring"), ("elasticsearch", "native")
+    )  # fmt: skip
+    for family, mode in searches:
         found = facts.fastest_search(family, mode)
         key = Key(FRONT, "fastest_search", JOINT.join((family, mode)), "title")
-        yield {
-            key: facts.title(found.variant.name),
-            key._replace(column="per_s"): short(found.sustained.per_s),
-        }
-        yield {key._replace(column="confidence"): found.sustained.confidence}
+        yield {key: facts.title(found), key._replace(column="first_pages_ms"): facts.first_pages_ms(found)}
+        yield {key._replace(column="recall_percent"): facts.recall_percent(found)}
     yield from _of_kills(facts)
 
 
@@ -140,17 +138,15 @@ def _of_path(facts: Facts, name: str) -> Figures:
         "loss": facts.loss,
     }
     title = facts.title(name)
-    found = {Key(FRONT, "paths", title, column): _said(get(name)) for column, get in getters.items()}
-    if name in ("elasticsearch-1s0r", "elasticsearch-8s1r"):
-        key = Key(FRONT, "paths", title, "searchable_during_searches_ms")
-        found[key] = short(facts.searchable_during_searches_ms(name) or 0.0)
-    return found
+    return {Key(FRONT, "paths", title, column): _said(get(name)) for column, get in getters.items()}
 
 
 def _of_kills(facts: Facts) -> Iterator[Figures]:
     """What kills lost: of the paths, and of their weakened controls."""
     for name, fault in (
         ("jpa", "kill-database"),
+        ("jpa-no-fsync", "power-cut-database"),
+        ("rabbitmq-jpa-classic", "power-cut-broker"),
         ("rabbitmq-jpa", "kill-database"),
         ("rabbitmq-jpa", "kill-broker"),
         ("elasticsearch-1s0r", "kill-index"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from faults.planted import READ, TRIAL, result, suite
+from writepath.analysis import audit
 from writepath.experiments import publish, reporting
 from writepath.records.faults import FaultResult
 from writepath.records.index import load_index
@@ -72,6 +73,10 @@ def test_coverage_separates_faults_of_correct_variants_from_those_of_weakened_co
     [
         (
             result(replace(TRIAL, recovered_after_seconds=None)),
+            "1 fault in correct variants: no loss; recovered too late: 1 cell.",
+        ),
+        (
+            result(TRIAL, audit=replace(READ, verdict="FAIL", unexpected=1)),
             "1 fault in correct variants: loss in 0; failed or unknown: 1 cell.",
         ),
         (
@@ -81,7 +86,7 @@ def test_coverage_separates_faults_of_correct_variants_from_those_of_weakened_co
         (PLAIN, "No fault in a correct variant."),
     ],
 )
-def test_no_loss_is_not_said_of_what_failed_or_was_deleted(one: FaultResult, words: str) -> None:
+def test_no_loss_is_not_said_of_a_failed_audit_or_of_what_was_deleted(one: FaultResult, words: str) -> None:
     assert coverage_in_words(struck(suite(("jpa", one))))[0].startswith(words)
 
 
@@ -89,14 +94,20 @@ def test_the_words_of_a_cell_name_what_happened() -> None:
     assert said(result(replace(TRIAL, duplicated=4))).startswith("stored writes twice in 1 of 1 fault")
     assert said(result(TRIAL, trials_asked=2)).startswith("unknown: only 1 of 2 faults have proof")
     slow = result(TRIAL, replace(TRIAL, recovered_after_seconds=None))
-    assert said(slow).startswith("failed: not recovered within 30 s in 1 of 2 faults; recovered in 2.0 s")
+    assert said(slow).startswith(
+        "no loss in 2 faults (loss probability ≤ 77.6 %); failed: not recovered within 30 s in 1 of 2 faults; recovered"
+    )
+    unread = replace(slow, audit=audit.not_read())
+    assert said(unread).startswith("failed: not recovered within 30 s in 1 of 2 faults; recovered in 2.0 s")
 
 
-def test_a_variant_struck_by_few_faults_gets_no_column_of_its_own() -> None:
-    many = [("jpa", replace(HELD, fault=f"fault-{number}")) for number in range(5)]
-    page = faults.report(suite(*many, ("rabbitmq-jpa", HELD)))
-    assert [column.title for column in page.table.columns] == ["fault", "JPA"]
-    assert "faults-rabbitmq-jpa" in [section.key for section in page.details]
+def test_of_many_variants_those_struck_by_most_faults_have_a_column() -> None:
+    names = [f"path-{number}" for number in range(6)]
+    twice = [(name, own) for name in names for own in (HELD, replace(HELD, fault="kill-proxy"))]
+    page = faults.report(suite(("jpa", HELD), *twice))
+    assert [column.title for column in page.table.columns] == ["fault", *names]
+    assert "faults-jpa" in [section.key for section in page.details]
+    assert [column.title for column in faults.report(suite(("jpa", HELD))).table.columns] == ["fault", "JPA"]
 
 
 def test_a_failure_that_was_found_is_published_and_fails_the_command() -> None:

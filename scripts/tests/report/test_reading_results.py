@@ -1,11 +1,14 @@
 """Is every column of every table defined in docs/reading-results.md, and nothing that is gone?"""
 
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from faults.planted import TRIAL, suite
 from faults.planted import result as result_of
+from golden.figures import RAW, RESULTS
 from planted_capacity import bracket, run, variant
 from planted_capacity import suite as capacity_suite
 from report import planted_reads, planted_suite
@@ -15,6 +18,8 @@ from writepath.experiments import read
 from writepath.experiments.capacity import tables
 from writepath.experiments.registry import kind_of
 from writepath.records import measures as result
+from writepath.records.base import from_data
+from writepath.records.capacity_run import CapacityResult
 from writepath.records.warm_up import WarmUpFacts, WarmUpWindow
 from writepath.report import faults
 from writepath.report.capacity import capacity_figures
@@ -86,10 +91,22 @@ def read_tables() -> list[list[Table]]:
     return [[*page.tables] for page in pages]
 
 
-def published_tables(*names: str) -> dict[str, list[str]]:
-    """By title, the keys of the columns of published suites, without that of hosts."""
+def published_tables(*names: str) -> list[Table]:
+    """Of published suites."""
     suites = [read.published(ROOT / "results" / "published" / name) for name in names]
-    built = [table for data in suites for table in kind_of(data.index.kind).report(data).tables]
+    return [table for data in suites for table in kind_of(data.index.kind).report(data).tables]
+
+
+def tables_of_searches() -> list[Table]:
+    """All that a capacity suite of searches can have: it is not published, and one run of it is recorded."""
+    saved = json.loads((RAW / "search-capacity" / RESULTS).read_text(encoding="utf-8"))
+    results = [from_data(CapacityResult, one["result"], cell) for cell, one in saved.items()]
+    runs = [(variant(name), results) for name in ("elasticsearch-1s0r", "jpa-bigram")]
+    return [*kind_of("capacity").report(capacity_suite(runs)).tables]
+
+
+def columns(built: Iterable[Table]) -> dict[str, list[str]]:
+    """By title, their keys, without that of hosts."""
     return {
         table.title: [key for column in table.columns if (key := column.key) != "host"] for table in built
     }
@@ -105,7 +122,8 @@ def test_every_column_is_defined_and_nothing_else() -> None:
     fitted = replace(bracket(1000, 1090), interval_per_s=(1000.0, 1100.0))  # no published run has one yet
     rates = tables.rates(capacity_figures(capacity_suite([(variant("jpa"), [run(fitted)])])))
     loads[rates.title] = [column.key for column in rates.columns]
-    assert defined() == published_tables("capacity", "search-capacity", "search") | loads
+    others = [*tables_of_searches(), *published_tables("capacity", "search")]
+    assert defined() == columns(others) | loads
 
 
 def test_the_sections_of_a_load_suite_are_in_the_order_of_its_page() -> None:

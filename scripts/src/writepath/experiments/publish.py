@@ -225,11 +225,11 @@ def published_facts(
     suites: Mapping[str, SuiteData[Any]], answers: Mapping[str, tuple[str, ...]] | None = None
 ) -> Facts:
     """What README and guide quote. suites: the published ones, by name, with the first sentences of their pages."""
-    capacity, search = suites.get(CAPACITY), suites.get(SEARCH)
+    capacity = suites.get(CAPACITY)
     return Facts(
         load=suites.get(LOAD),
         capacity=() if capacity is None else by_host(capacity),
-        search=None if search is None else by_host(search)[0][1],
+        search=suites.get(SEARCH),
         faults=_struck(suites.values()).get(NATIVE, ()),
         answers=answers or {},
     )

@@ -104,6 +104,12 @@ class FaultResult:
     verdict: Verdict
 
     @property
+    def lost_nothing(self) -> bool:
+        """Proved by the audit, however late the path recovered."""
+        read = self.audit is not None and self.audit.verdict == "PASS"
+        return read and self.effective > 0 and not self.losing
+
+    @property
     def recovered_in(self) -> tuple[float, ...]:
         """Seconds of the faults that the path recovered from."""
         return tuple(seconds for seconds in self.recovery_seconds if seconds is not None)

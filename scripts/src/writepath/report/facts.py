@@ -10,16 +10,17 @@ from writepath.analysis.stats import spread
 from writepath.records.faults import FaultResult
 from writepath.records.index import VariantRecord
 from writepath.records.load import LoadResult
+from writepath.records.search import SearchMode, SearchResult
 from writepath.report import load_ranks
-from writepath.report.capacity import CapacityFigures, Searched, cpu_s, during_writes, per_1000, rate_in_words
+from writepath.report.capacity import CapacityFigures, cpu_s, per_1000, rate_in_words
 from writepath.report.capacity import VariantFigures as Capacity
 from writepath.report.data import CellData, SuiteData, host_name
 from writepath.report.faults import Struck
-from writepath.report.model import ABSENT, Column, cell, number, shown
+from writepath.report.model import ABSENT, Column, cell, number, short, shown
 
 T = TypeVar("T")
 
-LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search-capacity", "faults"  # suites, and a kind
+LOAD, CAPACITY, SEARCH, FAULTS = "default", "capacity", "search", "faults"  # suites, and a kind
 DEATHS = {  # by fault, of a store or broker
     f"{how}-{role}": f"{'Elasticsearch' if role == 'index' else role} {words}"
     for how, words in (("kill", "kills"), ("power-cut", "power cuts"))
@@ -51,7 +52,7 @@ class Facts:
 
     load: SuiteData[LoadResult] | None = None
     capacity: tuple[tuple[str, CapacityFigures], ...] = ()  # by host
-    search: CapacityFigures | None = None  # of searches, on one host
+    search: SuiteData[SearchResult] | None = None
     faults: tuple[Struck, ...] = ()  # of the native runtime
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by suite, the begin of its page
 
@@ -62,8 +63,7 @@ class Facts:
 
     def title(self, name: str) -> str:
         """A variant's title, from any suite that has it."""
-        figures = [self.search, *(figures for _, figures in self.capacity)]
-        suites = [self.load, *(one.data for one in figures if one is not None)]
+        suites = [self.load, self.search, *(figures.data for _, figures in self.capacity)]
         variants = (variant for suite in suites if suite is not None for variant in suite.index.variants)
         return next((variant.title for variant in variants if variant.name == name), name)
 
@@ -159,28 +159,27 @@ class Facts:
 
     # Search
 
-    def fastest_search(self, family: str, mode: str = "substring") -> Capacity:
-        """The variant of a family, by the begin of its name, with the highest passing rate of searches in a mode."""
-        figures = self._search().variants
-        rated = [one for one in figures if one.mode == mode and one.variant.name.startswith(family)]
-        fastest = max(rated, key=lambda one: one.sustained.per_s, default=None)
-        return published(fastest, f"searches of {family}, {mode}")
-
-    def searchable_during_searches_ms(self, name: str) -> float | None:
-        """Median from sending a post to the first search that finds it, while searches run."""
-        loads = [load for one in self._during() if one.row.variant.name == name for load in one.warm]
-        found = published(loads or None, f"searches during writes of {name}")
-        return _median(load.visible_ms_median for load in found)
-
     @property
-    def writes_during_searches_per_s(self) -> str:
-        """Rate of these writes."""
-        return number(next(load.write_rate_per_s for one in self._during() for load in one.warm))
+    def posts_searched(self) -> str:
+        """In each store of the search suite: `250,000`."""
+        return number(self._search().index.params["documents"])
 
-    @property
-    def search_slo_ms(self) -> str:
-        """Limit of the p99 in the search suite."""
-        return number(self._search().slo_ms)
+    def fastest_search(self, family: str, mode: SearchMode = "substring") -> str:
+        """The variant of a family, by the begin of its name, whose first pages in a mode take least: median keyword."""
+        names = [one.name for one in self._search().index.variants if one.name.startswith(family)]
+        known = [
+            (statistics.median(times), name) for name in names if (times := self._first_pages(name, mode))
+        ]
+        return published(min(known, default=None), f"searches of {family}, {mode}")[1]
+
+    def first_pages_ms(self, name: str) -> str:
+        """Shortest and longest of the keywords, of one client, one search at a time: `12 to 20`."""
+        return _ends(self._first_pages(name))
+
+    def recall_percent(self, name: str) -> str:
+        """Lowest and highest of the keywords, of the posts that contain it: `6.5 to 39`."""
+        hits = [one for result in self._searches(name) for one in result.hits]
+        return _ends([one.recall_percent for one in hits if one.recall_percent is not None])
 
     # Faults
 
@@ -202,7 +201,7 @@ class Facts:
         words, before = [], ""
         for fault, deaths in DEATHS.items():
             if one := self._faults(name).get(fault):
-                proved = "none in " if one.status == "held" else "unknown in "
+                proved = "none in " if one.lost_nothing else "unknown in "
                 begin = f"in {one.losing} of " if one.losing else proved
                 words.append(f"{'' if begin == before else begin}{one.effective} {deaths}")
                 before = begin
@@ -230,11 +229,22 @@ class Facts:
     def _sustained(self, name: str) -> Capacity:
         return published(self._capacity().one(name), f"capacity of {name}")
 
-    def _search(self) -> CapacityFigures:
+    def _search(self) -> SuiteData[SearchResult]:
         return published(self.search, f"suite {SEARCH}")
 
-    def _during(self) -> tuple[Searched, ...]:
-        return during_writes(self._search().data)[0][1]
+    def _searches(self, name: str) -> list[SearchResult]:
+        data = self._search()
+        cells = [one for row in data.rows if row.variant.name == name for one in data.shown(row)]
+        return [one.result for one in cells if one.result is not None]
+
+    def _first_pages(self, name: str, mode: SearchMode | None = None) -> list[float]:
+        """By keyword, mean of the warm rounds, median of the blocks; empty where the variant has another mode."""
+        results = [one for one in self._searches(name) if mode in (None, one.data_set.mode)]
+        keywords = self._search().index.params["keywords"] if results else ()
+        medians = (
+            _median(one.times_of(word, "first-page").warm_mean_ms for one in results) for word in keywords
+        )
+        return [one for one in medians if one is not None]
 
     def _faults(self, name: str) -> dict[str, FaultResult]:
         """By kind of fault."""
@@ -244,3 +254,9 @@ class Facts:
 def _median(values: Iterable[float | None]) -> float | None:
     figure = spread(values)
     return None if figure is None else figure.median
+
+
+def _ends(figures: Iterable[float]) -> str:
+    """Lowest and highest."""
+    known = published(list(figures) or None, f"a figure of suite {SEARCH}")
+    return " to ".join(dict.fromkeys(map(short, (min(known), max(known)))))

@@ -17,6 +17,7 @@ from writepath.report.rows import Field, field
 
 WORST = ("held", "loses", "destroyed", "not discriminating", "unknown", "broke")
 SUMMED = ("trials", "effective", "losing", "deleting", "exposed", "broken", "duplicated", "recovered")
+MOST_COLUMNS = 6  # variants in the table of outcomes: those that most faults struck
 MARKS = {"broke": "failed", "unknown": "unknown"}
 NO_FAULT = "none"
 KINDS_SHOWN = 3
@@ -50,6 +51,11 @@ class Struck:
         """Before a row."""
         return MARKS.get(self.result.status, "")
 
+    @property
+    def late(self) -> bool:
+        """Whether all that it failed is the time to recover."""
+        return self.result.status == "broke" and self.result.lost_nothing
+
 
 def struck(data: SuiteData[FaultResult]) -> tuple[Struck, ...]:
     """By variant, then by fault, those that have figures."""
@@ -67,9 +73,11 @@ def _together(results: Sequence[FaultResult]) -> FaultResult:
     worst = max(results, key=lambda one: WORST.index(one.status))
     sums = {name: sum(getattr(one, name) for one in results) for name in SUMMED}
     errors = sum((Counter(one.errors) for one in results), Counter[str]())
+    audits = [one.audit for one in results]
     return dataclasses.replace(
         worst,
         **sums,
+        audit=next((audit for audit in audits if audit is None or audit.verdict != "PASS"), worst.audit),
         loss_probability_bound=stats.upper_bound(sums["losing"], sums["effective"]),
         errors=dict(errors.most_common()),
         recovery_seconds=tuple(seconds for one in results for seconds in one.recovery_seconds),
@@ -83,7 +91,8 @@ def coverage_in_words(found: Sequence[Struck]) -> tuple[str, ...]:
     if titles := _titles(correct):
         losing = sum(one.result.losing for one in correct if one.counts)
         deleting = sum(one.result.deleting for one in correct)
-        bad = sum(1 for one in correct if one.mark)
+        late = sum(1 for one in correct if one.late)
+        bad = sum(1 for one in correct if one.mark) - late
         said = f"loss in {losing}" if losing or bad else "no loss"
         said += (
             f"; {counted(deleting, 'fault')} deleted a queue with acknowledged writes in it"
@@ -91,6 +100,7 @@ def coverage_in_words(found: Sequence[Struck]) -> tuple[str, ...]:
             else ""
         )
         said += f"; failed or unknown: {counted(bad, 'cell')}" if bad else ""
+        said += f"; recovered too late: {counted(late, 'cell')}" if late else ""
         faults = counted(faults_in(correct), "fault")
         words = [f"{faults} in correct variants: {said}. Variants: {titles}."]
     weakened = [one for one in found if not one.correct]
@@ -120,11 +130,13 @@ def verdict_in_words(one: FaultResult) -> str:
     if one.losing:
         what = "stored writes twice" if one.broken == one.duplicated else "lost data"
         return f"{what} in {one.losing} of {counted(one.effective, noun)}"
-    if one.status == "broke":
+    if one.status == "broke" and not one.lost_nothing:
         return f"failed: {reasons}"
     bound = one.loss_probability_bound
     within = "" if bound is None else f" (loss probability ≤ {bound * 100:.1f} %)"
     nothing = f"no loss in {counted(one.effective, noun)}{within}"
+    if one.status == "broke":
+        return f"{nothing}; failed: {reasons}"
     return f"not discriminating: {nothing}" if one.status == "not discriminating" else nothing
 
 
@@ -205,8 +217,8 @@ def _tables(found: Sequence[Struck], order: Sequence[str]) -> Iterator[Table]:
 def _outcomes(correct: Sequence[Struck], order: Sequence[str]) -> Table:
     often = Counter(one.variant.name for one in correct)
     titles = {one.variant.name: one.variant.title for one in correct}
-    # A variant that a few faults struck alone has no column.
-    shown = [name for name, faults in often.items() if 4 * faults >= max(often.values())]
+    most = dict(often.most_common(MOST_COLUMNS))
+    shown = [name for name in often if name in most]
     words = {one.result.fault: one.result.words for one in correct}
     outcomes = {
         (one.variant.name, one.result.fault): f"{verdict_in_words(one.result)}{recovery_in_words(one.result)}"
