@@ -149,7 +149,7 @@ IN_SUITES = [
      "series.tuning.suites: suites.yaml has no suite 'proxi'; did you mean 'proxy'?"),
     ("{suite: closed}", "{suite: pool}", "series.tuning.suites: 'pool' is listed twice"),
     ("{suite: smoke, ", "{suite: smok, ", "campaign.suites: suites.yaml has no suite 'smok'; did you mean 'smoke'?"),
-    ("minutes: 96", "minutes: 101", "campaign.suites[4].minutes: 101: Input should be less than or equal to 100"),
+    ("minutes: 69", "minutes: 101", "campaign.suites[4].minutes: 101: Input should be less than or equal to 100"),
     ("  tuning:\n", "  proxy:\n", "series.proxy: a suite has this name; choose another one"),
     ("    suites: [", "    suites: []  # [", "series.tuning.suites: at least 1 values are needed"),
     ("repetitions: 1", "repetitions: 0", "suites.smoke.repetitions: 0: Input should be greater than or equal to 1"),
