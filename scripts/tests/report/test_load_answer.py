@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from report.planted_suite import Planted, report, suite
+from report.planted_suite import CANARY, CLIMB, NO_LATENCY, Planted, constant, report, suite
 from writepath.experiments.load.sections import answer
 from writepath.records.measures import Verdict
 
@@ -22,6 +22,15 @@ def test_close_values_of_one_repetition_are_not_ranked() -> None:
 def test_one_repetition_names_what_is_twice_as_slow() -> None:
     words = said(Planted(), Planted(variant="b", scale=1.2), Planted(variant="c", scale=3.0))
     assert "median 60.0 to 180 ms (highest: C), p99 119 to 356 ms (highest: C)." in words
+
+
+def test_one_repetition_names_nothing_that_a_slower_host_explains() -> None:
+    slower = replace(CANARY, cpu_ms=2 * CANARY.cpu_ms)
+    words = [
+        said(Planted(), Planted(variant="b"), Planted(variant="c", scale=scale, canary=slower))
+        for scale in (3.9, 4.1)
+    ]
+    assert ["(highest: C)" in each for each in words] == [False, True]
 
 
 def test_repetitions_that_do_not_overlap_are_ranked() -> None:
@@ -61,6 +70,24 @@ def test_what_each_delay_of_the_database_leaves_is_said() -> None:
     assert (
         "Acknowledged by delay of the database: JPA 100 % at 0 ms, 25 % at 40 ms; B 100 % at 0 ms, 100 % at 40 ms."
     ) in said(*specs)
+
+
+def test_what_a_refresh_interval_changes_is_said_by_interval() -> None:
+    specs = [
+        Planted(
+            variant="b",
+            levels={"ELASTICSEARCH_REFRESH_INTERVAL": level},
+            changes={
+                "time_to_visible_ms": seen, "visible_samples": 30, "climb": replace(CLIMB, leaves_slo_per_s=leaves)
+            },
+        )
+        for level, seen, leaves in (
+            ("1s", constant(651.0), 900.0), ("30s", constant(15_980.0), None), ("60s", NO_LATENCY, 1100.0)
+        )
+    ]  # fmt: skip
+    words = said(*specs)
+    assert "The p99 leaves 100 ms at: B 900/s at 1s, above 4,000/s at 30s, 1,100/s at 60s." in words
+    assert "A post is searchable after (median): B 650 ms at 1s, 16,000 ms at 30s, ∞ at 60s." in words
 
 
 def test_a_store_that_was_not_read_back_is_said() -> None:

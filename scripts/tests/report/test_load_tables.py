@@ -290,10 +290,21 @@ def test_every_table_that_mixes_hosts_says_so_in_its_heading() -> None:
     assert f"native runtime on {' and '.join(hosts)}; 2 repetitions" in mixed.facts
 
 
-def test_a_page_says_how_fast_its_hosts_were() -> None:
-    slower = replace(CANARY, cpu_ms=90.0)
-    said = report(Planted(), Planted(variant="rabbitmq-jpa", canary=slower), Planted(block=2)).facts
-    assert "Speed of the host: its fixed CPU task takes 40.0 ms (40.0–90.0)." in said
+def test_a_page_says_how_fast_its_hosts_were_and_how_much_that_changed() -> None:
+    said, steady = (
+        report(
+            Planted(),
+            Planted(variant="rabbitmq-jpa", canary=replace(CANARY, cpu_ms=cpu_ms)),
+            Planted(block=2),
+        ).facts
+        for cpu_ms in (90.0, 52.0)
+    )
+    assert (
+        "Speed of the host: its fixed CPU task takes 40.0 ms (40.0–90.0). It changed by a factor of 2.25:"
+        in said
+    )
+    assert "takes 40.0 ms (40.0–52.0)." in steady
+    assert "It changed" not in steady
 
 
 def test_blocks_of_another_split_are_of_another_host() -> None:

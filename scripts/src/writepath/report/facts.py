@@ -94,6 +94,10 @@ class Facts:
         """Median by one of CLOCKS."""
         return _median(CLOCKS[clock](one, "median") for one in self._results(name))
 
+    def told(self, suite: str) -> tuple[str, ...]:
+        """The sentences of a suite's answer that have a figure; none where it is not published."""
+        return tuple(one for one in self.answers.get(suite, ()) if any(map(str.isdigit, one)))
+
     @property
     def load_slo_ms(self) -> float:
         """The limit of the p99 in the load suite's climb; +∞ of a load without one."""

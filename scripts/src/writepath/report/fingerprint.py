@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from writepath.analysis.verdict import CPU_SLOWER
 from writepath.records.cell import CellRecord
 from writepath.records.index import Index, cell_name
 from writepath.records.measures import Code, Host
@@ -118,12 +119,26 @@ def in_one_line(data: SuiteData[R], load: str) -> str:
 
 def _speed(data: SuiteData[R]) -> str:
     """How fast its hosts were, by the canaries of its cells: the same processor may be far slower another day."""
-    found = [one.record.host for one in data.cells if one.record.host is not None]
-    took_ms = [canary.cpu_ms for host in found for canary in (host.before, host.after) if canary is not None]
+    took_ms = _canaries_ms(data)
     if not took_ms:
         return ""
     lowest, middle, highest = map(number, (min(took_ms), statistics.median(took_ms), max(took_ms)))
-    return f"Speed of the host: its fixed CPU task takes {middle} ms ({lowest}–{highest})."
+    told = f"Speed of the host: its fixed CPU task takes {middle} ms ({lowest}–{highest})."
+    if (times := slowdown_times(data)) > 1:
+        told += f" It changed by a factor of {number(times)}: smaller differences between cells may be the host's."
+    return told
+
+
+def slowdown_times(data: SuiteData[R]) -> float:
+    """What the slowest canary took ÷ what the fastest took; 1 where that is usual, or no cell has one."""
+    took_ms = _canaries_ms(data)
+    times = max(took_ms) / min(took_ms) if took_ms else 1.0
+    return times if times > CPU_SLOWER else 1.0
+
+
+def _canaries_ms(data: SuiteData[R]) -> list[float]:
+    found = [one.record.host for one in data.cells if one.record.host is not None]
+    return [canary.cpu_ms for host in found for canary in (host.before, host.after) if canary is not None]
 
 
 def _cell_facts(record: CellRecord) -> Iterator[Fact]:

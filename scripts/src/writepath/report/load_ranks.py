@@ -90,10 +90,11 @@ def visible(result: LoadResult, name: str) -> float | None:
 CLEAR = 2.0  # times: with one repetition a smaller difference may be noise
 
 
-def range_in_words(name: str, known: Sequence[tuple[str, Spread]]) -> str:
+def range_in_words(name: str, known: Sequence[tuple[str, Spread]], slowdown_times: float = 1.0) -> str:
     """`median 2.58 to 8.24 ms (highest: Elasticsearch, 8 shards)`; ∞ where the rank falls on an unserved request.
 
-    known: at least one row's title and its value of the rank.
+    known: at least one row's title and its value of the rank. slowdown_times: of the host between the cells; with one
+    repetition a row is named only where it differs by more than that explains.
     """
     ordered = sorted(known, key=lambda row: row[1].median)
     (lowest, low), (highest, high) = ordered[0], ordered[-1]
@@ -102,14 +103,14 @@ def range_in_words(name: str, known: Sequence[tuple[str, Spread]]) -> str:
     if len(ordered) == 1:
         return f"{words} ({lowest})"
     named = [
-        *([f"lowest: {lowest}"] if _clear(low, ordered[1][1]) else []),
-        *([f"highest: {highest}"] if _clear(ordered[-2][1], high) else []),
+        *([f"lowest: {lowest}"] if _clear(low, ordered[1][1], slowdown_times) else []),
+        *([f"highest: {highest}"] if _clear(ordered[-2][1], high, slowdown_times) else []),
     ]
     return f"{words} ({'; '.join(named)})" if named else words
 
 
-def _clear(low: Spread, high: Spread) -> bool:
-    """Whether two neighbours differ: no overlap of the repetitions; of a single one a factor of two."""
+def _clear(low: Spread, high: Spread, slowdown_times: float) -> bool:
+    """Whether two neighbours differ: no overlap of the repetitions; of a single one twice the host's own change."""
     if min(low.repetitions, high.repetitions) > 1:
         return low.high < high.low
-    return high.median >= CLEAR * low.median and not math.isinf(low.median)
+    return high.median >= CLEAR * slowdown_times * low.median and not math.isinf(low.median)

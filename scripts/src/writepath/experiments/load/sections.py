@@ -19,8 +19,8 @@ from writepath.records.load_facts import LoadFacts
 from writepath.report import load_ranks, rows, warm_up
 from writepath.report.comparison import with_baseline
 from writepath.report.data import Metric, RowKey
-from writepath.report.fingerprint import fingerprint, hosts, in_one_line
-from writepath.report.model import Column, Plot, Report, Section, Table, number, plain
+from writepath.report.fingerprint import fingerprint, hosts, in_one_line, slowdown_times
+from writepath.report.model import Column, Plot, Report, Section, Table, number, plain, short
 from writepath.report.rows import RANKS, Field
 
 MIB = 1 << 20
@@ -120,14 +120,17 @@ def _groups(results: Sequence[LoadResult]) -> list[tuple[str, list[Used]]]:
     return [(name, [used(result, members) for result in own]) for name, members in groups.items()]
 
 
-DATABASE_DELAY_MS = "DATABASE_DELAY_MS"  # a factor
+DATABASE_DELAY_MS, REFRESH_INTERVAL = "DATABASE_DELAY_MS", "ELASTICSEARCH_REFRESH_INTERVAL"  # factors
 Known = tuple[str, Spread]  # title of a row and its value of a rank
 
 
 def answer(data: Suite) -> tuple[str, ...]:
     """How long the 201 takes, and whether anything acknowledged was lost. data: without controls."""
+    slowdown = slowdown_times(data)
     told = [
-        load_ranks.range_in_words(name, rows) for name in ("median", "p99") if (rows := _known(data, name))
+        load_ranks.range_in_words(name, rows, slowdown)
+        for name in ("median", "p99")
+        if (rows := _known(data, name))
     ]
     if not told:
         times = "No cell has valid figures; the table of runs has the reasons."
@@ -139,43 +142,64 @@ def answer(data: Suite) -> tuple[str, ...]:
         times = f"Time until the 201{rate}: {', '.join(told)}."
         if data.index.repetitions == 1 and len(data.rows) > 1:
             times += f" {of_sessions.ONE_REPETITION}"
-    return (times, *_limits(data), *_delayed(data), _losses(data))
+    return (times, *_limits(data), *_searchable(data), *_delayed(data), _losses(data))
 
 
 def _limits(data: Suite) -> Iterator[str]:
-    """Where each path leaves the SLO, the highest rate first; a path that does not comes last."""
+    """Where each path leaves the SLO: by refresh interval, or the highest rate first and no limit last."""
     found, slo_ms = [], 0.0
     for row in data.rows:
         if climbs := [one.climb for one in _counted(data, row) if one.climb]:
             slo_ms = climbs[0].slo_ms
             left = statistics.median(one.leaves_slo_per_s or math.inf for one in climbs)
             at = f"above {number(climbs[0].highest_per_s)}" if math.isinf(left) else number(left)
-            found.append((math.isinf(left), -left, f"{row.title} {at}/s"))
+            found.append(((math.isinf(left), -left), row, f"{at}/s"))
     if found:
-        yield f"The p99 leaves {number(slo_ms)} ms at: {', '.join(words for *_, words in sorted(found))}."
+        told = _by_level(REFRESH_INTERVAL, "{} at {}", [(row, at) for _, row, at in found])
+        ranked = (f"{row.title} {at}" for _, row, at in sorted(found, key=itemgetter(0)))
+        yield f"The p99 leaves {number(slo_ms)} ms at: {told or ', '.join(ranked)}."
 
 
 def _counted(data: Suite, row: RowKey) -> list[LoadResult]:
     return [one.result for one in data.of(row) if one.counts and one.result]
 
 
+def _searchable(data: Suite) -> Iterator[str]:
+    """How long until a search finds a post, by refresh interval of the index."""
+    known = [
+        (row, "∞" if math.isinf(value.median) else f"{short(value.median)} ms")
+        for row in data.rows
+        if (value := spread(load_ranks.visible(one, "median") for one in _counted(data, row)))
+    ]
+    if told := _by_level(REFRESH_INTERVAL, "{} at {}", known):
+        yield f"A post is searchable after (median): {told}."
+
+
 def _delayed(data: Suite) -> Iterator[str]:
     """What each variant acknowledged by delay of its database, and how long a queue took to store it all."""
-    shares, drained = defaultdict[str, list[str]](list), defaultdict[str, float](float)
+    shares, drained = list[tuple[RowKey, str]](), defaultdict[str, float](float)
     for row in data.rows:
-        title, delay = row.variant.title, dict(row.levels).get(DATABASE_DELAY_MS)
         results = [one.result for one in data.of(row) if one.result]
-        if delay is None or not results:
+        if DATABASE_DELAY_MS not in dict(row.levels) or not results:
             continue
         share = statistics.median(one.requests.acknowledged / one.requests.planned for one in results)
-        shares[title].append(f"{100 * share:.3g} % at {delay} ms")
+        shares.append((row, f"{100 * share:.3g} %"))
         if any(one.durable_later for one in results):
+            title = row.variant.title
             drained[title] = max(drained[title], *(one.drain.seconds for one in results if one.drain))
-    told = [f"{title} {', '.join(own)}" for title, own in shares.items() if len(own) > 1]
-    if told:
-        yield f"Acknowledged by delay of the database: {'; '.join(told)}."
+    if told := _by_level(DATABASE_DELAY_MS, "{} at {} ms", shares):
+        yield f"Acknowledged by delay of the database: {told}."
     for title, seconds in drained.items():
         yield f"{title} stored its last row at most {number(seconds)} s after the load."
+
+
+def _by_level(factor: str, words: str, values: Iterable[tuple[RowKey, str]]) -> str:
+    """`JPA 100 % at 0 ms, 31 % at 40 ms; …`: of variants with several levels. words: for a value and its level."""
+    found = defaultdict[str, list[str]](list)
+    for row, value in values:
+        if (level := dict(row.levels).get(factor)) is not None:
+            found[row.variant.title].append(words.format(value, level))
+    return "; ".join(f"{title} {', '.join(own)}" for title, own in found.items() if len(own) > 1)
 
 
 def _known(data: Suite, name: str) -> list[Known]:

@@ -17,6 +17,7 @@ from writepath.records.load_facts import FoundRate
 from writepath.records.measures import Latency
 from writepath.report import load_ranks, rows
 from writepath.report.data import RowKey
+from writepath.report.fingerprint import slowdown_times
 from writepath.report.model import Column, Plot, Row, Table, Value, cell, listed, number, plain, row_of
 from writepath.report.rows import RANKS, Field
 
@@ -196,7 +197,8 @@ def answer(data: Suite) -> Iterator[str]:
     rates = {title: _rate_per_s(results[0]) for title, results in known.items()}
     ((usual, _),) = Counter(rates.values()).most_common(1)
     at_usual = {title: results for title, results in known.items() if rates[title] == usual}
-    if told := [words for name in RANKS if (words := _range(at_usual, name))]:
+    times = slowdown_times(data)
+    if told := [words for name in RANKS if (words := _range(at_usual, name, times))]:
         yield f"Time of a {reads.unit(data)} at {plain(usual)}/s: {', '.join(told)}."
     yield from _unresolved(data, usual)
     for title, rate in rates.items():
@@ -244,13 +246,13 @@ def _rate_per_s(result: LoadResult) -> float:
     return float(f"{per_s:.{RATE_DIGITS}g}")
 
 
-def _range(known: Mapping[str, Sequence[LoadResult]], name: str) -> str | None:
+def _range(known: Mapping[str, Sequence[LoadResult]], name: str, times: float) -> str | None:
     """Of one rank over these rows; None where none has enough requests for it."""
     values = {
         title: spread(load_ranks.accepted(one, name) for one in results) for title, results in known.items()
     }
     ranked = [(title, value) for title, value in values.items() if value is not None]
-    return load_ranks.range_in_words(name, ranked) if ranked else None
+    return load_ranks.range_in_words(name, ranked, times) if ranked else None
 
 
 def _rank_in_words(results: Sequence[LoadResult], name: str) -> str:
