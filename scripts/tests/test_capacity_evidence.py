@@ -24,7 +24,7 @@ from writepath.errors import LoadError
 from writepath.load.ledger import END_OF_FILE, INTERRUPTED, RECORD, REFUSED_BY_APPLICATION, REFUSED_BY_STORE
 from writepath.records import base
 from writepath.records.capacity_run import CapacityFacts, Overload, OverloadFacts
-from writepath.records.steps import LoadStep, unresolved
+from writepath.records.steps import LoadStep, StepFacts, unresolved
 
 CAPACITY = 100.0  # 50/s for 20 s, 200/s for 20 s, 50/s for 60 s
 OVERLOAD = plan_of(CAPACITY)
@@ -102,6 +102,21 @@ def test_a_step_that_noise_left_open_makes_the_run_unknown_and_a_failed_audit_ma
     )
     assert found.verdict.status == status
     assert words in " ".join(found.verdict.reasons)
+
+
+def test_noise_leaves_a_fitted_limit_known_once_a_step_passed_and_one_failed(tmp_path: Path) -> None:
+    run, slow = two_steps(tmp_path), answers(plan(), took_us=150_000)
+    save(folder_of(tmp_path, 3), slow, (), stored(slow))
+    disturbed = planted.sent(withheld=replace(planted.QUIET, steal_share=0.5))
+    noisy = planted.step(rows=len(slow), number=3, sent=disturbed)
+
+    def status(*before: StepFacts, at_most_seconds: float | None = 480.0) -> str:
+        changed = replace(run, steps=(*before, noisy), at_most_seconds=at_most_seconds)
+        return derive_capacity(saved_run(tmp_path, changed)).verdict.status
+
+    assert status(*run.steps) == "valid"
+    assert status(run.steps[0]) == "unknown"
+    assert status(*run.steps, at_most_seconds=None) == "unknown"
 
 
 def test_a_run_without_a_step_has_no_figures(tmp_path: Path) -> None:

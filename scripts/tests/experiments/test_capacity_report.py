@@ -21,13 +21,14 @@ from planted_capacity import (
     suite,
     variant,
 )
-from planted_steps import HOST
+from planted_steps import CANARY, HOST
 from writepath.errors import InvalidRunError
 from writepath.experiments import publish
 from writepath.experiments.capacity import tables
 from writepath.experiments.capacity.kind import CapacityExperiment
 from writepath.experiments.capacity.sections import answer, findings, report
 from writepath.records.capacity_run import CapacityResult
+from writepath.records.measures import Host
 from writepath.records.steps import Bracket
 from writepath.report import render
 from writepath.report.capacity import (
@@ -114,12 +115,81 @@ def test_an_interval_decides_what_is_known_and_the_page_has_it_with_what_ended_t
     wide = replace(bracket(1000, 1150), interval_per_s=(950.0, 1160.0))
     near = replace(bracket(1000, 1090), interval_per_s=(1000.0, 1100.0))
     found = capacity_figures(suite([(JPA, [run(near), run(wide, ended="no time")])]))
-    assert column(tables.capacity(found), "capacity_bound") == ["inconclusive (1 of 2)"]
+    assert column(tables.capacity(found), "capacity_bound") == ["90 % interval"]
     assert column(tables.rates(found), "sustained_interval_per_s") == ["950–1,160"]
     assert column(tables.rates(found), "capacity_ended") == ["known to ±5 %, no time"]
     assert CapacityExperiment().line(run(near)) == (
         "sustained 1,000/s, measured ±5 % (90 %: 1,000–1,100/s); 5 load steps"
     )
+
+
+def early(low: float, high: float, *, suspected: bool = False) -> CapacityResult:
+    """A run that ended in its ramp, with a rate that passed and one that failed next to its limit."""
+    ramp = (
+        step(low, kind="ramp"),
+        step(high, "fail", kind="ramp", generator_bound=suspected),
+        step(3 * high, "fail", kind="ramp"),
+    )
+    open_ended = replace(bracket(None, None), interval_per_s=(0.98 * low, 1.02 * high))
+    return run(open_ended, steps=ramp, ended="no time")
+
+
+def test_a_run_that_ended_early_gives_the_interval_of_its_limit_and_the_rates_next_to_it() -> None:
+    found = capacity_figures(suite([(JPA, [early(310, 367)])]))
+    table = tables.capacity(found)
+    assert column(table, "sustained_per_s") == ["~337 (304–374)"]
+    assert column(table, "capacity_bound") == ["90 % interval"]
+    assert column(table, "capacity_p99_ms") == ["40.0"]
+    assert column(table, "capacity_limited_by") == ["host CPU"]
+    assert column(tables.rates(found), "first_fail_per_s") == ["367"]
+    assert any(note.startswith("~ marks a rate") for note in table.notes)
+    assert told(found)[0] == (
+        "JPA (baseline): 304–374/s. p99 at 310/s: 40 ms; bottleneck above it: host CPU."
+    )
+
+
+def test_a_rate_with_an_interval_is_told_in_a_line() -> None:
+    wide = replace(bracket(310, 367), interval_per_s=(304.0, 374.0))
+    assert CapacityExperiment().line(run(wide)) == "sustained ~337/s (90 %: 304–374/s); 5 load steps"
+
+
+def test_an_interval_that_only_the_load_generator_limits_is_inconclusive() -> None:
+    found = capacity_figures(suite([(JPA, [early(310, 367, suspected=True)])]))
+    table = tables.capacity(found)
+    assert column(table, "sustained_per_s") == ["≥ 310"]
+    assert column(table, "capacity_bound") == ["inconclusive (1 of 1)"]
+    nothing_failed = run(
+        replace(bracket(None, None), interval_per_s=(300.0, 7000.0)), steps=(step(310, kind="ramp"),)
+    )
+    table = tables.capacity(capacity_figures(suite([(JPA, [nothing_failed])])))
+    assert column(table, "capacity_bound") == ["inconclusive (1 of 1)"]
+
+
+def test_intervals_are_compared_where_they_are_apart() -> None:
+    def compared(other: CapacityResult, base: CapacityResult) -> list[str]:
+        found = capacity_figures(suite([(JPA, [base]), (OTHER, [other])]))
+        return [*column(tables.capacity(found), "by_baseline")[1:], told(found)[1].partition(":")[0]]
+
+    apart, near = early(310, 367), early(1000, 1150)
+    assert compared(apart, near) == ["~0.315 (0.259–0.382)", "Sustains less than JPA"]
+    assert compared(near, apart) == ["~3.18 (2.62–3.86)", "Sustains more than JPA"]
+    assert compared(near, early(1100, 1300)) == ["not resolved", "Not resolved against JPA"]
+    assert compared(run(bracket(1500, 1550)), near)[1] == "Sustains more than JPA"
+
+
+def test_without_a_control_the_change_of_the_host_is_within_noise() -> None:
+    def on(cpu_ms: float) -> Host:
+        return replace(HOST, before=replace(CANARY, cpu_ms=cpu_ms))
+
+    def compared(slower_ms: float) -> CapacityFigures:
+        made = [(JPA, run(bracket(1000, 1040)), on(30.0)), (OTHER, run(bracket(1500, 1550)), on(slower_ms))]
+        cells = [cell(own, result, host=host) for own, result, host in made]
+        return capacity_figures(of_cells(cells, (JPA, OTHER)))
+
+    steady, changed = compared(36.0), compared(60.0)
+    assert told(steady)[1].startswith("Sustains more than JPA")
+    assert told(changed)[1].startswith("No measurable difference from JPA")
+    assert "The host changed by a factor of 2" in tables.capacity(changed).notes[-1]
 
 
 def test_a_failing_rate_that_no_step_found_is_above_those_of_other_blocks() -> None:

@@ -133,8 +133,9 @@ def _of_path(facts: Facts, name: str) -> Figures:
         "searchable_ms_p99": lambda path: facts.p99_ms(path, "searchable"),
         "durability_class": facts.durability_class,
         "sustainable": facts.sustainable,
-        "goodput_at_double": facts.goodput_at_double,
-        "cpu_s_at_675_per_s": lambda path: facts.cpu_s(path, 675.0),
+        "goodput_at_double": lambda path: facts.goodput_at_double(path) if facts.overloaded(path) else None,
+        "cpu_s_at_common_rate": lambda path: facts.cpu_s(path, facts.common_rate_per_s),
+        "cpu_s_at_highest_rate": lambda path: facts.cpu_s(path, None),
         "loss": facts.loss,
     }
     title = facts.title(name)

@@ -1,6 +1,6 @@
 """Evidence and figures of a capacity run: reduce_capacity() and derive_capacity(), its overload among them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -306,7 +306,7 @@ def _verdict(
     broken = [*_broken(run, steps), *(_wrong(searches) if searches else ())]
     noisy = [
         f"step {step.number} at {step.rate_per_s:,g}/s was noisy and not retried ({'; '.join(step.reasons)})"
-        for step in unresolved(steps)
+        for step in _left_open(run, steps)
     ]
     noisy += unsteady(run.warm_up)
     during = run.searches.during_writes if run.searches else None
@@ -320,6 +320,12 @@ def _verdict(
         noise=bool(noisy) and not broken,
         finding=None if known else "inconclusive",
     )
+
+
+def _left_open(run: CapacityFacts, steps: Sequence[LoadStep]) -> Iterable[LoadStep]:
+    """Noisy steps without which nothing is known. A fitted limit needs none, once a step passed and one failed."""
+    fitted = run.at_most_seconds is not None and {"pass", "fail"} <= {step.verdict for step in steps}
+    return () if fitted else unresolved(steps)
 
 
 def _open(run: CapacityFacts, sustained: Bracket) -> str:

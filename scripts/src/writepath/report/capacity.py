@@ -7,7 +7,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from writepath.analysis import stats
@@ -16,9 +16,10 @@ from writepath.analysis.samples import K6
 from writepath.analysis.stats import Spread
 from writepath.records.capacity_run import CapacityResult, Overload
 from writepath.records.index import VariantRecord
-from writepath.records.search_load import DuringWrites
 from writepath.records.steps import Bracket, LoadStep, Saturated
-from writepath.report.data import CellData, RowKey, SuiteData, host_name
+from writepath.report.comparison import ratio_cell
+from writepath.report.data import CellData, RowKey, SuiteData
+from writepath.report.fingerprint import slowdown_times
 from writepath.report.model import Cell, number
 from writepath.report.rows import DAGGER
 
@@ -28,8 +29,9 @@ Range = tuple[float, float]  # of a rate that is not measured; both ends are the
 
 Comparison = Literal["more", "less", "within noise", "not resolved"]
 UNKNOWN = "not known"
+FITTED = "90 % interval"
 KNOWN, EDGE = "known to ±5 %", "the lowest rate failed"
-AT_LEAST, BELOW = "≥ ", "< "
+AT_LEAST, BELOW, ABOUT = "≥ ", "< ", "~"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +52,13 @@ class Capacity:
 
     @property
     def measured(self) -> bool:
-        """Whether no block has a bound."""
+        """Whether no block has a bound or an interval."""
         return all(low == high for low, high in self.ranges.values())
 
     @property
     def passed(self) -> list[float]:
         """The highest passing rate of each block; 0 where none passed."""
-        return [low for low, _ in self.ranges.values()]
+        return [one.highest_passing_per_s or 0.0 for one in self.by_block.values()]
 
     @property
     def per_s(self) -> float:
@@ -79,24 +81,35 @@ class Capacity:
 
     @property
     def confidence(self) -> str:
-        """Whether the median is measured or a bound; in how many blocks its run was inconclusive."""
+        """Whether the median is measured, a bound or an interval; in how many blocks its run was inconclusive."""
         if unsure := self.inconclusive:
             return f"inconclusive ({unsure} of {len(self.by_block)})"
         low, high = self.limits
+        if low < high < math.inf and low:
+            return FITTED
         return "measured ±5 %" if low == high else "lower bound" if low else "upper bound"
 
     @property
     def inconclusive(self) -> int:
-        """Blocks whose run ended before the limit was known; none where every run failed at its lowest rate."""
+        """Blocks whose run ended before anything limited the rate; none where each failed at its lowest rate."""
         below = all(not low and high < math.inf for low, high in self.ranges.values())
-        return 0 if below else sum(not one.conclusive for one in self.by_block.values())
+        unsure = [one for one in self.by_block.values() if not (one.conclusive or _fitted(one))]
+        return 0 if below else len(unsure)
 
 
 def _range(bracket: Bracket) -> Range:
+    if (fitted := _fitted(bracket)) is not None:
+        return fitted
     low, fail = bracket.highest_passing_per_s, bracket.lowest_failing_per_s
     if low is None:
         return 0.0, math.inf if fail is None else fail
     return low, low if bracket.conclusive and not bracket.lower_bound else math.inf
+
+
+def _fitted(bracket: Bracket) -> Range | None:
+    """The 90 % interval of a limit that is not known to 5 %; None without a rate that passed and one that failed."""
+    known = None not in (bracket.highest_passing_per_s, bracket.lowest_failing_per_s)
+    return bracket.interval_per_s if known and not (bracket.conclusive or bracket.lower_bound) else None
 
 
 def _median(ranges: Iterable[Range]) -> Range:
@@ -111,13 +124,27 @@ def pairs(one: Capacity, other: Capacity) -> list[tuple[Range, Range]]:
 
 
 def times(one: Capacity, other: Capacity) -> Estimate:
-    """The one ÷ the other, block by block. Only of resolved comparisons."""
+    """The one ÷ the other, block by block; of intervals the middles. Only of resolved comparisons."""
     found = pairs(one, other)
-    return paired([mine for (mine, _), _ in found], [theirs for _, (theirs, _) in found], "higher")
+    return paired(
+        [_signed(mine)[0] for mine, _ in found], [_signed(theirs)[0] for _, theirs in found], "higher"
+    )
+
+
+def times_cell(one: Capacity, other: Capacity) -> Cell:
+    """The same; of intervals `~4.2 (3.6–4.9)`, from the lowest quotient of their ends to the highest."""
+    estimate = times(one, other)
+    if estimate.ratio is None or (one.measured and other.measured):
+        return ratio_cell(estimate)
+    found = pairs(one, other)
+    low = min(low / high for (low, _), (_, high) in found)
+    high = max(high / low for (_, high), (low, _) in found)
+    ratio = Spread(median=estimate.ratio, low=low, high=high, repetitions=len(found))
+    return Cell(figure=ratio, prefix=ABOUT)
 
 
 def bound_cell(found: Capacity, ceiling_per_s: Mapping[int, float] | None = None) -> Cell:
-    """The median with its range, each with the sign of its bound: `≥ 2,081 (< 200–≥ 2,177)`.
+    """The median with its range, each with the sign of its bound: `≥ 2,081 (< 200–≥ 2,177)`, `~337 (304–374)`.
 
     ceiling_per_s: by block, what the rate is given as a percentage of.
     """
@@ -131,8 +158,8 @@ def bound_cell(found: Capacity, ceiling_per_s: Mapping[int, float] | None = None
     value, sign = _signed(_median(ranges))
     if value == math.inf:
         return Cell(text=UNKNOWN)
-    (low, low_sign), *_ = signed = sorted(map(_signed, ranges))
-    high, high_sign = signed[-1]
+    signed = sorted(end for one in ranges for end in _ends(one))
+    (low, low_sign), (high, high_sign) = signed[0], signed[-1]
     return Cell(
         figure=Spread(median=value, low=low, high=high, repetitions=len(ranges)),
         prefix=sign,
@@ -141,22 +168,33 @@ def bound_cell(found: Capacity, ceiling_per_s: Mapping[int, float] | None = None
 
 
 def _signed(found: Range) -> tuple[float, str]:
-    """The bound that is known, and its sign."""
+    """The bound that is known, or the middle of an interval, with its sign."""
     low, high = found
+    if low < high < math.inf and low:
+        return math.sqrt(low * high), ABOUT
     return (low, AT_LEAST if high > low else "") if low else (high, BELOW)
 
 
+def _ends(found: Range) -> Iterable[tuple[float, str]]:
+    """Both of an interval; else the one that is known, with its sign."""
+    one = _signed(found)
+    return [(end, "") for end in found] if one[1] == ABOUT else [one]
+
+
 def rate_in_words(found: Capacity) -> str:
-    """`≥ 2,100/s, lower bound`."""
+    """`≥ 2,100/s, lower bound`, `~337/s (90 %: 304–374/s)`."""
     shown = bound_cell(found)
     value = shown.text if shown.figure is None else f"{shown.prefix}{number(shown.figure.median)}/s"
-    return f"{value}, {found.confidence}{f' (90 %: {found.interval}/s)' if found.interval else ''}"
+    known = "" if found.confidence == FITTED else f", {found.confidence}"
+    return f"{value}{known}{f' (90 %: {found.interval}/s)' if found.interval else ''}"
 
 
 def about(capacity: Capacity) -> str:
-    """`~2,300/s`, `at least 2,300/s`, `below 200/s`; two digits, rounded down, as a run ends at 5 %."""
+    """`~2,300/s`, `at least 2,300/s`, `below 200/s`; two digits, rounded down, as a run ends at 5 %. `304–374/s`."""
     low, high = capacity.limits
-    if low:
+    if low < high < math.inf and low:
+        words = f"{number(low)}–{number(high)}/s"
+    elif low:
         unit = 10.0 ** (math.floor(math.log10(low)) - 1)
         words = f"{'~' if low == high else 'at least '}{math.floor(low / unit) * unit:,.0f}/s"
     else:
@@ -221,7 +259,7 @@ class VariantFigures:
     @property
     def sustained(self) -> Capacity:
         """What the store keeps up with."""
-        return Capacity(by_block={block: run.sustained for block, run in self.runs.items()})
+        return Capacity(by_block={block: _bracket(run, burst=False) for block, run in self.runs.items()})
 
     @property
     def ended(self) -> str:
@@ -234,7 +272,7 @@ class VariantFigures:
     @property
     def burst(self) -> Capacity:
         """201s alone."""
-        return Capacity(by_block={block: run.burst for block, run in self.runs.items()})
+        return Capacity(by_block={block: _bracket(run, burst=True) for block, run in self.runs.items()})
 
     @property
     def steps(self) -> tuple[LoadStep, ...]:
@@ -247,12 +285,13 @@ class VariantFigures:
         return tuple(run.overload for run in self.runs.values() if run.overload is not None)
 
     def passed_at(self, rate_per_s: float | None = None) -> dict[int, list[LoadStep]]:
-        """By block, the steps of a rate that passed; None: those at its highest passing rate, without the ramp's."""
+        """By block, the steps of a rate that passed; None: its highest passing rate, the ramp's if it has no others."""
         found = {}
-        for block, run in self.runs.items():
-            at = rate_per_s or run.sustained.highest_passing_per_s
-            passed = (step for step in run.steps if step.rate_per_s == at and step.verdict == "pass")
-            found[block] = [step for step in passed if rate_per_s or step.counted]
+        for (block, run), known in zip(self.runs.items(), self.sustained.by_block.values(), strict=True):
+            at = rate_per_s or known.highest_passing_per_s
+            passed = [step for step in run.steps if step.rate_per_s == at and step.verdict == "pass"]
+            counted = [step for step in passed if step.counted]
+            found[block] = passed if rate_per_s else counted or passed
         return found
 
     def p99_at(self, rate_per_s: float | None = None) -> Spread | None:
@@ -264,12 +303,13 @@ class VariantFigures:
 
     def limited(self, *, burst: bool) -> Limit:
         """Over the steps that failed at each run's lowest failing rate; the ramp's where it is the ramp's rate."""
+        found = self.burst if burst else self.sustained
         failing = [
             step
-            for run in self.runs.values()
+            for run, known in zip(self.runs.values(), found.by_block.values(), strict=True)
             for step in run.steps
             if step.verdict != "noise"
-            and step.rate_per_s == (run.burst if burst else run.sustained).lowest_failing_per_s
+            and step.rate_per_s == known.lowest_failing_per_s
             and not step.passes(burst=burst)
         ]
         seen = [step.limited_by for step in failing if step.limited_by is not None]
@@ -281,7 +321,7 @@ class VariantFigures:
             row=self.row,
             label=self.label,
             bracket="burst" if burst else "sustained",
-            lowest_failing=(self.burst if burst else self.sustained).lowest_failing,
+            lowest_failing=found.lowest_failing,
             shown=shown,
             times=len(first),
             steps=len(failing),
@@ -319,9 +359,10 @@ class CapacityFigures:
 
     @property
     def resolution(self) -> float:
-        """The smallest detectable difference between two capacities, as a share."""
-        spread = max((abs(math.log(ratio)) for ratio in self.control_ratios), default=0.0)
-        return max(BISECTION, math.expm1(spread))
+        """The smallest detectable difference between two capacities, as a share; without a control that of the host."""
+        if not self.control_ratios:
+            return max(BISECTION, slowdown_times(self.data) - 1)
+        return max(BISECTION, math.expm1(max(abs(math.log(ratio)) for ratio in self.control_ratios)))
 
     @property
     def main(self) -> tuple[VariantFigures, ...]:
@@ -337,16 +378,17 @@ class CapacityFigures:
     def compare(self, one: Capacity, other: Capacity) -> Comparison:
         """Whether the one is higher in every block by more than the smallest detectable difference.
 
-        Bounds and inconclusive runs have no order: one of them in any common block leaves the comparison unresolved.
+        Bounds have no order: one of them in any common block leaves the comparison unresolved, and so do intervals of
+        which neither is above the other.
         """
         found, apart = pairs(one, other), 1 + self.resolution
-        if not found or any(low != high for pair in found for low, high in pair):
+        if not found or any(not low or high == math.inf for pair in found for low, high in pair):
             return "not resolved"
-        if all(mine > apart * theirs for (mine, _), (theirs, _) in found):
+        if all(low > apart * high for (low, _), (_, high) in found):
             return "more"
-        if all(theirs > apart * mine for (mine, _), (theirs, _) in found):
+        if all(low > apart * high for (_, high), (low, _) in found):
             return "less"
-        return "within noise"
+        return "within noise" if one.measured and other.measured else "not resolved"
 
     @property
     def common_rates_per_s(self) -> tuple[float, ...]:
@@ -394,6 +436,26 @@ def _runs(cells: Iterable[CellData[CapacityResult]]) -> dict[int, CapacityResult
     }
 
 
+def _bracket(run: CapacityResult, *, burst: bool) -> Bracket:
+    """As the run knew it; next to a limit that full steps did not reach, the rates of its ramp."""
+    found = run.burst if burst else run.sustained
+    if found.conclusive or found.interval_per_s is None:
+        return found
+    middle = math.sqrt(math.prod(found.interval_per_s))
+    steps = [step for step in run.steps if step.verdict != "noise"]
+    passed = (one.rate_per_s for one in steps if one.passes(burst=burst) and one.rate_per_s <= middle)
+    failed = [one for one in steps if not one.passes(burst=burst) and one.rate_per_s > middle]
+    low = found.highest_passing_per_s or max(passed, default=None)
+    high = found.lowest_failing_per_s or min((one.rate_per_s for one in failed), default=None)
+    suspected = [one.generator_bound for one in failed if one.rate_per_s == high]
+    return replace(
+        found,
+        highest_passing_per_s=low,
+        lowest_failing_per_s=high,
+        lower_bound=low is not None and bool(suspected) and all(suspected),
+    )
+
+
 def _most_frequent(seen: Iterable[Saturated | None]) -> list[Saturated]:
     """Of one resource, the one seen most often."""
     known = [one for one in seen if one is not None]
@@ -432,35 +494,3 @@ def written_mib(step: LoadStep) -> float | None:
 def _stored(step: LoadStep) -> float:
     """Writes that reached the final store while the load ran; of a ramp step those acknowledged."""
     return step.requests.acknowledged if step.stored_per_s is None else step.stored_per_s * step.seconds
-
-
-@dataclass(frozen=True, kw_only=True)
-class Searched:
-    """A row's searches during writes, by block."""
-
-    row: RowKey
-    mode: str
-    loads: tuple[DuringWrites, ...]
-
-    @property
-    def warm(self) -> tuple[DuringWrites, ...]:
-        """Those whose times are valid."""
-        return tuple(load for load in self.loads if load.warm)
-
-
-def during_writes(data: Suite) -> tuple[tuple[str, tuple[Searched, ...]], ...]:
-    """By host, in order of the first block; at least one, and only rows that have such loads on it."""
-    found: dict[str, list[Searched]] = {}
-    first: dict[str, int] = {}  # block
-    for row in data.rows:
-        own: dict[tuple[str, str], list[DuringWrites]] = {}  # by host and mode, of which a row has one
-        for cell in data.of(row):
-            searches = cell.result.searches if cell.result else None
-            if searches and (during := searches.during_writes):
-                host, block = host_name(during.rerun_host or cell.record.host), cell.record.block
-                first[host] = min(block, first.get(host, block))
-                own.setdefault((host, searches.data_set.mode), []).append(during)
-        for (host, mode), loads in own.items():
-            found.setdefault(host, []).append(Searched(row=row, mode=mode, loads=tuple(loads)))
-    hosts = sorted(found, key=lambda host: first[host])
-    return tuple((host, tuple(found[host])) for host in hosts) or (("", ()),)

@@ -142,6 +142,10 @@ class Facts:
             "less": f"{self.title(one)} sustains less.",
         }[self._capacity().compare(self._sustained(one).sustained, self._sustained(other).sustained)]
 
+    def overloaded(self, *names: str) -> bool:
+        """Whether each had a load of twice its highest passing rate: runs that end early have none."""
+        return all(self._sustained(name).overloads for name in names)
+
     def overload_caveat(self, *names: str) -> str:
         """That goodput under overload may be the generator's, where it kept no schedule."""
         late = any(over.generator_faults for name in names for over in self._sustained(name).overloads)
@@ -152,10 +156,17 @@ class Facts:
         found = published(self._sustained(name).overloads or None, f"overload of {name}")
         return shown(cell(over.phases[1].goodput_per_s for over in found), PLAIN)
 
-    def cpu_s(self, name: str, per_s: float) -> float | None:
+    @property
+    def common_rate_per_s(self) -> float:
+        """The highest rate that each of the write paths passed in every block of that host."""
+        runs = [run for one in self.variants for run in self._sustained(one.name).runs.values()]
+        passed = [{step.rate_per_s for step in run.steps if step.verdict == "pass"} for run in runs]
+        return published(max(set.intersection(*passed), default=None), "rate that every path passed")
+
+    def cpu_s(self, name: str, per_s: float | None) -> float | None:
         """CPU seconds per 1,000 stored writes at a rate, without the load generator; median of that host's blocks.
 
-        None unless it passed the rate in each of them.
+        per_s: None for its highest passing rate. None unless it passed the rate in each of them.
         """
         one = self._sustained(name)
         used = per_1000(one.passed_at(per_s), cpu_s)

@@ -141,8 +141,8 @@ def picture_in_words(facts: Facts) -> str:
     return f"p99 since the POST was sent. {'. '.join(words)}."
 
 
-def cpu_in_words(facts: Facts, per_s: float) -> str:
-    """`JPA 0.76 s, RabbitMQ + JPA 1.0 s`, cheapest first; of the paths that passed the rate in every block."""
+def cpu_in_words(facts: Facts, per_s: float | None) -> str:
+    """`JPA 0.76 s, RabbitMQ + JPA 1.0 s`, cheapest first. per_s: a rate; None: each path's highest passing rate."""
     used = {variant.name: facts.cpu_s(variant.name, per_s) for variant in facts.variants}
     known = sorted((value, name) for name, value in used.items() if value is not None)
     return ", ".join(f"{facts.title(name)} {short(value)} s" for value, name in known)

@@ -42,8 +42,8 @@ class Cell:
 
     @property
     def spans(self) -> bool:
-        """Whether a range follows the value."""
-        return self.figure is not None and self.figure.repetitions > 1
+        """Whether a range follows the value: of repetitions, or the interval of one."""
+        return self.figure is not None and (self.figure.repetitions > 1 or self.figure.low < self.figure.high)
 
     @property
     def signed(self) -> bool:

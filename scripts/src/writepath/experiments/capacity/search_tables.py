@@ -8,12 +8,11 @@ from writepath.records.search_load import DuringWrites
 from writepath.report import load_ranks, rows
 from writepath.report.capacity import (
     CapacityFigures,
-    Searched,
     Suite,
     VariantFigures,
     about,
-    during_writes,
 )
+from writepath.report.during_writes import Searched, during_writes
 from writepath.report.model import Table, Value, cell, listed, number, short
 from writepath.report.rows import Field, field
 

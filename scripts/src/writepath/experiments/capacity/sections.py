@@ -3,6 +3,7 @@
 Paths whose 201 is sent before the row is in its final store have a dagger: they do not guarantee the same.
 """
 
+import math
 import operator
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,6 +13,7 @@ from writepath.experiments.capacity import search_tables, tables
 from writepath.records.capacity_run import CapacityResult
 from writepath.report import rows, warm_up
 from writepath.report.capacity import (
+    ABOUT,
     CapacityFigures,
     Comparison,
     Suite,
@@ -22,7 +24,7 @@ from writepath.report.capacity import (
 )
 from writepath.report.data import Metric
 from writepath.report.fingerprint import fingerprint, in_one_line
-from writepath.report.model import Report, Section, Table, listed, plain, short
+from writepath.report.model import Report, Section, Table, listed, number, plain, short
 
 METRICS: tuple[Metric[CapacityResult], ...] = tuple(
     Metric(
@@ -126,12 +128,12 @@ def _baseline(base: VariantFigures) -> str:
     known = base.sustained
     words = f"{base.label} (baseline): {about(known)}"
     low, high = known.limits
-    if low == high:
+    if low and high < math.inf:
         late, limit = base.p99_at(), base.limited(burst=False)
         if late is None or limit.shown is None or not limit.times:
             return f"{words}."
-        resource = in_words(limit.shown)
-        return f"{words}. p99 at this rate: {short(late.median)} ms; bottleneck above it: {resource}."
+        rate, resource = "this rate" if low == high else f"{number(known.per_s)}/s", in_words(limit.shown)
+        return f"{words}. p99 at {rate}: {short(late.median)} ms; bottleneck above it: {resource}."
     if any(one.lower_bound and one.lowest_failing_per_s is not None for one in known.by_block.values()):
         return f"{words}; the load generator may have been the limit."
     return f"{words}; {'no higher rate failed' if low else 'the lowest rate tried failed'}."
@@ -171,7 +173,8 @@ def _defaults(figures: CapacityFigures, one: VariantFigures) -> str:
         return f"{one.label}: {about(one.sustained)}."
     result, ratio = figures.compare(one.sustained, of.sustained), times(one.sustained, of.sustained).ratio
     if result in ("more", "less") and ratio is not None:
-        words = f"{short(ratio)} × {of.label}"
+        sign = "" if one.sustained.measured and of.sustained.measured else ABOUT
+        words = f"{sign}{short(ratio)} × {of.label}"
     else:
         words = f"{AGAINST[result][0].lower()}{AGAINST[result][1:]} {of.label}"
     less = f" Its 201 guarantees less: durability class {one.level}, not {of.level}."

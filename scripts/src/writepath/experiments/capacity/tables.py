@@ -1,5 +1,6 @@
 """The tables of a capacity suite: maximum rates and what limits them, costs, overload, and the load steps."""
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,19 +20,23 @@ from writepath.report.capacity import (
     bound_cell,
     cpu_s,
     per_1000,
-    times,
+    times_cell,
     written_mib,
 )
-from writepath.report.comparison import ratio_cell
 from writepath.report.data import CellData
+from writepath.report.fingerprint import slowdown_times
 from writepath.report.model import ABSENT, INFINITE, Cell, Column, Row, Table, Value, cell, number, row_of
 from writepath.report.rows import DAGGER, VARIANT, Field, field
 
 LOWER = "≥ marks a lower bound: the load generator or its host ended the run, or no rate failed within 5 %."
 UPPER = "< marks an upper bound: the lowest rate tried failed."
-INCONCLUSIVE = "Inconclusive: the run ended before its limit was known to 5 %."
+INTERVAL = (
+    "~ marks a rate that is not known to 5 %, with its 90 % interval: no time was left for another load step."
+)
+INCONCLUSIVE = "Inconclusive: the run ended before its limit was known."
 UNRESOLVED = (
-    "Not resolved: one of the two rates is a bound or inconclusive, so there is no ratio and no order."
+    "Not resolved: one of the two rates is a bound or inconclusive, or their intervals are closer than what the host"
+    " can resolve."
 )
 LATER = f"{DAGGER} The 201 is sent before the row is in its final store."
 
@@ -60,8 +65,9 @@ def capacity(figures: CapacityFigures) -> Table:
     if searches:  # they guarantee nothing
         fields[1:3] = [fields[2], LOWEST_FAILING]
     ratio = (
-        f" × baseline: highest passing rate ÷ that of {base.label} in the same block; geometric mean over the"
-        " blocks, with its 95 % interval if there are several (Student's t on the logarithms)."
+        f" × baseline: rate ÷ that of {base.label} in the same block; geometric mean over the blocks, with its 95 %"
+        " interval if there are several (Student's t on the logarithms); of intervals from the lowest to the highest"
+        " quotient of their ends."
         if base
         else ""
     )
@@ -85,7 +91,7 @@ def _by_baseline(figures: CapacityFigures, one: VariantFigures) -> Value:
         return Cell()
     if figures.compare(one.sustained, base.sustained) == "not resolved":
         return "not resolved"
-    return ratio_cell(times(one.sustained, base.sustained))
+    return times_cell(one.sustained, base.sustained)
 
 
 def _notes(figures: CapacityFigures) -> Iterator[str]:
@@ -94,10 +100,12 @@ def _notes(figures: CapacityFigures) -> Iterator[str]:
         yield LATER
     known, base = [one.sustained for one in figures.variants], figures.base
     ranges = [own for one in known for own in one.ranges.values()]
-    if any(low and low < high for low, high in ranges):
+    if any(low and high == math.inf for low, high in ranges):
         yield LOWER
     if any(not low for low, _ in ranges):
         yield UPPER
+    if any(0 < low < high < math.inf for low, high in ranges):
+        yield INTERVAL
     if any(one.inconclusive for one in known):
         yield INCONCLUSIVE
     if base and any(figures.compare(one, base.sustained) == "not resolved" for one in known):
@@ -123,10 +131,11 @@ def _share(figures: CapacityFigures, one: VariantFigures) -> Cell:
 
 def resolution_in_words(figures: CapacityFigures) -> str:
     """The smallest detectable difference, from the A/A control."""
-    if not figures.control.by_block:
-        return "There is no A/A control: the smallest detectable difference is not known."
     if not figures.control_ratios:
-        return "A/A control: not resolved. The smallest detectable difference is not known."
+        missing = "A/A control: not resolved." if figures.control.by_block else "There is no A/A control."
+        times = slowdown_times(figures.data)
+        host = f" The host changed by a factor of {number(times)}: smaller differences may be the host's."
+        return f"{missing}{host if times > 1 else ' The smallest detectable difference is not known.'}"
     ratios = ", ".join(f"{ratio:.2f}" for ratio in figures.control_ratios)
     return (
         f"A/A control: measured twice in each block, the baseline sustained {ratios} × its own rate."
