@@ -178,7 +178,7 @@ export function baselineOf(suite, metric, choice) {
 }
 
 /**
- * Value ÷ that of the baseline's row of the same host and names. A bound is in no ratio.
+ * Value ÷ that of the baseline's row of the same host and names. A bound or an interval is in no ratio.
  * @param {Metric} metric @param {Row} row @param {string} baseline
  */
 export function ratioOf({ table, place }, row, baseline) {

@@ -23,13 +23,13 @@ from writepath.records.site import (
     SiteVariant,
 )
 from writepath.report import rows
-from writepath.report.capacity import AT_LEAST, BELOW
+from writepath.report.capacity import ABOUT, AT_LEAST, BELOW
 from writepath.report.data import CellData, SuiteData, host_name
 from writepath.report.model import ABSENT, Cell, Column, Report, Row, Subject, Table, shown
 from writepath.report.render import engine, one_line
 
 PATHS = {"variant", "pair_variant", "ratio_of", "twin"}  # keys of columns that name the path of a row
-BOUNDS = {AT_LEAST, BELOW}
+BOUNDS = {ABOUT, AT_LEAST, BELOW}  # an interval has no single value either
 Files = Mapping[str, Sequence[str]]  # names of files, by folder of a cell
 
 
