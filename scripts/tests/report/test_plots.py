@@ -1,5 +1,6 @@
 """Are the plots the same bytes for the same data, and well-formed whatever the text?"""
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
@@ -20,6 +21,13 @@ def test_the_same_data_give_the_same_bytes() -> None:
     assert set(first) == {"latency-over-time.svg", "latency-percentiles.svg"}
     assert first == second
     assert not any(b"<dc:date>" in content for content in first.values())
+
+
+def test_ids_are_numbers_and_no_hashes_of_what_a_processor_rounds() -> None:
+    for content in drawn(Planted()).values():
+        assert not re.search(rb'["#][a-z][0-9a-f]{10}["\)]', content)
+        used = set(re.findall(rb'(?:url\(#|href="#)([mp]\d+)', content))
+        assert used == set(re.findall(rb'id="([mp]\d+)"', content)) != set()
 
 
 def test_hostile_titles_leave_a_well_formed_file() -> None:

@@ -44,6 +44,7 @@ TOP_INCHES, BOTTOM_INCHES = 0.6, 0.5
 SMALL = 7.5  # points
 BAR_INCHES = 0.24
 PATH_DATA = re.compile(rb' d="[^"]*"')
+HASHED_ID = re.compile(rb'(?<=["#])[a-z][0-9a-f]{10}(?=["\)])')
 LONG_NUMBER = re.compile(rb"-?\d+\.\d{3,}")
 NO_DATES = {"Date": None, "Creator": None}
 ROOM_RIGHT = 1.6  # of a logarithmic axis, for the figures at the bars' ends
@@ -114,7 +115,14 @@ def svg(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     FigureCanvasSVG(figure).print_svg(buffer, metadata=NO_DATES)  # type: ignore[no-untyped-call]
     rounded = PATH_DATA.sub(lambda found: LONG_NUMBER.sub(_two_decimals, found[0]), buffer.getvalue())
-    return b"\n".join(line.rstrip() for line in rounded.split(b"\n"))
+    return b"\n".join(line.rstrip() for line in _renamed(rounded).split(b"\n"))
+
+
+def _renamed(drawn: bytes) -> bytes:
+    """Ids are hashes of unrounded numbers, which differ between processors: numbered in the order of their use."""
+    names = dict.fromkeys(found[0] for found in HASHED_ID.finditer(drawn))
+    numbered = {name: b"%b%d" % (name[:1], number) for number, name in enumerate(names, 1)}
+    return HASHED_ID.sub(lambda found: numbered[found[0]], drawn)
 
 
 def _two_decimals(found: re.Match[bytes]) -> bytes:
