@@ -85,7 +85,7 @@ class Capacity:
         if unsure := self.inconclusive:
             return f"inconclusive ({unsure} of {len(self.by_block)})"
         low, high = self.limits
-        if low < high < math.inf and low:
+        if fitted(self.limits):
             return FITTED
         return "measured ±5 %" if low == high else "lower bound" if low else "upper bound"
 
@@ -93,13 +93,18 @@ class Capacity:
     def inconclusive(self) -> int:
         """Blocks whose run ended before anything limited the rate; none where each failed at its lowest rate."""
         below = all(not low and high < math.inf for low, high in self.ranges.values())
-        unsure = [one for one in self.by_block.values() if not (one.conclusive or _fitted(one))]
-        return 0 if below else len(unsure)
+        return 0 if below else sum(not (one.conclusive or _fitted(one)) for one in self.by_block.values())
+
+
+def fitted(found: Range) -> bool:
+    """Whether it is an interval: no bound, and no measured rate."""
+    low, high = found
+    return 0 < low < high < math.inf
 
 
 def _range(bracket: Bracket) -> Range:
-    if (fitted := _fitted(bracket)) is not None:
-        return fitted
+    if (known := _fitted(bracket)) is not None:
+        return known
     low, fail = bracket.highest_passing_per_s, bracket.lowest_failing_per_s
     if low is None:
         return 0.0, math.inf if fail is None else fail
@@ -170,15 +175,14 @@ def bound_cell(found: Capacity, ceiling_per_s: Mapping[int, float] | None = None
 def _signed(found: Range) -> tuple[float, str]:
     """The bound that is known, or the middle of an interval, with its sign."""
     low, high = found
-    if low < high < math.inf and low:
+    if fitted(found):
         return math.sqrt(low * high), ABOUT
     return (low, AT_LEAST if high > low else "") if low else (high, BELOW)
 
 
 def _ends(found: Range) -> Iterable[tuple[float, str]]:
     """Both of an interval; else the one that is known, with its sign."""
-    one = _signed(found)
-    return [(end, "") for end in found] if one[1] == ABOUT else [one]
+    return [(end, "") for end in found] if fitted(found) else [_signed(found)]
 
 
 def rate_in_words(found: Capacity) -> str:
@@ -192,7 +196,7 @@ def rate_in_words(found: Capacity) -> str:
 def about(capacity: Capacity) -> str:
     """`~2,300/s`, `at least 2,300/s`, `below 200/s`; two digits, rounded down, as a run ends at 5 %. `304–374/s`."""
     low, high = capacity.limits
-    if low < high < math.inf and low:
+    if fitted(capacity.limits):
         words = f"{number(low)}–{number(high)}/s"
     elif low:
         unit = 10.0 ** (math.floor(math.log10(low)) - 1)

@@ -19,6 +19,7 @@ from writepath.report.capacity import (
     VariantFigures,
     bound_cell,
     cpu_s,
+    fitted,
     per_1000,
     times_cell,
     written_mib,
@@ -30,9 +31,7 @@ from writepath.report.rows import DAGGER, VARIANT, Field, field
 
 LOWER = "≥ marks a lower bound: the load generator or its host ended the run, or no rate failed within 5 %."
 UPPER = "< marks an upper bound: the lowest rate tried failed."
-INTERVAL = (
-    "~ marks a rate that is not known to 5 %, with its 90 % interval: no time was left for another load step."
-)
+INTERVAL = "~ marks a rate that is not known to 5 %, with its 90 % interval: the run ended before."
 INCONCLUSIVE = "Inconclusive: the run ended before its limit was known."
 UNRESOLVED = (
     "Not resolved: one of the two rates is a bound or inconclusive, or their intervals are closer than what the host"
@@ -104,7 +103,7 @@ def _notes(figures: CapacityFigures) -> Iterator[str]:
         yield LOWER
     if any(not low for low, _ in ranges):
         yield UPPER
-    if any(0 < low < high < math.inf for low, high in ranges):
+    if any(map(fitted, ranges)):
         yield INTERVAL
     if any(one.inconclusive for one in known):
         yield INCONCLUSIVE
