@@ -148,7 +148,7 @@ function fillSelection(suite, metric, lines, choice) {
   byId("caption").textContent = metric.table.caption;
   const notes = title
     ? [
-        `× ${title}: value ÷ value of the same table; not resolved: one of the two is a bound or an interval. Differences may be noise.`,
+        `× ${title}: value ÷ value of the same table; not resolved: one of the two is a bound, or their intervals are too close. Differences may be noise.`,
       ]
     : [];
   byId("selection").replaceChildren(

@@ -27,6 +27,7 @@
 export const NO_CLASS = "none";
 export const NO_BASELINE = "none";
 export const ABSENT = "–";
+const NOT_RESOLVED = "not resolved";
 /** @type {Record<string, {sign: string, words: string}>} Signs are those of the chart. */
 const CLASSES = {
   A: { sign: "■", words: "on disk before the 201" },
@@ -178,14 +179,14 @@ export function baselineOf(suite, metric, choice) {
 }
 
 /**
- * Value ÷ that of the baseline's row of the same host and names. A bound or an interval is in no ratio.
+ * Value ÷ that of the baseline's row of the same host and names. A bound is in no ratio.
  * @param {Metric} metric @param {Row} row @param {string} baseline
  */
 export function ratioOf({ table, place }, row, baseline) {
   const base = table.rows.find((other) => other.path === baseline && isComparable(table, row, other));
   if (!base || row.variant === null || row.mark || base.mark) return ABSENT;
   if (row === base) return "1";
-  const ratio = quotient(row.cells[place], base.cells[place]);
+  const ratio = quotient(row.cells[place], base.cells[place], table.resolution);
   return ratio !== ABSENT && isWeaker(row, base) ? `${ratio}; guarantees less` : ratio;
 }
 
@@ -201,9 +202,24 @@ function isComparable(table, row, other) {
   );
 }
 
-/** @param {string | Figure | undefined} one @param {string | Figure | undefined} other */
-function quotient(one, other) {
+/** @param {string | Figure | undefined} one @param {string | Figure | undefined} other @param {number | null} resolution */
+function quotient(one, other, resolution) {
   if (typeof one !== "object" || typeof other !== "object") return ABSENT;
-  if (one.bound || other.bound) return "not resolved";
-  return one.value === null || !other.value || other.value < 0 ? ABSENT : RATIO.format(one.value / other.value);
+  const both = [one, other];
+  if (both.some(({ bound }) => bound)) return NOT_RESOLVED;
+  if (one.value === null || !other.value || other.value < 0) return ABSENT;
+  const ratio = RATIO.format(one.value / other.value);
+  return both.some(({ interval }) => interval) ? ofIntervals(one, other, ratio, resolution) : ratio;
+}
+
+/**
+ * With the lowest and the highest quotient of their ends, where these are far enough from 1.
+ * @param {Figure} one @param {Figure} other @param {string} ratio @param {number | null} resolution
+ */
+function ofIntervals(one, other, ratio, resolution) {
+  if (resolution === null) return NOT_RESOLVED;
+  const low = (one.low ?? 0) / (other.high ?? Infinity);
+  const high = (one.high ?? Infinity) / (other.low ?? 0);
+  const apart = 1 + resolution;
+  return low > apart || high * apart < 1 ? `~${ratio} (${RATIO.format(low)}–${RATIO.format(high)})` : NOT_RESOLVED;
 }

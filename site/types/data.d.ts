@@ -6,6 +6,7 @@ export interface Figure {
   low: number | null;
   high: number | null;
   bound: boolean;
+  interval: boolean;
 }
 
 export interface Column {
@@ -31,6 +32,7 @@ export interface Table {
   caption: string;
   notes: string[];
   names: number;
+  resolution: number | null;
   single: boolean;
   columns: Column[];
   rows: Row[];

@@ -184,8 +184,8 @@ IN_SMOKE = [
      ": 'POOL_SIZE' is both a setting and a factor; remove one of them"),
 ]  # fmt: skip
 IN_SEARCH = [
-    ("documents: 50000", "documents: 999", ".documents: 999: Input should be greater than or equal to 1000"),
-    ("documents: 50000", "docs: 50000", ": unknown key 'docs'; did you mean 'documents'?"),
+    ("documents: 150000", "documents: 999", ".documents: 999: Input should be greater than or equal to 1000"),
+    ("documents: 150000", "docs: 50000", ": unknown key 'docs'; did you mean 'documents'?"),
     ("keywords: [영화,", "keywords: [영화, 영화,", ".keywords: '영화' is listed twice"),
 ]  # checked by the kind
 MISTAKES = [

@@ -149,6 +149,18 @@ def test_durability_classes_are_as_they_were_read_back(facts: Facts) -> None:
     assert front.classes([weak]).splitlines()[2].startswith("| B | ")
 
 
+def test_elasticsearch_alone_is_named_for_keywords_only_where_it_finds_each_faster(
+    facts: Facts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = facts.fastest_search("elasticsearch")
+    assert facts.searches_faster(texts, "jpa")
+    assert not facts.searches_faster("jpa", texts)
+    for faster in (True, False):
+        monkeypatch.setattr(Facts, "searches_faster", lambda *_, known=faster: known)
+        assert ("or PostgreSQL with an index for it" not in front.sentences(facts)) is faster
+        assert ("Choose **Elasticsearch**.\n" in (front.choosing(facts) or "")) is faster
+
+
 def test_what_no_fault_struck_is_said_to_be_untested(facts: Facts) -> None:
     rows = {line.split("|")[1].strip(" †"): line for line in front.table(facts).splitlines()}
     assert rows["Elasticsearch, 8 shards"].endswith("| not tested |")

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import jsonschema
+import pytest
 
 from faults.planted import TRIAL
 from faults.planted import result as fault_result
@@ -57,7 +58,7 @@ def test_a_figure_has_its_numbers_and_the_cells_that_it_rests_on() -> None:
     latency = table(found, "latency")
     first, second = latency.rows
     assert figure(first, latency, "p99_ms") == Figure(
-        shown="178 (119–238)", value=178.2, low=118.8, high=237.6, bound=False
+        shown="178 (119–238)", value=178.2, low=118.8, high=237.6, bound=False, interval=False
     )
     assert (first.variant, first.path, first.durability) == ("jpa", "jpa,POOL_SIZE=5", "A")
     cells = [
@@ -82,7 +83,7 @@ def test_what_is_infinite_or_absent_has_no_number() -> None:
     found = exported(suite(Planted(unserved=PLANNED // 2, changes={"queue_peak": None})))
     latency, throughput = table(found, "latency"), table(found, "throughput")
     assert figure(latency.rows[0], latency, "p99_ms") == Figure(
-        shown="∞", value=None, low=None, high=None, bound=False
+        shown="∞", value=None, low=None, high=None, bound=False, interval=False
     )
     assert figure(throughput.rows[0], throughput, "queue_peak") == "–"
 
@@ -97,6 +98,7 @@ def test_bounds_are_marked_and_rows_rest_on_cells_of_their_path() -> None:
         "jpa": True,
         "b": False,
     }
+    assert main.resolution == pytest.approx(0.05)
     hosts = [{found.evidence[at].host for at in row.evidence} for row in main.rows]
     assert hosts == [{host_name(HOST)}] * 2
     assert table(found, "steps").single

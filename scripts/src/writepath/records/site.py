@@ -17,6 +17,7 @@ class Figure:
     low: float | None  # of the repetitions, or of the interval
     high: float | None
     bound: bool  # a lower or an upper bound: in no ratio
+    interval: bool  # known to be from low to high alone; value: the middle
 
 
 @record
@@ -51,6 +52,7 @@ class SiteTable:
     caption: str
     notes: tuple[str, ...]
     names: int  # so many columns, the first ones, name a row
+    resolution: float | None  # share by which intervals of two rows must differ; null: they are not compared
     single: bool  # its rows are single cells or load steps: evidence of the other tables
     columns: tuple[SiteColumn, ...]
     rows: tuple[SiteRow, ...]

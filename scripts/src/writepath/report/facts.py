@@ -1,6 +1,7 @@
 """Collects the published figures that the README and docs/choosing.md quote; each is computed where its page has it."""
 
 import math
+import operator
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -190,6 +191,10 @@ class Facts:
     def first_pages_ms(self, name: str) -> str:
         """Shortest and longest of the keywords, of one client, one search at a time: `12 to 20`."""
         return _ends(self._first_pages(name))
+
+    def searches_faster(self, one: str, other: str) -> bool:
+        """Whether first pages of the one take less than those of the other, for every keyword."""
+        return all(map(operator.lt, self._first_pages(one), self._first_pages(other)))
 
     def recall_percent(self, name: str) -> str:
         """Lowest and highest of the keywords, of the posts that contain it: `6.5 to 39`."""

@@ -86,6 +86,9 @@ class Table:
     notes: tuple[str, ...] = ()  # footnotes, in order
     names: int = 1  # so many columns, the first ones, name a row
     compared: bool = False  # `make compare` puts its figures side by side
+    resolution: float | None = (
+        None  # share by which intervals of two rows must differ; none: they are not compared
+    )
     group: str = ""  # title under which the site has all tables of the same columns in one; none: apart
 
     def __post_init__(self) -> None:

@@ -186,7 +186,14 @@ def merged(tables: Sequence[tuple[str, Table | None]]) -> Table | None:
         for row in table.rows
     )
     return replace(
-        widest, columns=(HOST, *widest.columns), rows=rows, notes=_notes(known), names=widest.names + 1
+        widest,
+        columns=(HOST, *widest.columns),
+        rows=rows,
+        notes=_notes(known),
+        names=widest.names + 1,
+        resolution=max(
+            (table.resolution for _, table in known if table.resolution is not None), default=None
+        ),
     )
 
 

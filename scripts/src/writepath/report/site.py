@@ -29,7 +29,7 @@ from writepath.report.model import ABSENT, Cell, Column, Report, Row, Subject, T
 from writepath.report.render import engine, one_line
 
 PATHS = {"variant", "pair_variant", "ratio_of", "twin"}  # keys of columns that name the path of a row
-BOUNDS = {ABOUT, AT_LEAST, BELOW}  # an interval has no single value either
+BOUNDS = {AT_LEAST, BELOW}
 Files = Mapping[str, Sequence[str]]  # names of files, by folder of a cell
 
 
@@ -109,6 +109,7 @@ def _table(table: Table, cells: Sequence[CellData[Any]]) -> SiteTable:
         caption=one_line(table.caption),
         notes=tuple(map(one_line, table.notes)),
         names=table.names,
+        resolution=table.resolution,
         single=any(row.about is not None and row.about.block is not None for row in table.rows),
         columns=tuple(
             SiteColumn(key=one.key, title=one_line(one.title), unit=one_line(one.unit), path=one.key in PATHS)
@@ -154,6 +155,7 @@ def _cell(cell: Cell, column: Column) -> str | Figure:
         low=_finite(figure.low),
         high=_finite(figure.high),
         bound=not BOUNDS.isdisjoint((cell.prefix, *cell.ends)),
+        interval=cell.prefix == ABOUT,
     )
 
 

@@ -80,6 +80,7 @@ def capacity(figures: CapacityFigures) -> Table:
         figures.variants,
         notes=tuple(_notes(figures)),
         compared=True,
+        resolution=figures.resolution,
     )
 
 
@@ -164,6 +165,7 @@ def rates(figures: CapacityFigures) -> Table:
         fields,
         figures.variants,
         compared=True,
+        resolution=figures.resolution,
     )
 
 
