@@ -85,6 +85,7 @@ def test_a_suite_is_interrupted_resumed_reported_published_and_verified(
     assert reporting.report(checkout, folder) == 0
     said = capsys.readouterr().out
     assert "A (A/A control)" in said
+    assert "First page for one client" in said
     assert "Bulk load with index and copies: fastest" in said
     publish.publish(checkout, folder)
     assert publish.differences(checkout) == []

@@ -17,7 +17,7 @@ from writepath.report.capacity import CapacityFigures, cpu_s, per_1000, rate_in_
 from writepath.report.capacity import VariantFigures as Capacity
 from writepath.report.data import CellData, SuiteData, host_name
 from writepath.report.faults import Struck
-from writepath.report.model import ABSENT, Column, cell, number, short, shown
+from writepath.report.model import ABSENT, Column, between, cell, number, shown
 
 T = TypeVar("T")
 
@@ -279,4 +279,4 @@ def _median(values: Iterable[float | None]) -> float | None:
 def _ends(figures: Iterable[float]) -> str:
     """Lowest and highest."""
     known = published(list(figures) or None, f"a figure of suite {SEARCH}")
-    return " to ".join(dict.fromkeys(map(short, (min(known), max(known)))))
+    return between(known)

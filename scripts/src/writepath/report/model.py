@@ -1,7 +1,7 @@
 """What is a table? Typed columns and cells that every exporter reads; no exporter computes anything."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -212,6 +212,11 @@ def short(value: float) -> str:
     """Two digits of what was measured, for a sentence: `0.34`, `26`, `48,000`."""
     rounded = float(f"{value:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"  # noqa: PLR2004 - where two digits end
+
+
+def between(figures: Collection[float]) -> str:
+    """Lowest and highest: `12 to 20`."""
+    return " to ".join(dict.fromkeys(map(short, (min(figures), max(figures)))))
 
 
 def listed(words: Iterable[str]) -> str:
