@@ -161,6 +161,21 @@ def test_elasticsearch_alone_is_named_for_keywords_only_where_it_finds_each_fast
         assert ("Choose **Elasticsearch**.\n" in (front.choosing(facts) or "")) is faster
 
 
+@pytest.mark.parametrize(("queued_ms", "heading"), [(1.0, "Worth it:"), (1e6, "Not worth it:")])
+def test_a_queue_is_worth_it_for_speed_only_where_it_is_faster(
+    facts: Facts, monkeypatch: pytest.MonkeyPatch, queued_ms: float, heading: str
+) -> None:
+    p99_ms = Facts.p99_ms
+    monkeypatch.setattr(
+        Facts,
+        "p99_ms",
+        lambda self, name, *at: queued_ms if name == "rabbitmq-jpa" else p99_ms(self, name, *at),
+    )
+    before, _, after = (front.choosing(facts) or "").partition("- for speed:")
+    assert "for speed" not in after
+    assert re.findall(r"(?m)^(?:Worth it|Not worth it):$", before)[-1] == heading
+
+
 def test_what_no_fault_struck_is_said_to_be_untested(facts: Facts) -> None:
     rows = {line.split("|")[1].strip(" †"): line for line in front.table(facts).splitlines()}
     assert rows["Elasticsearch, 8 shards"].endswith("| not tested |")
