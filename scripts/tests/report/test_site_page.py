@@ -167,7 +167,8 @@ def test_ratios_of_intervals_are_those_of_the_page(page: Page, folder: Path, dat
     wanted = [one if isinstance(one, str) else one["shown"] for one in said]
     found = [row[2].partition(";")[0] for row in cells(page) if row[2] != "1"]
     assert found == wanted
-    assert {one[0] for one in wanted} == {"~", "n"}
+    assert "not resolved" in wanted
+    assert any(one.startswith("~") for one in wanted)
 
 
 def test_a_bound_is_in_no_ratio(page: Page, folder: Path) -> None:

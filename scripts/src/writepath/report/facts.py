@@ -3,7 +3,7 @@
 import math
 import operator
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -260,15 +260,17 @@ class Facts:
     def _first_pages(self, name: str, mode: SearchMode | None = None) -> list[float]:
         """By keyword, mean of the warm rounds, median of the blocks; empty where the variant has another mode."""
         results = [one for one in self._searches(name) if mode in (None, one.data_set.mode)]
-        keywords = self._search().index.params["keywords"] if results else ()
-        medians = (
-            _median(one.times_of(word, "first-page").warm_mean_ms for one in results) for word in keywords
-        )
-        return [one for one in medians if one is not None]
+        return first_pages_ms(results, self._search().index.params["keywords"])
 
     def _faults(self, name: str) -> dict[str, FaultResult]:
         """By kind of fault."""
         return {one.result.fault: one.result for one in self.faults if one.variant.name == name}
+
+
+def first_pages_ms(results: Sequence[SearchResult], keywords: Iterable[str]) -> list[float]:
+    """Of each keyword that has one: mean of the warm rounds, median of the blocks. results: of a variant, by block."""
+    medians = (_median(one.times_of(word, "first-page").warm_mean_ms for one in results) for word in keywords)
+    return [one for one in medians if one is not None]
 
 
 def _median(values: Iterable[float | None]) -> float | None:

@@ -10,6 +10,7 @@ from writepath.experiments.search.tables import Suite
 from writepath.records.search import KINDS, Loading, SearchKind, SearchResult
 from writepath.report import rows
 from writepath.report.data import Metric, RowKey
+from writepath.report.facts import first_pages_ms
 from writepath.report.fingerprint import fingerprint, in_one_line
 from writepath.report.model import Report, Section, between, listed, short
 
@@ -55,14 +56,9 @@ def answer(data: Suite) -> Iterator[str]:
 
 def _first_pages(data: Suite) -> Iterator[str]:
     """`JPA 150 to 200 ms`, from the fastest to the slowest keyword, of each row that finds every post."""
-    of_rows = itertools.groupby(tables.lines(data), key=lambda line: line.row)
-    for row, lines in of_rows:
-        means = (
-            spread(one.warm_mean_ms for one in line.times("first-page"))
-            for line in lines
-            if line.mode == "substring"
-        )
-        if known := [figure.median for figure in means if figure is not None]:
+    for row in data.rows:
+        results = [one for one in tables.line_of(data, row).results if one.data_set.mode == "substring"]
+        if known := first_pages_ms(results, tables.keywords(data)):
             yield f"{row.title} {between(known)} ms"
 
 
