@@ -1,6 +1,8 @@
 """What the tests of local processes ask of a started stack."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
 import psutil
 
@@ -8,6 +10,7 @@ from writepath import pidfile, poll
 from writepath.runtime.native.stack import NativeStack
 
 SECONDS = 40.0
+T = TypeVar("T")
 
 
 def eventually(fact: Callable[[], bool]) -> bool:
@@ -24,3 +27,12 @@ def processes(stack: NativeStack, component: str | None = None) -> list[psutil.P
     """All of the stack or of a component, children included."""
     leaders = [psutil.Process(pid) for pid in stack.pids(component)]
     return [each for leader in leaders for each in (leader, *leader.children(recursive=True))]
+
+
+def of_each(stack: NativeStack, read: Callable[[psutil.Process], T], component: str | None = None) -> list[T]:
+    """What it reads from each process; nothing from one that ends meanwhile, as PostgreSQL's workers do."""
+    found = []
+    for process in processes(stack, component):
+        with suppress(psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
+            found.append(read(process))
+    return found

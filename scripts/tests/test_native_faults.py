@@ -17,7 +17,7 @@ import httpx
 import psutil
 import pytest
 
-from native_stack import SECONDS, eventually, is_running, processes
+from native_stack import SECONDS, eventually, is_running, of_each, processes
 from writepath import pidfile, poll, provision
 from writepath.config import registry
 from writepath.errors import SetupError, StartError
@@ -109,13 +109,13 @@ def test_ended_in_order_and_revived(jpa: NativeStack) -> None:
 def test_frozen_and_resumed(jpa: NativeStack) -> None:
     lives = jpa.lives("postgres")
     jpa.pause("postgres")
-    assert {each.status() for each in processes(jpa, "postgres")} == {psutil.STATUS_STOPPED}
+    assert set(of_each(jpa, psutil.Process.status, "postgres")) == {psutil.STATUS_STOPPED}
     assert jpa.lives("postgres") == lives
     assert not jpa.is_ready("postgres")
     assert write(jpa) is None
     jpa.resume("postgres")
     jpa.resume("postgres")  # nothing where nothing is frozen
-    assert psutil.STATUS_STOPPED not in {each.status() for each in processes(jpa, "postgres")}
+    assert psutil.STATUS_STOPPED not in of_each(jpa, psutil.Process.status, "postgres")
     assert eventually(lambda: jpa.is_ready("postgres"))
     assert eventually(lambda: write(jpa) is not None)
     assert (jpa.lives("postgres"), jpa.lost_components()) == (lives, [])

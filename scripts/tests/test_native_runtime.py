@@ -13,7 +13,7 @@ import httpx
 import psutil
 import pytest
 
-from native_stack import SECONDS, eventually, is_running, processes
+from native_stack import SECONDS, eventually, is_running, of_each, processes
 from search.test_analyzer import CUTS, ODD
 from writepath import provision, services
 from writepath.config import registry
@@ -56,26 +56,24 @@ def stores(runtime: NativeRuntime) -> Iterator[NativeStack]:
         yield stack
 
 
-def listeners(process: psutil.Process) -> list[str]:
-    """Addresses it listens on; none where it has ended meanwhile, as PostgreSQL's workers do."""
-    try:
-        connections = process.net_connections("inet")
-    except (psutil.NoSuchProcess, FileNotFoundError):
-        return []
-    return [known.laddr.ip for known in connections if known.status == psutil.CONN_LISTEN]
+def listeners(process: psutil.Process) -> set[tuple[int, str]]:
+    """Its pid and the addresses it listens on."""
+    found = process.net_connections("inet")
+    return {(process.pid, known.laddr.ip) for known in found if known.status == psutil.CONN_LISTEN}
 
 
 def test_every_listener_is_on_loopback_and_nothing_runs_as_root(stores: NativeStack) -> None:
-    listening = {(process.pid, ip) for process in processes(stores) for ip in listeners(process)}
+    listening = set().union(*of_each(stores, listeners))
     assert len(listening) >= len(STORES) + 1
     assert {ip.removeprefix("::ffff:") for _, ip in listening} <= {"127.0.0.1", "::1"}
-    assert 0 not in {process.uids().real for process in processes(stores)}
+    assert 0 not in {uids.real for uids in of_each(stores, psutil.Process.uids)}
 
 
 def test_postgresql_takes_the_compose_files_flags_and_password(stores: NativeStack) -> None:
     place = stores.places["postgres"]
-    server = next(each for each in processes(stores) if each.name() == "postgres")
-    assert "track_commit_timestamp=on" in " ".join(server.cmdline())
+    assert any(
+        "track_commit_timestamp=on" in line for line in of_each(stores, psutil.Process.cmdline, "postgres")
+    )
     assert not list(place.folder.glob("**/.s.PGSQL*"))
     with socket.create_connection(("127.0.0.1", place.port(5432)), timeout=SECONDS) as connection:
         options = b"user\0writepath\0database\0writepath\0\0"

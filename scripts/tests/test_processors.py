@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from native_stack import processes
+from native_stack import of_each
 from writepath import commands, processors
 from writepath.config import registry
 from writepath.config.settings import Given
@@ -122,8 +122,8 @@ def allowed(pid: int) -> set[str]:
 def masks(stack: NativeStack) -> dict[str, set[str]]:
     """By name, of all its processes."""
     found: dict[str, set[str]] = {}
-    for process in processes(stack):
-        found.setdefault(process.name(), set()).update(allowed(process.pid))
+    for name, mask in of_each(stack, lambda process: (process.name(), allowed(process.pid))):
+        found.setdefault(name, set()).update(mask)
     return found
 
 
