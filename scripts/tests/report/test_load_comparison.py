@@ -50,6 +50,19 @@ def test_planted_ratios_have_their_word() -> None:
     ]  # fmt: skip
 
 
+def test_the_answer_has_p99_and_processor_time_against_the_baseline() -> None:
+    said = report(*blocks(), baseline="jpa").answer
+    (p99,) = (one for one in said if one.startswith("p99 ÷ that of JPA in the same block: SLOW 1.50 (1.4"))
+    assert p99.endswith("), slower; ALIKE 1.00 (0.993–1.01), same within 5 %.")
+    assert any(one.startswith("CPU per 1,000 writes ÷ that of JPA") for one in said)
+
+
+def test_too_few_blocks_to_decide_leave_the_comparison_out_of_the_answer() -> None:
+    few = [one for one in blocks() if one.block < BLOCKS]
+    assert "comparison" in tables(*few, baseline="jpa")
+    assert "÷" not in " ".join(report(*few, baseline="jpa").answer)
+
+
 def test_the_a_a_control_has_rows_of_its_own_and_gives_the_resolution() -> None:
     table = comparison(blocks())
     assert line(table, "JPA (A/A control)", "median")[4] == "same within 5 %"

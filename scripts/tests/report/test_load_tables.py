@@ -221,6 +221,9 @@ def test_a_page_of_a_climb_opens_with_the_limit_of_each_path() -> None:
     assert page.picture is not None
     assert page.picture.file == "latency-over-time.svg"
     assert tables(Planted())["result"].key == report(Planted()).table.key
+    assert "result" not in {
+        section.key for section in page.details
+    }  # each of its percentiles would be infinite
 
 
 def test_the_limit_of_a_refresh_interval_is_next_to_the_time_until_a_post_is_visible() -> None:

@@ -150,7 +150,7 @@ def test_the_answer_says_what_limits_the_highest_throughput_and_where_it_goes_wi
             "Bottlenecks of the 6 rows without errors: host CPU in 3, CPU quota of the application in 2 and connection"
             " pool in 1."
         ),
-        "Longest mean wait for a connection: 20.0 ms, against 1.50 ms with it (pool-10-half, VIRTUAL_USERS=50).",
+        "Longest mean wait for a connection: 20.0 ms, then it is in use for 1.50 ms (pool-10-half, VIRTUAL_USERS=50).",
         (
             "With 0.5 processors for the application (pool-10-half, VIRTUAL_USERS=50): 480 TPS, bottleneck CPU quota of"
             " the application (96 % of it used); without it 810 TPS, bottleneck connection pool (a read waits 12.0 ms"

@@ -29,7 +29,6 @@ def climbing(phases: Sequence[Phase | PhaseFacts]) -> int:
     )
 
 
-IN_FLIGHT = "in_flight"  # every application that writes tells it
 LEFT_S = 10  # after a path has left the SLO: samples are smoothed over 5 s, and only what lasts is a limit
 
 
@@ -79,7 +78,5 @@ def climb_of(
 
 
 def _bottleneck(facts: LoadFacts, sampled: Series, generator: Generator) -> LimitedBy | None:
-    """None of evidence without the samples that the rules read: an older release published processor times alone."""
-    if facts.host is None or all(metric != IN_FLIGHT for _, metric in sampled):
-        return None
-    return limited_by(sampled, facts.host.system_cores, generator)
+    """None of a host that nobody looked at."""
+    return None if facts.host is None else limited_by(sampled, facts.host.system_cores, generator)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from operator import itemgetter
 
 from writepath.analysis import load_result
+from writepath.analysis.comparison import FEWEST_PAIRS
 from writepath.analysis.stats import Spread, spread
 from writepath.experiments.load import sections_closed as closed
 from writepath.experiments.load import sections_reads as reads
@@ -20,7 +21,7 @@ from writepath.report import load_ranks, rows, warm_up
 from writepath.report.comparison import with_baseline
 from writepath.report.data import Metric, RowKey
 from writepath.report.fingerprint import fingerprint, hosts, in_one_line, slowdown_times
-from writepath.report.model import Column, Plot, Report, Section, Table, number, plain, short
+from writepath.report.model import Column, Plot, Report, Section, Table, number, plain, short, texts
 from writepath.report.rows import RANKS, Field
 
 MIB = 1 << 20
@@ -142,7 +143,8 @@ def answer(data: Suite) -> tuple[str, ...]:
         times = f"Time until the 201{rate}: {', '.join(told)}."
         if data.index.repetitions == 1 and len(data.rows) > 1:
             times += f" {of_sessions.ONE_REPETITION}"
-    return (times, *_limits(data), *_searchable(data), *_delayed(data), _losses(data))
+    own = (*_limits(data), *_against_baseline(data), *_searchable(data), *_delayed(data))
+    return (times, *own, _losses(data))
 
 
 def _limits(data: Suite) -> Iterator[str]:
@@ -162,6 +164,22 @@ def _limits(data: Suite) -> Iterator[str]:
 
 def _counted(data: Suite, row: RowKey) -> list[LoadResult]:
     return [one.result for one in data.of(row) if one.counts and one.result]
+
+
+def _against_baseline(data: Suite) -> Iterator[str]:
+    """What each variant needs of what the baseline needs; nothing where too few blocks decide nothing."""
+    table = _with_baseline(data, lambda row: row.title)
+    if table is None or data.index.repetitions < FEWEST_PAIRS:
+        return
+    base = next(one.title for one in data.index.variants if one.name == data.index.baseline)
+    lines = [texts(table, row) for row in table.rows]
+    for title in TOLD:
+        told = (
+            f"{name} {ratio}, {verdict}"
+            for name, metric, ratio, _, verdict, *_ in lines
+            if metric == title and not name.endswith(rows.AGAIN)
+        )
+        yield f"{title} ÷ that of {base} in the same block: {'; '.join(told)}."
 
 
 def _searchable(data: Suite) -> Iterator[str]:
@@ -279,11 +297,12 @@ METRICS: tuple[Metric[LoadResult], ...] = (
     ),
 )
 OF_WRITES = ("to_durable_p95_ms", "cpu_s_per_1000")
+TOLD = ("p99", "CPU per 1,000 writes")  # of these, in the page's first sentences
 
 
-def _with_baseline(data: Suite) -> Table | None:
+def _with_baseline(data: Suite, label: rows.Label | None = None) -> Table | None:
     metrics = [one for one in METRICS if not (tables.reads(data) and one.key in OF_WRITES)]
-    return with_baseline(data, metrics, tables.label(data))
+    return with_baseline(data, metrics, label or tables.label(data))
 
 
 def report(data: Suite) -> Report:
@@ -296,8 +315,7 @@ def report(data: Suite) -> Report:
     percentiles, over_time = pictures(ranked)
     climb = tables.climb(ranked)
     ranking = (
-        climb,
-        tables.main(ranked),
+        climb or tables.main(ranked),  # beyond its limit a path acknowledges too few for percentiles of all
         tables.latency(ranked),
         _with_baseline(data),
         tables.original(ranked),

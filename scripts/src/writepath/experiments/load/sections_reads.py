@@ -196,8 +196,8 @@ def _longest_wait(cells: Mapping[str, Own]) -> Iterator[str]:
         if load is not None and load.wait_ms_mean is not None and load.held_ms_mean is not None:
             waits.append((load.wait_ms_mean, load.held_ms_mean, title))
     if waits:
-        wait_ms, with_ms, title = max(waits)
-        times = f"{number(wait_ms)} ms, against {number(with_ms)} ms with it"
+        wait_ms, held_ms, title = max(waits)
+        times = f"{number(wait_ms)} ms, then it is in use for {number(held_ms)} ms"
         yield f"Longest mean wait for a connection: {times} ({title})."
 
 
