@@ -218,12 +218,9 @@ def test_a_page_of_a_climb_opens_with_the_limit_of_each_path() -> None:
     ]
     assert line(table, 1) == ["B", "119", "> 4,000", "–", "–", "none", "–"]
     assert "The p99 leaves 100 ms at: JPA 1,840/s, B above 4,000/s." in page.answer
-    assert page.picture is not None
-    assert page.picture.file == "latency-over-time.svg"
+    assert [plot.file for plot in page.plots] == ["latency-over-time.svg"]  # no percentiles: infinite
     assert tables(Planted())["result"].key == report(Planted()).table.key
-    assert "result" not in {
-        section.key for section in page.details
-    }  # each of its percentiles would be infinite
+    assert "result" not in {section.key for section in page.details}
 
 
 def test_the_limit_of_a_refresh_interval_is_next_to_the_time_until_a_post_is_visible() -> None:

@@ -330,7 +330,7 @@ def report(data: Suite) -> Report:
     )
     first, *others = rows.mixed((table for table in ranking if table is not None), hosts(data))
     of_kind = (("load", load), ("warm-up before the load", warm_up.in_words(data.index.params)))
-    first_picture, second = (over_time, percentiles) if climb else (percentiles, over_time)
+    first_picture, second = (over_time or percentiles, None) if climb else (percentiles, over_time)
     plots = {"latency": (second,) if second else ()}
 
     def section(table: Table) -> Section:
