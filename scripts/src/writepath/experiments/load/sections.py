@@ -18,7 +18,7 @@ from writepath.experiments.load.tables import Suite
 from writepath.records.load import LoadResult
 from writepath.records.load_facts import LoadFacts
 from writepath.report import load_ranks, rows, warm_up
-from writepath.report.comparison import with_baseline
+from writepath.report.comparison import reference, with_baseline
 from writepath.report.data import Metric, RowKey
 from writepath.report.fingerprint import fingerprint, hosts, in_one_line, slowdown_times
 from writepath.report.model import Column, Plot, Report, Section, Table, number, plain, short, texts
@@ -168,18 +168,15 @@ def _counted(data: Suite, row: RowKey) -> list[LoadResult]:
 
 def _against_baseline(data: Suite) -> Iterator[str]:
     """What each variant needs of what the baseline needs; nothing where too few blocks decide nothing."""
-    table = _with_baseline(data, lambda row: row.title)
-    if table is None or data.index.repetitions < FEWEST_PAIRS:
+    base = reference(data)
+    if base is None or data.index.repetitions < FEWEST_PAIRS:
         return
-    base = next(one.title for one in data.index.variants if one.name == data.index.baseline)
-    lines = [texts(table, row) for row in table.rows]
-    for title in TOLD:
-        told = (
-            f"{name} {ratio}, {verdict}"
-            for name, metric, ratio, _, verdict, *_ in lines
-            if metric == title and not name.endswith(rows.AGAIN)
-        )
-        yield f"{title} ÷ that of {base} in the same block: {'; '.join(told)}."
+    for metric in (one for one in METRICS if one.key in TOLD):
+        table = with_baseline(data, [metric])
+        lines = [texts(table, row) for row in table.rows] if table else []
+        told = [f"{line[0]} {line[2]}, {line[4]}" for line in lines if not line[0].endswith(rows.AGAIN)]
+        if told:
+            yield f"{metric.title} ÷ that of {base.title} in the same block: {'; '.join(told)}."
 
 
 def _searchable(data: Suite) -> Iterator[str]:
@@ -297,12 +294,12 @@ METRICS: tuple[Metric[LoadResult], ...] = (
     ),
 )
 OF_WRITES = ("to_durable_p95_ms", "cpu_s_per_1000")
-TOLD = ("p99", "CPU per 1,000 writes")  # of these, in the page's first sentences
+TOLD = ("p99_ms", "cpu_s_per_1000")  # in the page's first sentences
 
 
-def _with_baseline(data: Suite, label: rows.Label | None = None) -> Table | None:
+def _with_baseline(data: Suite) -> Table | None:
     metrics = [one for one in METRICS if not (tables.reads(data) and one.key in OF_WRITES)]
-    return with_baseline(data, metrics, label or tables.label(data))
+    return with_baseline(data, metrics, tables.label(data))
 
 
 def report(data: Suite) -> Report:
