@@ -36,6 +36,7 @@ def test_the_answer_names_each_factor_with_its_effect_or_that_there_is_none() ->
         r"Highest throughput: 2,\d+ TPS \(VIRTUAL_USERS=30, POOL_SIZE=1\d, INSTANCES=1\); lowest: 8\d\d",
         first,
     )
+    assert "One repetition" not in first
     assert re.search(
         r"VIRTUAL_USERS: 15 \+(99|10\d) % .*; 30 \+1[45]\d % .*; against 1 \(A/A ±4.0 %\)", effect
     )

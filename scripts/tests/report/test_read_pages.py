@@ -220,6 +220,10 @@ def test_each_strategy_has_its_ratio_to_the_first_next_to_the_original_s() -> No
         "TPS by strategy: per-parent 200, by-key 240 (× 1.20), denormalised 250 (× 1.25), two-queries 400 (× 2.00);"
         " the original: 208, 244.6 (× 1.18), 253.5 (× 1.22), 339.7 (× 1.63)."
     )
+    assert page.answer[1] == (
+        "Highest throughput: 400 TPS (FEED_STRATEGY=two-queries); lowest: 200 TPS (FEED_STRATEGY=per-parent)."
+        " One repetition: small differences may be noise."
+    )
     assert page.table.key == "feed"
     assert lines(page, "feed")[3] == ["FEED_STRATEGY=two-queries", "400", "2.00", "119", "2.00", "55.0", "0"]
     assert [row[1:4] for row in lines(page, "original_reads")][-2:] == [

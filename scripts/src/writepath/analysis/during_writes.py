@@ -100,5 +100,4 @@ def derive_during_writes(tables: Mapping[int, Tables], facts: DuringWritesFacts)
         writes_found=facts.writes_found,
         wrong_answers=sum(wrong_totals(tables[place]) for place in (ALONE, SEARCHES)),
         warm_up_seconds=facts.warm_up_seconds,
-        rerun_host=facts.rerun_host,
     )

@@ -1,7 +1,7 @@
 """Searches under load: what the store was filled with, and searches at half of their capacity during writes."""
 
 from writepath.records.base import record
-from writepath.records.measures import Code, Host, Latency
+from writepath.records.measures import Latency
 from writepath.records.search import DataSetFacts, Hits
 from writepath.records.steps import SentFacts
 
@@ -17,10 +17,8 @@ class DuringWritesFacts:
     searches: SentFacts  # during writes
     writes: SentFacts
     writes_found: int  # after the last refresh, by searches for every word of the written posts' keywords
-    warm_up_seconds: float | None  # null: of writes alone, too short for valid latencies
+    warm_up_seconds: float
     noise: tuple[str, ...] = ()  # why the host was still noisy in the last retry of these loads
-    rerun_host: Host | None = None  # of loads that were measured later, alone; null: the host of the run
-    rerun_code: Code | None = None  # and the version then
 
 
 @record
@@ -47,13 +45,7 @@ class DuringWrites:
     writes_acknowledged: int
     writes_found: int
     wrong_answers: int  # totals below what was there before the load
-    warm_up_seconds: float | None
-    rerun_host: Host | None
-
-    @property
-    def warm(self) -> bool:
-        """Whether all parts were warm when the latencies were measured."""
-        return self.warm_up_seconds is not None
+    warm_up_seconds: float
 
 
 @record

@@ -17,6 +17,7 @@ S = TypeVar("S")  # what a figure is read from: a cell, or a part of its result
 VARIANT = Column(key="variant", title="variant")
 HOST = Column(key="host", title="host")
 DAGGER = "†"
+ONE_REPETITION = "One repetition: small differences may be noise."
 AGAIN = " (A/A control)"  # after the title of the baseline's second cell in a block
 RANKS = ("median", "p95", "p99")
 LEGEND = (
@@ -143,7 +144,7 @@ def spread_note(index: Index) -> str:
     """How cells with several repetitions are read."""
     if index.repetitions > 1:
         return "Cells: median of the repetitions (lowest–highest)."
-    return "One repetition: small differences between rows may be noise."
+    return ONE_REPETITION
 
 
 def replaced_note(index: Index) -> str:

@@ -1,6 +1,7 @@
 """Sentences and a table of searches during writes: how searches and writes affect each other."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from writepath.analysis import stats
 from writepath.records.search import SearchMode
@@ -12,7 +13,7 @@ from writepath.report.capacity import (
     VariantFigures,
     about,
 )
-from writepath.report.during_writes import Searched, during_writes
+from writepath.report.data import RowKey
 from writepath.report.model import Table, Value, cell, listed, number, short
 from writepath.report.rows import Field, field
 
@@ -20,6 +21,25 @@ FINDS: dict[SearchMode, str] = {
     "substring": "Every post that contains a keyword",
     "native": "The posts that the store's own word search finds",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched:
+    """A row's searches during writes, by block."""
+
+    row: RowKey
+    mode: str
+    loads: tuple[DuringWrites, ...]
+
+
+def _searched(data: Suite) -> tuple[Searched, ...]:
+    """Of the rows that have such loads."""
+    found = list[Searched]()
+    for row in data.rows:
+        searches = [cell.result.searches for cell in data.of(row) if cell.result and cell.result.searches]
+        if loads := tuple(one.during_writes for one in searches if one.during_writes):
+            found.append(Searched(row=row, mode=searches[0].data_set.mode, loads=loads))
+    return tuple(found)
 
 
 def answer(figures: CapacityFigures) -> Iterator[str]:
@@ -51,11 +71,11 @@ def _rates(variants: Sequence[VariantFigures]) -> str:
 
 def findings(figures: CapacityFigures) -> Iterator[str]:
     """Half of each one's capacity for searches, while posts are written."""
-    known = [one for one in during_writes(figures.data)[0][1] if one.warm]
+    known = _searched(figures.data)
     if not known:
         return
-    writes = max(load.write_rate_per_s for one in known for load in one.warm)
-    met = [one for one in known if all(_within(load, figures.slo_ms) for load in one.warm)]
+    writes = max(load.write_rate_per_s for one in known for load in one.loads)
+    met = [one for one in known if all(_within(load, figures.slo_ms) for load in one.loads)]
     results = (
         f"p99 {words} {number(figures.slo_ms)} ms: {listed(map(_median, some))}"
         for words, some in (("within", met), ("above", [one for one in known if one not in met]))
@@ -66,7 +86,7 @@ def findings(figures: CapacityFigures) -> Iterator[str]:
 
 def _median(one: Searched) -> str:
     """The slowest block's."""
-    medians = [load.search_latency_ms.median for load in one.warm]
+    medians = [load.search_latency_ms.median for load in one.loads]
     shown = "∞" if None in medians else f"{short(max(filter(None, medians)))} ms"
     return f"{one.row.title} (median {shown})"
 
@@ -80,11 +100,8 @@ def _within(load: DuringWrites, slo_ms: float) -> bool:
 
 
 def _of(key: str, title: str, get: Callable[[DuringWrites], Value], unit: str = "") -> Field[Searched]:
-    """Over all blocks; times over those in which they are valid."""
-    timed = unit in ("ms", "×")
-    return field(
-        key, title, lambda one: cell(map(get, one.warm if timed else one.loads)), unit, exact=not unit
-    )
+    """Over all blocks."""
+    return field(key, title, lambda one: cell(map(get, one.loads)), unit, exact=not unit)
 
 
 def _rank(name: str, of: str) -> Callable[[DuringWrites], Value]:
@@ -124,26 +141,16 @@ DURING: tuple[Field[Searched], ...] = (
     _of("during_found_percent", "found", _found_percent, "%"),
     _of("during_wrong", "wrong answers", lambda load: load.wrong_answers),
 )
-COLD = (
-    "Times of blocks measured without a warm-up of both loads together are not shown: service and store had not"
-    " written yet."
-)
 
 
 def during(data: Suite) -> Table | None:
     """Searches while posts are written, by the host on which they were measured; None where none were."""
-    return rows.merged([(host, _during(known)) for host, known in during_writes(data)])
+    return rows.merged([(host, _during(_searched(own))) for host, own in data.by_host()])
 
 
 def _during(known: Sequence[Searched]) -> Table | None:
     if not known:
         return None
-    cold = any(not load.warm for one in known for load in one.loads)
-    reruns = (
-        f"{one.row.title}: rerun alone, because the host had been noisy."
-        for one in known
-        if any(load.rerun_host is not None for load in one.loads)
-    )
     return rows.table(
         "during_writes",
         "Searching while writing",
@@ -153,6 +160,5 @@ def _during(known: Sequence[Searched]) -> Table | None:
         " (lowest–highest).",
         DURING,
         known,
-        notes=(*((COLD,) if cold else ()), *reruns),
         names=2,
     )

@@ -142,7 +142,7 @@ def answer(data: Suite) -> tuple[str, ...]:
         rate = "" if peak is None else f" at up to {number(peak)}/s"
         times = f"Time until the 201{rate}: {', '.join(told)}."
         if data.index.repetitions == 1 and len(data.rows) > 1:
-            times += f" {of_sessions.ONE_REPETITION}"
+            times += f" {rows.ONE_REPETITION}"
     own = (*_limits(data), *_against_baseline(data), *_searchable(data), *_delayed(data))
     return (times, *own, _losses(data))
 

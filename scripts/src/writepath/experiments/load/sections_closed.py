@@ -351,7 +351,10 @@ def answer(data: Suite, known: Mapping[str, Effects]) -> Iterator[str]:
         return
     (low, lowest), (high, highest) = ranked[0], ranked[-1]
     words = f"Highest throughput: {number(highest.median)} TPS ({high})"
-    yield f"{words}; lowest: {number(lowest.median)} TPS ({low})." if len(ranked) > 1 else f"{words}."
+    if len(ranked) > 1:
+        words += f"; lowest: {number(lowest.median)} TPS ({low})"
+    noise = f" {rows.ONE_REPETITION}" if data.index.repetitions == 1 and len(ranked) > 1 else ""
+    yield f"{words}.{noise}"
     if (found := known.get(TPS)) is not None:
         told = [
             f"{one.factors[0]}: {in_words(one, found, _first_level(data, one.factors[0]))}"

@@ -19,9 +19,8 @@ from writepath.report import load_ranks, rows
 from writepath.report.data import RowKey
 from writepath.report.fingerprint import slowdown_times
 from writepath.report.model import Column, Plot, Row, Table, Value, cell, listed, number, plain, row_of
-from writepath.report.rows import RANKS, Field
+from writepath.report.rows import ONE_REPETITION, RANKS, Field
 
-ONE_REPETITION = "One repetition: small differences may be noise."
 POOL_SIZE = "POOL_SIZE"  # a setting
 RATE_DIGITS = 6  # significant: a rate that was multiplied and printed is still that rate
 
