@@ -78,7 +78,14 @@ def step(rate_per_s: float, verdict: str = "pass", **changed: Any) -> LoadStep:
 
 
 def bracket(low: float | None, high: float | None, *, lower_bound: bool = False) -> Bracket:
-    return Bracket(highest_passing_per_s=low, lowest_failing_per_s=high, lower_bound=lower_bound, steps=5)
+    """Its interval is from one to the other, or to the end of what is tried."""
+    return Bracket(
+        highest_passing_per_s=low,
+        lowest_failing_per_s=high,
+        lower_bound=lower_bound,
+        steps=5,
+        interval_per_s=(low or 16.0, high or 7500.0),
+    )
 
 
 def run(

@@ -17,14 +17,13 @@ from writepath.analysis.capacity import OVERLOAD_FOLDER, derive_capacity, plan_o
 from writepath.analysis.evidence import Evidence
 from writepath.analysis.load_result import HOP_NAMES, hops
 from writepath.analysis.raw import Sample
-from writepath.analysis.step_verdict import bracket
 from writepath.analysis.steps import folder_of
 from writepath.analysis.times import Times
 from writepath.errors import LoadError
 from writepath.load.ledger import END_OF_FILE, INTERRUPTED, RECORD, REFUSED_BY_APPLICATION, REFUSED_BY_STORE
 from writepath.records import base
 from writepath.records.capacity_run import CapacityFacts, Overload, OverloadFacts
-from writepath.records.steps import LoadStep, StepFacts, unresolved
+from writepath.records.steps import StepFacts, unresolved
 
 CAPACITY = 100.0  # 50/s for 20 s, 200/s for 20 s, 50/s for 60 s
 OVERLOAD = plan_of(CAPACITY)
@@ -110,13 +109,12 @@ def test_noise_leaves_a_fitted_limit_known_once_a_step_passed_and_one_failed(tmp
     disturbed = planted.sent(withheld=replace(planted.QUIET, steal_share=0.5))
     noisy = planted.step(rows=len(slow), number=3, sent=disturbed)
 
-    def status(*before: StepFacts, at_most_seconds: float | None = 480.0) -> str:
-        changed = replace(run, steps=(*before, noisy), at_most_seconds=at_most_seconds)
+    def status(*before: StepFacts) -> str:
+        changed = replace(run, steps=(*before, noisy))
         return derive_capacity(saved_run(tmp_path, changed)).verdict.status
 
     assert status(*run.steps) == "valid"
     assert status(run.steps[0]) == "unknown"
-    assert status(*run.steps, at_most_seconds=None) == "unknown"
 
 
 def test_a_run_without_a_step_has_no_figures(tmp_path: Path) -> None:
@@ -241,24 +239,6 @@ def test_a_generator_that_was_full_late_or_stopped_is_named(tmp_path: Path) -> N
     assert [words.partition(":")[0] for words in found] == ["did not send all", "was saturated", "was late"]
 
 
-def steps_of(*made: tuple[float, str]) -> list[LoadStep]:
-    """Rates and verdicts; `burst` fails by its backlog alone."""
-    return [step(rate, verdict) for rate, verdict in made]
-
-
-def test_of_two_steps_that_contradict_each_other_the_later_counts() -> None:
-    made = steps_of((1000, "pass"), (1100, "fail"), (1000, "fail"), (900, "pass"))
-    found = bracket(made, 6000.0, burst=False)
-    assert (found.highest_passing_per_s, found.lowest_failing_per_s, found.steps) == (900, 1000, 4)
-
-
-def test_a_burst_passes_where_only_its_backlog_grows_and_the_highest_rate_is_a_lower_bound() -> None:
-    made = steps_of((1000, "pass"), (2000, "burst"), (1000, "noise"))
-    assert bracket(made, 2000.0, burst=False).lowest_failing_per_s == 2000
-    found = bracket(made, 2000.0, burst=True)
-    assert (found.highest_passing_per_s, found.lower_bound, found.conclusive) == (2000, True, True)
-
-
 def test_a_noisy_step_is_unresolved_until_its_rate_is_retried() -> None:
-    made = steps_of((1000, "noise"), (1000, "pass"), (1200, "noise"))
+    made = [step(rate, verdict) for rate, verdict in ((1000, "noise"), (1000, "pass"), (1200, "noise"))]
     assert [step.rate_per_s for step in unresolved(made)] == [1200]

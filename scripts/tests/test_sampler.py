@@ -117,7 +117,7 @@ def series(component: str, metrics: dict[str, list[float]]) -> Series:
 
 def test_resources_are_growth_of_counters_and_peak_of_memory() -> None:
     counters = {"cpu_seconds": [5.0, 7.5], "rss_bytes": [10.0, 30.0, 20.0], "write_bytes": [100.0, 160.0]}
-    found = resources(series("app", counters), "docker")["app"]
+    found = resources(series("app", counters))["app"]
     assert (found.cpu_seconds, found.rss_peak_bytes, found.write_bytes) == (2.5, 30, 60)
 
 

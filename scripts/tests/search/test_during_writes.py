@@ -65,7 +65,10 @@ class OneStep:
         self.step = None
 
     def bracket(self) -> Bracket:
-        return Bracket(highest_passing_per_s=40.0, lowest_failing_per_s=None, lower_bound=True, steps=1)
+        return Bracket(
+            highest_passing_per_s=40.0, lowest_failing_per_s=None, lower_bound=True, steps=1,
+            interval_per_s=(40.0, 75.0),
+        )  # fmt: skip
 
 
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lies: Lies) -> tuple[CapacityResult, Runtime, Path]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from writepath.analysis import limit, load_rows, raw, samples, stats, step_verdict
+from writepath.analysis import limit, load_rows, raw, samples, stats
 from writepath.analysis.audit import ACKNOWLEDGED
 from writepath.analysis.during_writes import FOLDERS, derive_during_writes, reduce_during_writes
 from writepath.analysis.evidence import FACTS_FILE, Evidence, load_facts
@@ -281,7 +281,7 @@ def derive_capacity(evidence: Evidence) -> CapacityResult:
         verdict=_verdict(run, steps, sustained, searches),
         searches=searches,
         warm_up=run.warm_up,
-        ended=None if run.at_most_seconds is None else run.ended,
+        ended=run.ended,
     )
 
 
@@ -294,8 +294,6 @@ def _derive_searches(tables: Tables, facts: SearchLoadFacts) -> SearchLoad:
 
 
 def _bracket(run: CapacityFacts, steps: Sequence[LoadStep], *, burst: bool) -> Bracket:
-    if run.at_most_seconds is None:
-        return step_verdict.bracket(steps, run.highest_per_s, burst=burst)
     return limit.bracket(steps, run.lowest_per_s, run.highest_per_s, burst=burst)
 
 
@@ -306,7 +304,7 @@ def _verdict(
     broken = [*_broken(run, steps), *(_wrong(searches) if searches else ())]
     noisy = [
         f"step {step.number} at {step.rate_per_s:,g}/s was noisy and not retried ({'; '.join(step.reasons)})"
-        for step in _left_open(run, steps)
+        for step in _left_open(steps)
     ]
     noisy += unsteady(run.warm_up)
     during = run.searches.during_writes if run.searches else None
@@ -322,19 +320,16 @@ def _verdict(
     )
 
 
-def _left_open(run: CapacityFacts, steps: Sequence[LoadStep]) -> Iterable[LoadStep]:
-    """Noisy steps without which nothing is known. A fitted limit needs none, once a step passed and one failed."""
-    fitted = run.at_most_seconds is not None and {"pass", "fail"} <= {step.verdict for step in steps}
+def _left_open(steps: Sequence[LoadStep]) -> Iterable[LoadStep]:
+    """Noisy steps without which nothing is known: the fitted limit needs none, once a step passed and one failed."""
+    fitted = {"pass", "fail"} <= {step.verdict for step in steps}
     return () if fitted else unresolved(steps)
 
 
 def _open(run: CapacityFacts, sustained: Bracket) -> str:
     """What stopped a run before its limit was known."""
-    words = run.ended or f"the limit is not known to {'±' if sustained.interval_per_s else ''}5 %"
-    if sustained.interval_per_s is None:
-        return words
     low, high = sustained.interval_per_s
-    return f"{words}; the limit is between {low:,.0f}/s and {high:,.0f}/s"
+    return f"{run.ended or 'the limit is not known to ±5 %'}; the limit is between {low:,.0f}/s and {high:,.0f}/s"
 
 
 def _wrong(searches: SearchLoad) -> Iterator[str]:

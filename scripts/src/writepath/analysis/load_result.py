@@ -217,7 +217,7 @@ def derive_load(evidence: Evidence) -> LoadResult:
         **_rates(facts, scalars, requests, completed),
         phases=tuple(_phases(facts, tables)),
         **judged,
-        resources=resources(seen, facts.runtime),
+        resources=resources(seen),
         disk_written_bytes=disk_written(seen),
         queue_peak=queue_peak(seen),
         foreign_cpu_share=None if foreign is None else round(foreign, SHARE_DIGITS),

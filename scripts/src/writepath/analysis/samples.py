@@ -36,7 +36,7 @@ METRICS = (
 SAMPLES_SCHEMA = pa.schema(
     [("at_us", pa.int64()), ("component", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
 )
-PROCESS_COUNTED = "native"  # there, the bytes a process wrote are whole folios of the page cache: no figure
+NATIVE = "native"
 
 
 def needed(samples: pa.Table, also: Callable[[str], bool] = lambda _: False) -> pa.Table:
@@ -125,13 +125,13 @@ def foreign_share(seen: Series) -> float | None:
     return max(shares, default=None)
 
 
-def resources(seen: Series, runtime: str) -> dict[str, Resource]:
+def resources(seen: Series) -> dict[str, Resource]:
     """By component, what it used between the first and the last sample."""
     return {
         component: Resource(
             cpu_seconds=float(stats.accumulated(cpu)[-1]),
             rss_peak_bytes=int(seen[component, RESIDENT][1].max()),
-            write_bytes=None if runtime == PROCESS_COUNTED else _written(seen, component),
+            write_bytes=_written(seen, component),
         )
         for (component, metric), (_, cpu) in seen.items()
         if metric == "cpu_seconds" and (component, RESIDENT) in seen
@@ -139,7 +139,7 @@ def resources(seen: Series, runtime: str) -> dict[str, Resource]:
 
 
 def _written(seen: Series, component: str) -> int | None:
-    """Unknown too where only some readings could tell: those were of another process."""
+    """Unknown where no reading could tell, or only some: those were of another process."""
     _, written = seen.get((component, "write_bytes"), NOTHING)
     known = len(written) == len(seen[component, "cpu_seconds"][1])
     return int(stats.accumulated(written)[-1]) if known else None
@@ -159,7 +159,7 @@ def pool_waiting(seen: Series) -> Floats:
 
 def time_wait(seen: Series, runtime: str) -> Floats:
     """Sockets in TIME_WAIT in each sample; empty where the load's sockets are not the host's, as in containers."""
-    return seen.get((HOST, TIME_WAIT), NOTHING)[1] if runtime == PROCESS_COUNTED else NOTHING[1]
+    return seen.get((HOST, TIME_WAIT), NOTHING)[1] if runtime == NATIVE else NOTHING[1]
 
 
 def system_shares(seen: Series, cores: int) -> dict[str, float]:

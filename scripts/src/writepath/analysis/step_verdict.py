@@ -1,11 +1,11 @@
-"""Judges load steps: one verdict each, with reasons in words, and the bracket that they leave."""
+"""Judges load steps: one verdict each, with reasons in words."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from writepath.analysis import stats
 from writepath.records.capacity_run import CapacityFacts
-from writepath.records.steps import Bracket, LoadStep
+from writepath.records.steps import LoadStep
 
 ACKNOWLEDGED_SHARE = 0.999  # of the scheduled requests
 COMPLETED_SHARE = 0.99  # of the scheduled rate
@@ -118,28 +118,3 @@ def _over(value: float, limit: float) -> str:
 def _percent(share: float) -> str:
     """Cut, not rounded: a share just below its limit must not read as the limit."""
     return f"{int(share * 100_000 + 1e-6) / 1000:g} %"
-
-
-def bracket(steps: Iterable[LoadStep], highest_per_s: float, *, burst: bool) -> Bracket:
-    """As runs are read that were recorded before limits were fitted (limit.py).
-
-    A pass takes every fail at its rate and below with it, a fail every pass at its rate and above. burst: of the rate
-    of 201s alone; else of what is stored as fast, of which steps for the burst say nothing.
-    """
-    counted = [step for step in steps if step.counted and (burst or not step.for_burst)]
-    passes: set[float] = set()
-    fails: dict[float, bool] = {}  # by rate, whether the generator could be why
-    for step in counted:
-        if step.passes(burst=burst):
-            passes.add(step.rate_per_s)
-            fails = {rate: bound for rate, bound in fails.items() if rate > step.rate_per_s}
-        else:
-            fails[step.rate_per_s] = step.generator_bound
-            passes = {rate for rate in passes if rate < step.rate_per_s}
-    low, high = max(passes, default=None), min(fails, default=None)
-    return Bracket(
-        highest_passing_per_s=low,
-        lowest_failing_per_s=high,
-        lower_bound=low is not None and (low >= highest_per_s if high is None else fails[high]),
-        steps=len(counted),
-    )

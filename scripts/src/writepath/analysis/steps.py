@@ -212,7 +212,7 @@ def derive_step(tables: Tables, run: CapacityFacts, step: StepFacts, host: Host)
         drain_seconds=_drain_seconds(step, known),
         audit=None if audit is None else audit.verdict,
         backlog=seen.backlog,
-        resources=resources(samples, run.runtime),
+        resources=resources(samples),
         generator=generator_of(tables, samples, step.sent, host),
         noise=_noise(step, seen),
         limited_by=seen.limited_by,

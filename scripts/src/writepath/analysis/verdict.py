@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from writepath.analysis.audit import LATE_US, MUST_BE_ZERO, READS
+from writepath.analysis.audit import LATE_US, MUST_BE_ZERO
 from writepath.analysis.stats import US_PER_S
 from writepath.analysis.warm_up import unsteady
 from writepath.records.load_facts import LoadFacts, WithheldFacts
@@ -151,9 +151,8 @@ def _without_cause(facts: LoadFacts, at_proxy: int) -> Iterator[str]:
 
 
 def _noise(facts: LoadFacts) -> Iterator[str]:
-    """What the host did during the run. A suite that read the store once was judged before canaries were compared."""
-    host = facts.host if facts.reads_required == READS or facts.one_crash_per_stack else None
-    before, after = (host.before, host.after) if host else (None, None)
+    """What the host did during the run."""
+    before, after = (facts.host.before, facts.host.after) if facts.host else (None, None)
     for canary, when in ((before, "before"), (after, "during")):
         if canary is not None and (canary.steal_share or 0) > STEAL_LIMIT:
             yield f"noisy host: {canary.steal_share:.1%} of the CPU time was stolen {when} the run"

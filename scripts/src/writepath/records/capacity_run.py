@@ -31,9 +31,9 @@ class CapacityFacts:
     overload: OverloadFacts | None = None
     searches: SearchLoadFacts | None = None  # of a run of searches
     ended: str = ""  # why the run ended before its limit was known, in words
-    at_most_seconds: float | None = None  # of the run; null: recorded before limits were fitted
+    at_most_seconds: float | None = None  # of the run; null: a path of a pair
     host: Host | None = None  # in evidence; raw facts leave it to cell.json
-    warm_up: WarmUpFacts | None = None  # null: not asked to become steady, or recorded before that was known
+    warm_up: WarmUpFacts | None = None  # null: not asked to become steady
 
     @property
     def writes(self) -> bool:
@@ -86,4 +86,4 @@ class CapacityResult:
     verdict: Verdict
     searches: SearchLoad | None = None  # of a run of searches
     warm_up: WarmUpFacts | None = None
-    ended: str | None = None  # why before its limit was known; null: recorded before limits were fitted
+    ended: str = ""  # why before its limit was known

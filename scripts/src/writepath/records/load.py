@@ -122,7 +122,7 @@ class LoadResult:
     load_finished_at: str
     notes: tuple[str, ...] = ()
     warm_up: WarmUpFacts | None = None
-    climb: Climb | None = None  # null: the suite has no SLO, or the record is older
+    climb: Climb | None = None  # null: the suite has no SLO
     closed: ClosedLoad | None = None  # null: an open load
     read_load: ReadLoad | None = None  # null: a load of writes
     session_load: SessionLoad | None = None  # null: the unit of the load is the request

@@ -80,7 +80,7 @@ class LoadFacts:
     withheld: WithheldFacts | None
     drain: DrainFacts | None = None
     reads: tuple[Reading, ...] = ()  # as many as were read
-    reads_required: int = 2  # 1: published before the store was read a second time
+    reads_required: int = 2  # 1: no store is killed after this load
     one_crash_per_stack: bool = False  # the stores are killed and read again after the last load on a stack
     unread: tuple[str, ...] = ()  # what could not be read, in words
     suppressed_duplicates: int | None = None
@@ -98,4 +98,4 @@ class LoadFacts:
     application: str | None = None  # component that answers the requests of a load of reads
     found_rates: tuple[FoundRate, ...] = ()  # of a suite that finds the rate of its sessions
     processes: int = 1  # of k6, which sent the planned requests in turns
-    warm_up: WarmUpFacts | None = None  # null: not asked to become steady, or recorded before that was known
+    warm_up: WarmUpFacts | None = None  # null: not asked to become steady

@@ -149,7 +149,7 @@ class Bracket:
     lowest_failing_per_s: float | None  # null: none failed
     lower_bound: bool  # the load generator or the highest rate ended the run
     steps: int  # counted, without ramp and noisy steps
-    interval_per_s: tuple[float, float] | None = None  # 90 %; null: recorded before limits were fitted
+    interval_per_s: tuple[float, float]  # 90 %
 
     @property
     def conclusive(self) -> bool:
@@ -158,8 +158,6 @@ class Bracket:
             return False
         if self.lowest_failing_per_s is None:
             return self.lower_bound
-        if self.interval_per_s is None:
-            return self.lowest_failing_per_s <= self.highest_passing_per_s * RESOLUTION
         low, high = self.interval_per_s
         return high <= low * RESOLUTION**2
 

@@ -75,9 +75,9 @@ class Capacity:
 
     @property
     def interval(self) -> str:
-        """`1,938–2,104`, in which the limits of all blocks are; empty where none was fitted."""
-        known = [one.interval_per_s for one in self.by_block.values() if one.interval_per_s is not None]
-        return f"{number(min(known)[0])}–{number(max(high for _, high in known))}" if known else ""
+        """`1,938–2,104`, in which the limits of all blocks are."""
+        lows, highs = zip(*(one.interval_per_s for one in self.by_block.values()), strict=True)
+        return f"{number(min(lows))}–{number(max(highs))}"
 
     @property
     def confidence(self) -> str:
@@ -190,7 +190,7 @@ def rate_in_words(found: Capacity) -> str:
     shown = bound_cell(found)
     value = shown.text if shown.figure is None else f"{shown.prefix}{number(shown.figure.median)}/s"
     known = "" if found.confidence == FITTED else f", {found.confidence}"
-    return f"{value}{known}{f' (90 %: {found.interval}/s)' if found.interval else ''}"
+    return f"{value}{known} (90 %: {found.interval}/s)"
 
 
 def about(capacity: Capacity) -> str:
@@ -443,7 +443,7 @@ def _runs(cells: Iterable[CellData[CapacityResult]]) -> dict[int, CapacityResult
 def _bracket(run: CapacityResult, *, burst: bool) -> Bracket:
     """As the run knew it; next to a limit that full steps did not reach, the rates of its ramp."""
     found = run.burst if burst else run.sustained
-    if found.conclusive or found.interval_per_s is None:
+    if found.conclusive:
         return found
     middle = math.sqrt(math.prod(found.interval_per_s))
     steps = [step for step in run.steps if step.verdict != "noise"]

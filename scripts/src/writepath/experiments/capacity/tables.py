@@ -151,12 +151,9 @@ def rates(figures: CapacityFigures) -> Table:
         LOWEST_FAILING,
         field("burst_per_s", "burst", lambda one: bound_cell(one.burst), "1/s"),
         field("ceiling_share_percent", "share of store ceiling", lambda one: _share(figures, one), "%"),
+        field("sustained_interval_per_s", "90 % interval (1/s)", lambda one: one.sustained.interval),
+        field("capacity_ended", "ended", lambda one: one.ended),
     ]
-    if any(one.sustained.interval for one in figures.variants):
-        fields += (
-            field("sustained_interval_per_s", "90 % interval (1/s)", lambda one: one.sustained.interval),
-            field("capacity_ended", "ended", lambda one: one.ended),
-        )
     return rows.table(
         "rates",
         "Lowest failing and burst rates",
