@@ -110,7 +110,7 @@ def test_a_run_is_told_in_a_line_with_the_words_of_the_tables() -> None:
         f"{known}; burst ≥ 2,000/s, inconclusive (1 of 1) (90 %: 2,000–7,500/s); 5 load steps"
     )
     assert kind.line(run(bracket(None, None))) == (
-        "sustained not known, inconclusive (1 of 1) (90 %: 16–7,500/s); 5 load steps"
+        "sustained not known, inconclusive (1 of 1) (90 %: 16.0–7,500/s); 5 load steps"
     )
 
 

@@ -92,7 +92,7 @@ def stepper(
 
 def holds(found: Bracket, per_s: float) -> bool:
     """Whether its interval has the true limit, give or take a cell of the grid."""
-    low, high = found.interval_per_s or (0.0, 0.0)
+    low, high = found.interval_per_s
     return low / 1.005 <= per_s <= high * 1.005
 
 
@@ -112,7 +112,7 @@ def test_most_runs_know_the_limit_to_5_percent_in_their_time_and_the_others_say_
         held += holds(found, path.true_per_s)
         if found.conclusive and found.highest_passing_per_s:
             known += 1
-            low, high = found.interval_per_s or (0.0, 0.0)
+            low, high = found.interval_per_s
             right += abs(math.log(math.sqrt(low * high) / path.true_per_s)) <= math.log(RESOLUTION)
             assert found.lowest_failing_per_s is not None
             assert low / RESOLUTION <= found.highest_passing_per_s < found.lowest_failing_per_s

@@ -67,12 +67,18 @@ def test_of_a_load_that_climbs_the_table_has_the_phase_before_it_and_the_limit(f
     assert front.choosing(climbing) is not None
 
 
-def test_the_guide_has_the_answers_of_the_tuning_suites_that_are_published(facts: Facts) -> None:
-    answers = {"pool": ("Shortest sessions: 4 s.", "No request failed."), "threads": ("POOL_SIZE: +2 %.",)}
+def test_the_guide_has_the_answers_of_the_suites_that_it_quotes_and_are_published(facts: Facts) -> None:
+    answers = {
+        "pool": ("Shortest sessions: 4 s.", "No request failed."),
+        "threads": ("POOL_SIZE: +2 %.",),
+        "original-slow-database": ("JPA 14 % at 200 ms.",),
+    }
     guide = front.choosing(dataclasses.replace(facts, answers=answers))
     assert guide is not None
     assert "- Shortest sessions: 4 s. *measured*: [pool](results/pool.md)" in guide
     assert "- POOL\\_SIZE: +2 %. *measured*: [threads](results/threads.md)" in guide
+    slow = "[original-slow-database](results/original-slow-database.md)"
+    assert f"- JPA 14 % at 200 ms. *measured*: {slow}" in guide
     assert "No request failed" not in guide  # a sentence without a figure says nothing away from its page
     assert "results/proxy.md" not in guide
 

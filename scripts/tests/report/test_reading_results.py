@@ -9,8 +9,8 @@ from pathlib import Path
 from faults.planted import TRIAL, suite
 from faults.planted import result as result_of
 from golden.figures import RAW, RESULTS
-from planted_capacity import variant
 from planted_capacity import suite as capacity_suite
+from planted_capacity import variant
 from report import planted_reads, planted_suite
 from report.planted_closed import limits, specs
 from report.planted_suite import constant, report, report_of

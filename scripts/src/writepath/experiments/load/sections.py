@@ -22,7 +22,7 @@ from writepath.report.comparison import reference, with_baseline
 from writepath.report.data import Metric, RowKey
 from writepath.report.fingerprint import fingerprint, hosts, in_one_line, slowdown_times
 from writepath.report.model import Column, Plot, Report, Section, Table, number, plain, short, texts
-from writepath.report.rows import RANKS, Field
+from writepath.report.rows import ONE_REPETITION, RANKS, Field
 
 MIB = 1 << 20
 ALL, GENERATOR = "all but k6", "k6"
@@ -142,7 +142,7 @@ def answer(data: Suite) -> tuple[str, ...]:
         rate = "" if peak is None else f" at up to {number(peak)}/s"
         times = f"Time until the 201{rate}: {', '.join(told)}."
         if data.index.repetitions == 1 and len(data.rows) > 1:
-            times += f" {rows.ONE_REPETITION}"
+            times += f" {ONE_REPETITION}"
     own = (*_limits(data), *_against_baseline(data), *_searchable(data), *_delayed(data))
     return (times, *own, _losses(data))
 
