@@ -111,11 +111,6 @@ def test_resources_are_those_of_the_samples() -> None:
     assert found.foreign_cpu_share == 0.0  # 3.5 s busy; the run 3 s, its runner 0.5 s
 
 
-def test_a_process_count_of_bytes_written_is_no_figure() -> None:
-    native = dataclasses.replace(FACTS, runtime="native")
-    assert derived(facts=native).resources["app"].write_bytes is None
-
-
 def test_only_samples_that_a_figure_needs_are_published() -> None:
     table = Planted().evidence().tables["samples"]
     assert "context_switches" not in table.column("metric").to_pylist()
