@@ -14,7 +14,7 @@ import numpy as np
 from writepath.records.steps import Bracket, LoadStep
 from writepath.records.warm_up import WarmUpFacts
 
-# Shares of the limit. Of published steps at -5, 0 and +5 % of it, 89, 48 and 12 % passed.
+# Shares of the limit. Of the full steps of 31 runs at -5, 0 and +5 % of it, 89, 48 and 12 % passed.
 WIDTHS = (0.02, 0.05, 0.1)
 CHANCE = 0.03  # of a step that says nothing of its rate
 TAIL = 0.05  # on either side of the interval

@@ -48,7 +48,7 @@ class FaultFacts:
     impossible: str = ""  # in words: why this machine cannot do it; then no load was sent
     injections: tuple[Injection, ...] = ()
     load_ended_at_us: int | None = None  # epoch: until when the load's answers are known
-    load: LoadFacts | None = None  # null: it did not begin
+    load: LoadFacts | None = None  # null: it did not end
     requests: Requests | None = None  # evidence; planned: what k6 started or dropped until the load was ended
     audit: Audit | None = None  # evidence
     order: Order | None = None  # evidence of the queue paths, over load and all faults
