@@ -47,6 +47,14 @@ def test_twins_declare_what_they_promise_and_the_others_promise_disk() -> None:
     assert {v.level for v in variants if not v.naive_twin_of and not v.tutorial_of} == {"A"}
 
 
+def test_one_virtual_user_warms_reads_up_and_leaves_processors_to_the_compilers_of_the_jvm() -> None:
+    scenarios = SHIPPED.scenarios.values()
+    warm_ups = {
+        one.name: one.warm_up and one.warm_up.virtual_users for one in scenarios if one.reads is not None
+    }
+    assert warm_ups == {"sessions": 1, "closed-points": 1, "closed-feed": 1}
+
+
 def test_a_setting_is_taken_as_it_is_written(checkout: Path) -> None:
     old = "settings: {STORE: jpa}"
     for written in ("on", "no", "5", "true", "12:30", "5s", "2020-01-01"):

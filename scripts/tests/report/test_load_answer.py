@@ -33,6 +33,14 @@ def test_one_repetition_names_nothing_that_a_slower_host_explains() -> None:
     assert ["(highest: C)" in each for each in words] == [False, True]
 
 
+def test_one_repetition_on_a_host_that_changed_says_by_how_much() -> None:
+    slower = replace(CANARY, cpu_ms=90.0)
+    words = said(Planted(), Planted(variant="b", canary=slower))
+    note = "the host's speed changed by a factor of 2.25: smaller differences may be noise."
+    assert f" One repetition, and {note} " in words
+    assert "One repetition" not in said(Planted(canary=slower))
+
+
 def test_repetitions_that_do_not_overlap_are_ranked() -> None:
     specs = [
         Planted(variant=name, block=block, scale=scale + block / 100)

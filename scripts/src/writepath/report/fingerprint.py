@@ -10,7 +10,7 @@ from writepath.records.index import Index, cell_name
 from writepath.records.measures import Code, Host
 from writepath.report.data import SuiteData, host_name
 from writepath.report.model import Column, Table, number, row_of
-from writepath.report.rows import replaced_note
+from writepath.report.rows import ONE_REPETITION, replaced_note
 
 Fact = tuple[str, str, str]  # of what, name, value
 
@@ -134,6 +134,16 @@ def slowdown_times(data: SuiteData[R]) -> float:
     took_ms = _canaries_ms(data)
     times = max(took_ms) / min(took_ms) if took_ms else 1.0
     return times if times > CPU_SLOWER else 1.0
+
+
+def repetition_note(data: SuiteData[R], figures: int) -> str:
+    """What differences of one repetition may be; empty with several repetitions, or with a lone figure."""
+    if data.index.repetitions > 1 or figures <= 1:
+        return ""
+    if (times := slowdown_times(data)) == 1:
+        return ONE_REPETITION
+    changed = f"the host's speed changed by a factor of {number(times)}"
+    return f"One repetition, and {changed}: smaller differences may be noise."
 
 
 def _canaries_ms(data: SuiteData[R]) -> list[float]:

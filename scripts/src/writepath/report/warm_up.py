@@ -79,5 +79,5 @@ def in_words(params: Mapping[str, Any]) -> str:
     else:
         return "none"
     rate, users = params.get("warm_up_per_s"), params.get("warm_up_users")
-    how = f" at {plain(rate)}/s" if rate else f" {users} virtual users" if users else ""
+    how = f" at {plain(rate)}/s" if rate else f" {users} virtual user{'s' * (users > 1)}" if users else ""
     return f"{sent}{how}, excluded from all results"

@@ -20,9 +20,9 @@ from writepath.records.load_facts import LoadFacts
 from writepath.report import load_ranks, rows, warm_up
 from writepath.report.comparison import reference, with_baseline
 from writepath.report.data import Metric, RowKey
-from writepath.report.fingerprint import fingerprint, hosts, in_one_line, slowdown_times
+from writepath.report.fingerprint import fingerprint, hosts, in_one_line, repetition_note, slowdown_times
 from writepath.report.model import Column, Plot, Report, Section, Table, number, plain, short, texts
-from writepath.report.rows import ONE_REPETITION, RANKS, Field
+from writepath.report.rows import RANKS, Field
 
 MIB = 1 << 20
 ALL, GENERATOR = "all but k6", "k6"
@@ -140,9 +140,9 @@ def answer(data: Suite) -> tuple[str, ...]:
         peaks = {one.climb.before_per_s if one.climb else one.planned_peak_per_s for one in results}
         peak = peaks.pop() if len(peaks) == 1 else None
         rate = "" if peak is None else f" at up to {number(peak)}/s"
-        times = f"Time until the 201{rate}: {', '.join(told)}."
-        if data.index.repetitions == 1 and len(data.rows) > 1:
-            times += f" {ONE_REPETITION}"
+        times = (
+            f"Time until the 201{rate}: {', '.join(told)}. {repetition_note(data, len(data.rows))}".rstrip()
+        )
     own = (*_limits(data), *_against_baseline(data), *_searchable(data), *_delayed(data))
     return (times, *own, _losses(data))
 

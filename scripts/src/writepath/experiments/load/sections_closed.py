@@ -17,6 +17,7 @@ from writepath.records.load import LoadResult
 from writepath.report import load_ranks, rows
 from writepath.report.comparison import by_block, reference
 from writepath.report.data import RowKey, published_figures
+from writepath.report.fingerprint import repetition_note
 from writepath.report.model import Cell, Column, Plot, Row, Table, Value, listed, number, row_of
 from writepath.report.rows import Field
 
@@ -353,8 +354,7 @@ def answer(data: Suite, known: Mapping[str, Effects]) -> Iterator[str]:
     words = f"Highest throughput: {number(highest.median)} TPS ({high})"
     if len(ranked) > 1:
         words += f"; lowest: {number(lowest.median)} TPS ({low})"
-    noise = f" {rows.ONE_REPETITION}" if data.index.repetitions == 1 and len(ranked) > 1 else ""
-    yield f"{words}.{noise}"
+    yield f"{words}. {repetition_note(data, len(ranked))}".rstrip()
     if (found := known.get(TPS)) is not None:
         told = [
             f"{one.factors[0]}: {in_words(one, found, _first_level(data, one.factors[0]))}"

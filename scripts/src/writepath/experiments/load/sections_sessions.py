@@ -17,9 +17,9 @@ from writepath.records.load_facts import FoundRate
 from writepath.records.measures import Latency
 from writepath.report import load_ranks, rows
 from writepath.report.data import RowKey
-from writepath.report.fingerprint import slowdown_times
+from writepath.report.fingerprint import repetition_note, slowdown_times
 from writepath.report.model import Column, Plot, Row, Table, Value, cell, listed, number, plain, row_of
-from writepath.report.rows import ONE_REPETITION, RANKS, Field
+from writepath.report.rows import RANKS, Field
 
 POOL_SIZE = "POOL_SIZE"  # a setting
 RATE_DIGITS = 6  # significant: a rate that was multiplied and printed is still that rate
@@ -208,8 +208,8 @@ def answer(data: Suite) -> Iterator[str]:
         f"{title} {_failures(results)}" for title, results in known.items() if any(map(_failed, results))
     ]
     yield f"Failed requests: {', '.join(failed)}." if failed else "No request failed."
-    if data.index.repetitions == 1 and len(known) > 1:
-        yield ONE_REPETITION
+    if note := repetition_note(data, len(known)):
+        yield note
 
 
 def _unresolved(data: Suite, rate_per_s: float) -> Iterator[str]:
