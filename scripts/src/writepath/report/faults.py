@@ -12,7 +12,7 @@ from writepath.records.index import VariantRecord
 from writepath.report import rows
 from writepath.report.data import RowKey, SuiteData
 from writepath.report.fingerprint import in_one_line
-from writepath.report.model import ABSENT, Column, Report, Section, Table, plain, row_of
+from writepath.report.model import ABSENT, Column, Report, Section, Table, counted, plain, row_of
 from writepath.report.rows import Field, field
 
 WORST = ("held", "loses", "destroyed", "not discriminating", "unknown", "broke")
@@ -154,11 +154,6 @@ def kinds(one: FaultResult) -> str:
     rest = sum(count for _, count in shown[KINDS_SHOWN:])
     words = [f"{count} {kind}" for kind, count in shown[:KINDS_SHOWN]] + ([f"{rest} other"] if rest else [])
     return ", ".join(words) or "none"
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 fault`, `2 faults`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 Suite = SuiteData[FaultResult]

@@ -219,6 +219,11 @@ def between(figures: Collection[float]) -> str:
     return " to ".join(dict.fromkeys(map(short, (min(figures), max(figures)))))
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 fault`, `2 faults`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def listed(words: Iterable[str]) -> str:
     """`a, b and c`."""
     given = list(words)

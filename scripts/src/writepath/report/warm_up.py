@@ -7,7 +7,7 @@ from writepath.analysis.warm_up import FALLS, LAST
 from writepath.records.warm_up import WarmUpFacts
 from writepath.report import rows
 from writepath.report.data import CellData, SuiteData
-from writepath.report.model import Plot, Section, Value, plain
+from writepath.report.model import Plot, Section, Value, counted, plain
 from writepath.report.rows import Field, field
 
 Own = CellData[Any]
@@ -79,5 +79,5 @@ def in_words(params: Mapping[str, Any]) -> str:
     else:
         return "none"
     rate, users = params.get("warm_up_per_s"), params.get("warm_up_users")
-    how = f" at {plain(rate)}/s" if rate else f" {users} virtual user{'s' * (users > 1)}" if users else ""
+    how = f" at {plain(rate)}/s" if rate else f" {counted(users, 'virtual user')}" if users else ""
     return f"{sent}{how}, excluded from all results"
