@@ -60,7 +60,7 @@ def test_a_suite_of_reads_of_which_no_cell_has_figures_has_no_audit_either() -> 
 
 def test_the_answer_names_the_rate_the_times_at_it_and_the_failures() -> None:
     assert pages()["sessions"].answer == (
-        "Highest rate without a failed request: 60 sessions/s.",
+        "Highest rate that was tried without a failed request: 60 sessions/s.",
         (
             "Time of a session at 60/s: median 24.0 to 180 ms (lowest: formula; highest: far-too-large), p95 45.6 to"
             " 342 ms (lowest: formula; highest: far-too-large), p99 47.5 to ∞ ms (lowest: formula; highest:"

@@ -15,7 +15,7 @@ from report.planted_suite import tables as load_tables
 from writepath.analysis.stats import Spread
 from writepath.records.measures import Verdict
 from writepath.report import render
-from writepath.report.model import Cell, Column, Report, Table, cell, number, row_of, shown
+from writepath.report.model import Cell, Column, Report, Table, cell, counted, number, row_of, shown
 from writepath.report.terminal import print_report, print_tables
 
 HOSTILE = (
@@ -220,3 +220,7 @@ def test_a_section_of_several_tables_has_their_headings() -> None:
     both = replace(first, tables=(*first.tables, *others[0].tables))
     page = render.markdown(replace(made, details=(both,)))
     assert f"### {others[0].tables[0].title}" in page
+
+
+def test_one_is_singular_and_thousands_are_separated() -> None:
+    assert [counted(count, "log-in") for count in (0, 1, 1054)] == ["0 log-ins", "1 log-in", "1,054 log-ins"]

@@ -220,8 +220,8 @@ def between(figures: Collection[float]) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 fault`, `2 faults`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """`1 fault`, `2 faults`, `1,054 faults`."""
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
 def listed(words: Iterable[str]) -> str:

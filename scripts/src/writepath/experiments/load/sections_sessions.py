@@ -18,7 +18,19 @@ from writepath.records.measures import Latency
 from writepath.report import load_ranks, rows
 from writepath.report.data import RowKey
 from writepath.report.fingerprint import repetition_note, slowdown_times
-from writepath.report.model import Column, Plot, Row, Table, Value, cell, listed, number, plain, row_of
+from writepath.report.model import (
+    Column,
+    Plot,
+    Row,
+    Table,
+    Value,
+    cell,
+    counted,
+    listed,
+    number,
+    plain,
+    row_of,
+)
 from writepath.report.rows import RANKS, Field
 
 POOL_SIZE = "POOL_SIZE"  # a setting
@@ -192,7 +204,7 @@ def answer(data: Suite) -> Iterator[str]:
         yield "No cell has valid figures; the table of runs has the reasons."
         return
     if steps := _steps(data):
-        yield f"Highest rate without a failed request: {plain(steps[-1].rate_per_s)} sessions/s."
+        yield f"Highest rate that was tried without a failed request: {plain(steps[-1].rate_per_s)} sessions/s."
     rates = {title: _rate_per_s(results[0]) for title, results in known.items()}
     ((usual, _),) = Counter(rates.values()).most_common(1)
     at_usual = {title: results for title, results in known.items() if rates[title] == usual}
@@ -266,7 +278,8 @@ def _failures(results: Sequence[LoadResult]) -> str:
     loads = [one.session_load for one in results if one.session_load is not None]
     sent = sum(one.requests for one in loads) or sum(one.requests.planned for one in results)
     logins = sum(one.failed_logins for one in loads)
-    return f"{sum(map(_failed, results)):,} of {sent:,}{f' ({logins:,} log-ins)' if logins else ''}"
+    of_logins = f" ({counted(logins, 'log-in')})" if logins else ""
+    return f"{sum(map(_failed, results)):,} of {sent:,}{of_logins}"
 
 
 def picture(data: Suite) -> Plot | None:
