@@ -85,6 +85,12 @@ def test_pages_and_readme_are_written_and_agree(checkout: Path) -> None:
     assert "old" not in readme
 
 
+def test_the_list_of_pages_says_when_each_suite_began_and_how_long_it_took(checkout: Path) -> None:
+    published(checkout, started_at="2026-11-21T22:30:00.000Z", finished_at="2026-11-22T00:44:40.000Z")
+    listed = (checkout / "docs/results/README.md").read_text(encoding="utf-8")
+    assert f"- [A suite]({SUITE}.md): suite {SUITE}, 2026-11-21 22:30, 135 min\n" in listed
+
+
 def test_with_nothing_published_the_readme_says_so(checkout: Path) -> None:
     publish.write_pages(checkout)
     assert publish.differences(checkout) == []

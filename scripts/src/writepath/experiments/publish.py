@@ -8,6 +8,7 @@ import dataclasses
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -276,12 +277,16 @@ def _changes(root: Path, wanted: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def _index(suites: Mapping[str, SuiteData[Any]]) -> str:
+    """The list of the pages, with the wall time of each suite."""
     lines = []
     for name, index in ((name, data.index) for name, data in suites.items()):
         other = "" if index.runtime == NATIVE else f", {index.runtime} runtime"
-        lines.append(f"- [{escaped(index.title + other)}]({name}.md): suite {name}\n")
+        began, ended = map(datetime.fromisoformat, (index.started_at, index.finished_at or index.started_at))
+        taken = f"{began:%Y-%m-%d %H:%M}, {(ended - began) / timedelta(minutes=1):,.0f} min"
+        lines.append(f"- [{escaped(index.title + other)}]({name}.md): suite {name}, {taken}\n")
     return (
         "# Published results\n\n"
         "Tables and plots that `make publish` generates from the raw data in `results/published/`;"
-        " `make verify` recomputes them.\n\n" + ("".join(lines) or "Nothing is published yet.\n")
+        " `make verify` recomputes them. Each suite has the time at which it began (UTC) and the minutes until its"
+        " end, with set-up, reruns and interruptions.\n\n" + ("".join(lines) or "Nothing is published yet.\n")
     )
