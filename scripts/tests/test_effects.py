@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from writepath.analysis.effects import Effects, Observation, apart, effects, interval
+from writepath.analysis.stats import Spread
 
 USERS, POOL, INSTANCES = ("1", "5", "20"), ("10", "15"), ("1", "2")
 FACTORS = {"VIRTUAL_USERS": USERS, "POOL_SIZE": POOL, "INSTANCES": INSTANCES}
@@ -95,3 +96,7 @@ def test_a_mean_has_students_interval() -> None:
     assert (known.median, known.repetitions) == (10.0, 3)
     assert known.high == pytest.approx(10 + 4.302653 / 3**0.5)
     assert interval([None]) is None
+
+
+def test_of_two_blocks_both_values_are_shown() -> None:
+    assert interval([11.0, None, 9.0]) == Spread(median=10.0, low=9.0, high=11.0, repetitions=2)

@@ -68,6 +68,15 @@ def test_a_cell_has_the_mean_of_its_blocks_with_an_interval() -> None:
     assert first[4:] == ["0", "87.5", "2.50"]
 
 
+def test_a_cell_of_two_blocks_has_both_values() -> None:
+    made = page(
+        *(cell({"POOL_SIZE": "2"}, block, per_s) for block, per_s in ((1, 500.0), (2, 900.0))), name="mine"
+    )
+    main = table(made, "tps")
+    assert texts(main, main.rows[0])[1] == "700 (500–900)"
+    assert main.caption.startswith("Means of two blocks, and both values.")
+
+
 def test_the_heat_map_has_a_panel_each_instance_and_every_cell() -> None:
     words = drawn(planted())
     assert "TPS, INSTANCES=1" in words

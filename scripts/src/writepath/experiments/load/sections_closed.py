@@ -94,6 +94,8 @@ def mean(values: Sequence[Value]) -> Value:
 def over_blocks(data: Suite) -> str:
     """What the figures of by_level() are."""
     blocks = data.index.repetitions
+    if blocks == model.PAIR:
+        return "Means of two blocks, and both values."
     return f"Means of {blocks} blocks and their 95 % interval." if blocks > 1 else "One block."
 
 
