@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from writepath.analysis.stats import Floats, Spread
+from writepath.analysis.stats import Floats, Spread, spread
 
 Words = NDArray[Any]  # a level of each cell
 
@@ -72,14 +72,16 @@ def interval(values: Sequence[float | None]) -> Spread | None:
     """
     from scipy import stats  # noqa: PLC0415 - half a second to load
 
-    known = np.array([value for value in values if value is not None], np.float64)
-    if not known.size or not np.isfinite(known).all():
+    known = [float(value) for value in values if value is not None]
+    if not np.isfinite(known).all():
         return None
-    mean, low, high = float(known.mean()), float(known.min()), float(known.max())
-    if known.size > PAIR:
-        half = stats.t.ppf((1 + CONFIDENCE) / 2, known.size - 1) * known.std(ddof=1) / math.sqrt(known.size)
-        low, high = mean - float(half), mean + float(half)
-    return Spread(median=mean, low=low, high=high, repetitions=int(known.size))
+    if len(known) <= PAIR:
+        return spread(known)  # the median of two values is their mean
+    mean = float(np.mean(known))
+    half = float(
+        stats.t.ppf((1 + CONFIDENCE) / 2, len(known) - 1) * np.std(known, ddof=1) / math.sqrt(len(known))
+    )
+    return Spread(median=mean, low=mean - half, high=mean + half, repetitions=len(known))
 
 
 def apart(values: Sequence[float | None], again: Sequence[float | None]) -> float | None:
